@@ -53,14 +53,13 @@ def test_the_example_of_a_kind_is_a_sentence_of_the_catalogue(kind: Kind) -> Non
     assert check.startswith("that ")
 
 
-def test_the_readme_counts_kinds_of_facts_languages_traces_and_guards() -> None:
+def test_the_readme_counts_languages_traces_and_guards() -> None:
     languages = {language.package for language in LANGUAGES} - {""}
     traces = modules("nodes/search/issue/stacktraces", r"^def find\(|^[A-Z]+ = Dialect\(") - {
         "notebook",
         "pytest",
         "anywhere",
     }  # Python's, and any other
-    assert f"facts of [{len(get_args(Kind))} kinds](docs/facts.md)" in README
     assert f"parses {word(len(languages))} languages, outlines {len(SYNTAX)} more by their lines" in README
     assert f"reads stack traces of {word(len(traces))}" in README
     for page in (README, (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")):

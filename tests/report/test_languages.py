@@ -76,8 +76,7 @@ LONG = replace(
 _FOLDS = re.compile(r"<details>.*?</details>", re.DOTALL)
 _SAMPLES = {
     "code": "`a`", "url": "https://github.example/o/r/issues/1", "quote": "“b {c}”", "ref": "[`#1`](https://g.example/1)",
-    "refs": "[`#1`](https://g.example/1), `#2`",
-    "n": "12", "word": "2.3.2", "names": "`a`, `b`", "lines": "L1-L3, L5", "item": "`#9` (open) “t”", "text": "a text",
+    "n": "12", "word": "2.3.2", "names": "`a`, `b`", "text": "a text",
     "part": "`x` → y", "parts": "some; made 3 weeks before the commit read", "known": "high", "place": "this file",
 }  # fmt: skip
 _EXACT = re.compile(r"`[^`\n]+`|\]\(\S+?\)|https?://\S+|“[^”\n]*”|L?\d+(?:[.-]L?\d+)*")

@@ -17,26 +17,22 @@ _PLACEHOLDER = re.compile(r"\{([a-z]+)((?:\.[a-z]+)?)\}")
 CODE: Final = r"(?:``(?:[^`\n]|`(?!`)){1,400}``|`[^`\n]{1,400}`)"
 LINK: Final = rf"\[(?:{CODE}|[^\[\]`\n]){{1,400}}\]\([^\s()]{{1,900}}\)"
 QUOTE: Final = r"“[^\n]{0,400}?”"
-_LINES = r"L\d+(?:-L\d+)?"
 _KINDS: Final = {
     "code": CODE,
     "url": r"[^\s()]{1,900}",
     "quote": rf"{QUOTE}(?:, {QUOTE}){{0,9}}",
     "ref": rf"(?:{LINK}|{CODE})",
-    "refs": rf"(?:{LINK}|{CODE})(?:, (?:{LINK}|{CODE})){{0,19}}",
     # A narrow space separates thousands, as in ``bot.report.words.count``.
     "n": r"\d[\d,.\u202f]{0,12}(?<![,.\u202f])",
     "word": r"[^\s{}()“”`]{1,80}",
     "names": rf"{CODE}(?:, {CODE}){{0,19}}",
-    "lines": rf"{_LINES}(?:, {_LINES}){{0,9}}(?: …)?",
-    "item": rf"{CODE}[^\n]{{0,400}}?",
     "text": r"[^\n]{1,900}?",
     "part": r"[^\n]{1,900}?",
     "parts": r"[^\n]{1,900}?",
     "known": r"[^\n]{1,120}?",
 }
 """What each kind of placeholder matches. ``part`` is translated if it is known, ``parts`` likewise piece by piece,
-``known`` must be known; ``item`` begins with a code span; ``place`` is a code span or the words for *this file*;
+``known`` must be known; ``place`` is a code span or the words for *this file*;
 every other kind is repeated verbatim."""
 
 

@@ -109,7 +109,7 @@ class Translator:
             kind = name.partition(".")[0]
             if kind == "place":
                 translated[name] = self._place(sentence, name, value)
-            elif kind in ("part", "item"):
+            elif kind == "part":
                 translated[name] = self._inline(value, depth + 1) or value
             elif kind == "parts":
                 translated[name] = self._split(value, _PIECES, "; ", depth) or value
