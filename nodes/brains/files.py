@@ -11,7 +11,7 @@ from nodes.brains.calls.structured import Structured, ask_structured
 from nodes.brains.fence import fence
 from nodes.brains.shared import build_conversation, join_sections, read_before
 from nodes.context import Case, ToolPort
-from nodes.judgements import FileStep
+from nodes.judgements import FILES, FileStep
 
 
 async def choose_files(
@@ -41,4 +41,5 @@ async def choose_files(
     step = answer.value
     named = [known[name] for file in step.files if (name := file.strip(" []()`").upper()) in known]
     missing = [sketch.path for sketch in await tools.sketched(step.not_listed)]
-    return answer, tuple(dict.fromkeys((*named, *missing[:1], *known.values())))
+    # Five files are read further, and what a model names from its own knowledge is one of them.
+    return answer, tuple(dict.fromkeys((*named[: FILES - 1], *missing[:1], *named[FILES - 1 :], *known.values())))

@@ -84,6 +84,17 @@ async def test_unknown_files_are_dropped_and_missing_ones_looked_up(models: Mode
     assert shown == ["src/f19.py", "src/f0.py", "src/f1.py", "src/f2.py", "src/f3.py"]
 
 
+async def test_a_file_that_the_list_lacks_is_read_beside_four_chosen_ones(models: Models, server: ModelServer) -> None:
+    server.script = lambda request: (
+        chooses(request, *(f"src/f{n}.py" for n in range(5)), not_listed=["src/f19.py"])
+        if is_choosing(request)
+        else says({"cause": [], "places": []})
+    )
+    await LLMBrain(models).read_code(case_of(FakeCode(files=CODE)), ())
+    shown = re.findall(r"^read (\S+)", text_of(server.requests[1]), re.MULTILINE)
+    assert shown == ["src/f0.py", "src/f1.py", "src/f2.py", "src/f3.py", "src/f19.py"]
+
+
 async def test_a_hostile_list_stays_within_its_tokens(models: Models, server: ModelServer) -> None:
     code = FakeCode(files={f"src/{'x' * 180}{n}.py": [f"def {'y' * 900}(text):", "z" * 900] for n in range(16)})
     server.script = picks("src/f0.py")
