@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.names import names
+from nodes.search.facts.places.labelled_here import is_label
+from nodes.search.tokens import STOPWORDS, query_terms, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,4 +65,9 @@ def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:
         return FUNCTION
     files = {other.path for other in inquiry.found if other.kind in ("named_here", "linked_here")}
     around = {*owners, PurePosixPath(fact.path or "").stem}
-    return AROUND if fact.path in files or not named.isdisjoint(around) else 0
+    is_around = fact.path in files or not named.isdisjoint(around)
+    if not is_around and is_label(fact):
+        # A text of a program stands in many files; the title's words say on which of its pages it was seen.
+        subject = {term for name in (*around, function) for term in terms_of(name)} - STOPWORDS
+        is_around = not subject.isdisjoint(query_terms(inquiry.issue.title))
+    return AROUND if is_around else 0

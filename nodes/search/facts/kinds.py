@@ -19,12 +19,21 @@ from nodes.search.facts.names import (
     tested_here,
 )
 from nodes.search.facts.output import built_here, error_form, raised_here
-from nodes.search.facts.places import labelled_here, linked_here, moved, named_here, pasted_here, quoted_here
+from nodes.search.facts.places import (
+    labelled_here,
+    linked_here,
+    moved,
+    named_here,
+    pasted_here,
+    quoted_here,
+    worded_here,
+)
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.normal.report import as_printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from nodes.search.facts.types import Fact, Kind
     from nodes.search.git import Repository
@@ -43,6 +52,7 @@ FINDERS: tuple[Finder, ...] = (
     error_form.find,
     outside.find,
     labelled_here.find,
+    worded_here.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
     called_from.find,
@@ -65,9 +75,7 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "raised_here": lambda fact, witness: (raised_here if fact.exact is not None else error_form).check(fact, witness),
     "named_here": lambda fact, witness: (outside if fact.by_library else named_here).check(fact, witness),
     "pasted_here": pasted_here.check,
-    "quoted_here": lambda fact, witness: (labelled_here if labelled_here.is_label(fact) else quoted_here).check(
-        fact, witness
-    ),
+    "quoted_here": lambda fact, witness: _finder_of(fact).check(fact, witness),
     "defined_once": defined_once.check,
     "built_here": built_here.check,
     "read_here": read_here.check,
@@ -84,6 +92,13 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "absent": absent.check,
 }
 """The additional check of each kind; a check returns the reason why a fact does not hold, or None."""
+
+
+def _finder_of(fact: Fact) -> ModuleType:
+    """Return the module that found an expression, a label or words."""
+    return (
+        labelled_here if labelled_here.is_label(fact) else worded_here if worded_here.is_worded(fact) else quoted_here
+    )
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:

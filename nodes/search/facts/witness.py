@@ -18,7 +18,7 @@ from nodes.search.languages import language_of
 from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nodes.search.git import Repository
 
@@ -135,6 +135,15 @@ class Witness:
             return []
         hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, self.sha))]
         return [hit for hit in hits if not own or is_own(hit.path)]
+
+    def grep_any(self, texts: Sequence[str], paths: Sequence[str] = (), *, words: bool = True) -> list[Hit]:
+        """Return the lines that contain one of several texts, as whole words or not, in files of the pathspecs."""
+        wanted = [part for text in texts if text and "\n" not in text for part in ("-e", text)]
+        if not wanted or not is_sha(self.sha):
+            return []
+        options = ("-I", "-n", "-z", "-F", "--full-name", f"--max-count={4 * MAX_OF_FILE}", *(("-w",) if words else ()))
+        printed = self.repository.cached_output("--no-pager", "grep", *options, *wanted, self.sha, "--", *paths) or b""
+        return [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, self.sha))]
 
     def own_files_with(self, text: str) -> list[str]:
         """Return the own source files that contain a text of one line."""

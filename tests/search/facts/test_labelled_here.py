@@ -14,6 +14,10 @@ XML = '<resources>\n    <string name="watch_zones">Watch the zones</string>\n</r
 RUSSIAN = SCREEN.replace("Watch the zones", "Следить за зонами")
 SCRIPT = 'export const s = () =>\n  t("menu.watchZones");\n'
 JSON = '{\n  "watchZones": "Watch the zones"\n}\n'
+SHARP = "class Settings {\n    string Title = Texts.WatchZones;\n}\n"
+RESX = '<root>\n  <data name="WatchZones">\n    <value>Watch the zones</value>\n  </data>\n</root>\n'
+PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
+ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
 FOUND = [
     pytest.param({"S.kt": SCREEN}, "It stops with “Watch the zones” on", 3, id="quoted"),
     pytest.param({"S.kt": SCREEN}, "Open Settings > General > **Watch the zones**", 3, id="stressed"),
@@ -21,7 +25,18 @@ FOUND = [
     pytest.param({"S.kt": RUSSIAN}, "При «следить за зонами» падает", 3, id="russian"),
     pytest.param({"S.kt": KEYED, "app/res/values/strings.xml": XML}, "“Watch the zones” stops", 2, id="android"),
     pytest.param({"s.ts": SCRIPT, "locales/en.json": JSON}, "“Watch the zones” stops", 2, id="json"),
+    pytest.param({"s.ts": SCRIPT, "src/locales/en.ts": JSON}, "“Watch the zones” stops", 2, id="texts-in-a-script"),
+    pytest.param({"s.cs": SHARP, "Texts.resx": RESX}, "“Watch the zones” stops", 2, id="resources"),
+    pytest.param({"S.kt": SCREEN}, "Watch the zones stops", 3, id="not-quoted"),
+    pytest.param({"page.html": PAGE}, "“Watch the zones” stops", 2, id="page"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Zonenwache")}, "Zonenwache zu klein", 3, id="rare-word"),
+    pytest.param({"page.vue": ALONE}, "“Watch the zones” stops", 3, id="alone-on-its-line"),
 ]  # fmt: skip
+BODIES = [
+    pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
+    pytest.param("Then click on watch the zones.", id="something-to-click"),
+    pytest.param("It stops at the Watch the zones button.", id="button"),
+]
 
 
 @pytest.mark.parametrize(("files", "title", "line"), FOUND)
@@ -31,18 +46,43 @@ def test_a_label_leads_to_its_line(tmp_path: Path, files: dict[str, str], title:
 
 
 NONE = [
-    pytest.param({"S.kt": SCREEN, "T.kt": SCREEN}, "“Watch the zones” stops", id="two-files"),
     pytest.param({"S.kt": SCREEN}, "“Watch the zone” stops", id="another-text"),
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),
-    pytest.param({"S.kt": SCREEN}, "Watch the zones stops", id="not-quoted"),
+    pytest.param({"S.kt": SCREEN}, "The zones stop", id="words-of-a-text"),
+    pytest.param(
+        {"S.kt": (SCREEN + "val z = zonewatch\n" * 4).replace("Watch the zones", "zonewatch")},
+        "zonewatch stops",
+        id="common-word",
+    ),
+    pytest.param({"s.py": '"""Watch the zones."""\n'}, "Watch the zones stops", id="a-docstring"),
     pytest.param(
         {"S.kt": SCREEN + "fun watchZones() {}\n"}, "`watchZones` and “Watch the zones” stop", id="another-fact"
     ),
-    pytest.param({"S.kt": KEYED * 2, "app/res/values/strings.xml": XML}, "“Watch the zones” stops", id="two-uses"),
+    pytest.param({"S.kt": KEYED * 4, "app/res/values/strings.xml": XML}, "“Watch the zones” stops", id="many-uses"),
+    pytest.param({f"{name}.kt": SCREEN for name in "STUV"}, "“Watch the zones” stops", id="many-files"),
 ]
 
 
 @pytest.mark.parametrize(("files", "title"), NONE)
 def test_other_texts_are_no_label(tmp_path: Path, files: dict[str, str], title: str):
     assert of_kind(facts_of(tmp_path, files, title), "quoted_here") == []
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_words_at_something_to_click_are_a_label(tmp_path: Path, body: str):
+    (fact,) = of_kind(facts_of(tmp_path, {"S.kt": SCREEN}, "It stops", body), "quoted_here")
+    assert (fact.path, fact.line) == ("S.kt", 3)
+
+
+SEVERAL = [
+    pytest.param({"server_form.html": PAGE, "invite.html": PAGE}, "strings", id="pages"),
+    pytest.param({"server.ts": SCRIPT, "invite.ts": SCRIPT, "locales/en.json": JSON}, "lines", id="uses-of-a-key"),
+]
+
+
+@pytest.mark.parametrize(("files", "noun"), SEVERAL)
+def test_of_several_places_the_title_chooses_one(tmp_path: Path, files: dict[str, str], noun: str):
+    facts = of_kind(facts_of(tmp_path, files, "“Watch the zones” fails in an invitation"), "quoted_here")
+    assert {fact.path for fact in facts if fact.chosen} == {path for path in files if path.startswith("invite")}
+    assert all(f"one of 2 {noun}" in fact.says for fact in facts)

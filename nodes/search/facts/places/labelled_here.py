@@ -1,8 +1,9 @@
-"""``quoted_here`` for texts of a user interface: the string with a label of the report, or the only use of its key."""
+"""``quoted_here`` for texts of a user interface: the string with a label of the report, or the uses of its key."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,42 +13,100 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
-from nodes.search.tokens import WORD, comparable
+from nodes.search.tokens import STOPWORDS, WORD, comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nodes.search.facts.inquiry import FinderInput, Issue
     from nodes.search.facts.witness import Hit, Witness
 
-MAX_LABELS = 4
-"""Maximum number of labels of one report; each is a search of the commit with git."""
-FEW = 2
-"""Maximum number of lines that have a label or use its key."""
+MAX_MARKED, MAX_PLAIN = 6, 60
+"""Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""
+FEW, FEW_PLACES = 2, 3
+"""Maximum number of lines of one place, and of places, that have a label or use its key."""
 MAX_WIDTH = 1_000
-LEAST, MOST = 2, 9
+LEAST, MOST, MOST_PLAIN = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
+LONG_WORD, FEW_LINES = 8, 4
+"""Minimum length of a word of the title that is a label by itself, and maximum number of lines of own code with it."""
 _MARKED = re.compile(
     r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"([^\"\n]{6,80})\""
     r"|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
+_CUE = re.compile(
+    r"\b(?:click|press|tap|select|choos|open|go to|going to|toggl|enabl|disabl)\w{0,4}(?: on)?(?: the)? ", re.I
+)
+"""What stands before the name of something to click."""
+_THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
+"""What stands after it."""
+_WORDS = re.compile(r"[^\W\d_][\w'-]*(?: [^\W_][\w'-]*)+")
+_UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,12}")
+"""Words of a language without spaces."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|--?\w|:$|\w_\w")
 _KEYED = re.compile(
     r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}[:=]\s{0,4}[\"']?$"
 )
 """What stands before a text in a file of texts: its key."""
+_TEXTS = re.compile(
+    r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|(?<=>)\s{0,40}([^<>{}\n]{1,200}?)\s{0,40}(?=<)"
+)
+"""The strings of a line, and what stands between two tags."""
+_MARKUP = re.compile(
+    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php)$"
+)
+_FILE_OF_TEXTS = re.compile(
+    r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
+    r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
+)
+_NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*")
+_FEW_SAYS = re.compile(
+    r" is in `[^`]+`, one of \d+ strings | one of \d+ lines of the project's own code that use it\.$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    text: str
+    marked: bool
+    """Whether the reporter quotes or stresses it, or names it on a path of menus."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the lines with a label of the report, or those that use its key, if nothing else places the report."""
-    if any(fact.strong and fact.line for fact in inquiry.found):
+    """Yield the lines with a label of the report, or those that use its key, if nothing else places the report.
+
+    Words that are not marked count if they are the whole of a string, and only those of the first such string.
+    """
+    if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
         return
-    for label in islice(labels(inquiry.issue), MAX_LABELS):
-        hits = [hit for hit in _hits(inquiry.witness, label) if len(hit.text) <= MAX_WIDTH]
-        own = [hit for hit in hits if is_own(hit.path) and is_string(hit.text, label)]
-        yield from _in_code(inquiry, label, own) if own else _by_key(inquiry, label, hits)
+    wanted = _labels(inquiry.issue)
+    hits = _hits(inquiry.witness, [label.text for label in wanted])
+    placed = False
+    for label in wanted:
+        if placed and not label.marked:
+            return
+        folded = label.text.casefold()
+        for fact in _of_label(inquiry, label.text, [hit for hit in hits if folded in hit.text.casefold()]):
+            placed = True
+            yield fact
+
+
+def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
+    if _length(label) < LEAST and sum(_is_own_text(hit.path) for hit in hits) > FEW_LINES:
+        return
+    own = [hit for hit in hits if has_text(hit, label)]
+    yield from _in_code(inquiry, label, own) if own else _by_key(inquiry, label, hits)
+
+
+def _labels(issue: Issue) -> list[_Label]:
+    """Return the distinct texts that may be those of a user interface, the marked ones first."""
+    found = [_Label(text, marked=True) for text in islice(labels(issue), MAX_MARKED)]
+    known = {comparable(label.text) for label in found}
+    plain = {comparable(text): text for text in reversed(list(_plain_labels(issue)))}
+    rest = [text for key, text in reversed(plain.items()) if key not in known]
+    return found + [_Label(text, marked=False) for text in rest[:MAX_PLAIN]]
 
 
 def labels(issue: Issue) -> Iterator[str]:
@@ -57,73 +116,134 @@ def labels(issue: Issue) -> Iterator[str]:
         plain = URL.sub(" ", line)
         marked = [next(filter(None, found.groups())) for found in _MARKED.finditer(plain)]
         for text in (part.strip(" .,:;!?…*") for words in marked for part in _MENU.split(words)):
-            count = len(text) if not text.isascii() and " " not in text else len(WORD.findall(text))
-            if LEAST <= count <= MOST and not _CODE.search(text) and comparable(text) not in seen:
+            if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
                 seen.add(comparable(text))
                 yield text
 
 
-def _hits(witness: Witness, label: str) -> list[Hit]:
-    """Return the lines with a label, which a sentence may begin in lower case."""
-    forms = dict.fromkeys((label, label[0].upper() + label[1:], label[0].lower() + label[1:]))
-    hits = witness.grep(*forms) or ()
-    words = [re.compile(rf"(?<!\w){re.escape(form)}(?!\w)", re.ASCII) for form in forms]
-    return [hit for word in words for hit in hits if word.search(hit.text)]
+def _length(text: str) -> int:
+    return len(text) if not text.isascii() and " " not in text else len(WORD.findall(text))
 
 
-def is_string(text: str, label: str) -> bool:
-    """Return whether a line of code has a label as a whole string."""
-    if is_comment(text):
+def _plain_labels(issue: Issue) -> Iterator[str]:
+    """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
+    yield from _UNSPACED.findall(issue.title)
+    for line in issue.prose:
+        plain = URL.sub(" ", line[:MAX_WIDTH])
+        arrows = list(_MENU.finditer(plain))
+        for after in (*arrows, *_CUE.finditer(plain)):
+            yield from _runs(_WORDS.match(plain, after.end()))
+        for before in (*arrows, *_THING.finditer(plain)):
+            *_, last = (None, *_WORDS.finditer(plain, 0, before.start()))
+            yield from _runs(last if last and last.end() == before.start() else None, from_end=True)
+    title = URL.sub(" ", issue.title)
+    for found in _WORDS.finditer(title):
+        for start in range(found[0].count(" ")):
+            yield from _runs(found, start)
+    yield from (word for word in WORD.findall(title) if len(word) >= LONG_WORD and word.isalpha())
+
+
+def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False) -> Iterator[str]:
+    """Yield the first or last words of a phrase, the longest first, if they say something."""
+    words = found[0].split(" ")[start:] if found else []
+    words = words[-MOST_PLAIN:] if from_end else words[:MOST_PLAIN]
+    for count in range(len(words), 1, -1):
+        run = words[-count:] if from_end else words[:count]
+        if sum(word.casefold() not in STOPWORDS and len(word) > 2 for word in run) >= LEAST:
+            yield " ".join(run)
+
+
+def _hits(witness: Witness, wanted: Iterable[str]) -> list[Hit]:
+    """Return the lines with one of the labels, which a sentence may begin in lower case."""
+    forms = [form for text in wanted for form in (text, text[0].upper() + text[1:], text[0].lower() + text[1:])]
+    return [hit for hit in witness.grep_any(tuple(dict.fromkeys(forms)), _NOT_SEARCHED) if len(hit.text) <= MAX_WIDTH]
+
+
+def has_text(hit: Hit, label: str) -> bool:
+    """Return whether a line of own code or of a template has a label as a whole string or as its whole text."""
+    is_prose = is_comment(hit.text) or re.search(r"\"{3}|'{3}", hit.text)
+    if is_prose or not _is_own_text(hit.path) or _FILE_OF_TEXTS.search(hit.path):
         return False
-    strings = re.findall(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`", text)
-    return any(comparable("".join(groups)) == comparable(label) for groups in strings)
+    texts = ("".join(groups) for groups in _TEXTS.findall(hit.text))
+    alone = (hit.text,) if _MARKUP.search(hit.path) else ()
+    return any(comparable(text) == comparable(label) for text in (*texts, *alone))
 
 
-def _in_code(inquiry: FinderInput, label: str, hits: list[Hit]) -> Iterator[Fact]:
-    code = inquiry.code
-    places = {
-        (hit.path, code.symbol(number, hit.line)) for hit in hits if (number := code.number(hit.path)) is not None
-    }
-    if len(places) != 1 or len(hits) > FEW:
-        return
-    ((path, symbol),) = places
-    if hits[0].text.strip():
-        says = f"The text “{label}” is in `{symbol or path}`, and in no other string of the project's own code."
-        yield _fact(says, label, hits[0], symbol)
+def _is_own_text(path: str) -> bool:
+    return is_own(path) or (_MARKUP.search(path) is not None and role_of(path) in ("source", "data"))
 
 
-def _by_key(inquiry: FinderInput, label: str, hits: list[Hit]) -> Iterator[Fact]:
-    """Yield the only use of the key that a file of texts gives a label."""
-    code = inquiry.code
+def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
+    places = _places(inquiry, hits)
+    for hit, symbol in _chosen(places, hits):
+        rest = f"one of {len(hits)} strings" if len(places) > 1 else "and in no other string"
+        says = f"The text “{label}” is in `{symbol or hit.path}`, {rest} of the project's own code."
+        yield _fact(says, label, hit, symbol, len(hits), one=len(places) == 1)
+
+
+def _places(inquiry: FinderInput, hits: Iterable[Hit]) -> dict[tuple[str, str | None], Hit]:
+    """Return the first line of each function, or of each file without functions."""
+    code, places = inquiry.code, dict[tuple[str, str | None], "Hit"]()
+    for hit in hits:
+        if (number := code.number(hit.path)) is not None and hit.text.strip():
+            places.setdefault((hit.path, code.symbol(number, hit.line)), hit)
+    return places
+
+
+def _chosen(places: dict[tuple[str, str | None], Hit], hits: Sequence[Hit]) -> Iterator[tuple[Hit, str | None]]:
+    """Yield the place, or each of a few places."""
+    is_one = len(places) == 1 and len(hits) <= FEW
+    if is_one or 1 < len(places) == len(hits) <= FEW_PLACES:
+        yield from ((hit, symbol) for (_, symbol), hit in places.items())
+
+
+def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[Fact]:
+    """Yield the uses of the key that a file of texts gives a label."""
     keys = {
-        key: hit.path for hit in hits if role_of(hit.path) not in ("test", "docs") and (key := key_of(hit.text, label))
+        key: hit.path
+        for hit in hits
+        if role_of(hit.path) not in ("test", "docs") and (key := key_of(inquiry.witness, hit, label))
     }
     for key, file in islice(keys.items(), FEW):
-        name = re.split(r"[.-]", key)[-1]
-        used = [hit for hit in inquiry.witness.grep(name, own=True) or () if uses_key(hit.text, name)]
-        number = code.number(used[0].path) if len(used) == 1 else None
-        if number is not None:
-            symbol = code.symbol(number, used[0].line)
-            says = f"The text “{label}” is `{key}` in `{file}`; only this line of the project's own code uses it."
-            yield _fact(says, label, used[0], symbol)
+        used = uses_of(inquiry.witness, key)
+        places = _places(inquiry, used)
+        for hit, symbol in _chosen(places, used):
+            rest = "only this line of the project's own code uses it."
+            if len(used) > 1:
+                rest = f"this is one of {len(used)} lines of the project's own code that use it."
+            says = f"The text “{label}” is `{key}` in `{file}`; {rest}"
+            yield _fact(says, label, hit, symbol, len(used), one=len(places) == 1)
 
 
-def key_of(text: str, label: str) -> str | None:
+def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
     """Return the key of a label on a line of a file of texts, if the label is its whole text."""
+    text = hit.text
+    if text.lstrip().startswith("<value>"):
+        # A file of resources has the key on the line above.
+        text = "".join(witness.lines(hit.path, hit.line - 1, hit.line)).replace("<value>", "")
     at = text.casefold().find(label.casefold())
-    found = _KEYED.search(text[:at]) if at > 0 else None
-    rest = text[at + len(label) :].strip(" .,:;!?…\"'") if found else "?"
+    found = _KEYED.search(re.sub(r">\s+$", ">", text[:at])) if at > 0 else None
+    rest = text[at + len(label) :].strip(" .,:;!?…\"'\r") if found else "?"
     return (found["xml"] or found["key"]) if found and (not rest or rest.startswith("<")) else None
 
 
-def uses_key(text: str, name: str) -> bool:
-    """Return whether a line of code uses a key."""
-    return len(text) <= MAX_WIDTH and not is_comment(text) and bool(whole_word(name).search(text))
+def uses_of(witness: Witness, key: str) -> list[Hit]:
+    """Return the lines of own code and of templates that use a key."""
+    name = re.split(r"[.-]", key)[-1]
+    return [hit for hit in witness.grep(name) or () if _is_own_text(hit.path) and _uses(hit, name)]
 
 
-def _fact(says: str, label: str, hit: Hit, symbol: str | None) -> Fact:
+def _uses(hit: Hit, name: str) -> bool:
+    is_code = len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and not _FILE_OF_TEXTS.search(hit.path)
+    return is_code and bool(whole_word(name).search(hit.text))
+
+
+def _fact(says: str, label: str, hit: Hit, symbol: str | None, count: int, *, one: bool) -> Fact:
     text = hit.text.removesuffix("\r")
-    return Fact("quoted_here", says, label, hit.path, hit.line, text, symbol, count=1, strong=True, unclaimed=True)
+    return Fact(
+        "quoted_here", says, label, hit.path, hit.line, text, symbol,
+        count=count, strong=one, several=not one, unclaimed=True,
+    )  # fmt: skip
 
 
 def is_label(fact: Fact) -> bool:
@@ -132,14 +252,17 @@ def is_label(fact: Fact) -> bool:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the string, or the key and its use, are where the fact says, and that no other own line has them."""
+    """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
-    keyed = re.search(r" is `([^`]+)` in `([^`]+)`; only this line", fact.says)
+    hits, count = _hits(witness, [label]), fact.count if _FEW_SAYS.search(fact.says) else None
+    keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
     if keyed is None:
-        held = [hit for hit in _hits(witness, label) if is_own(hit.path) and is_string(hit.text, label)]
-        return None if {hit.path for hit in held} == {fact.path} else "another file has the text as well"
-    if not any(hit.path == keyed[2] and key_of(hit.text, label) == keyed[1] for hit in _hits(witness, label)):
+        held = [hit for hit in hits if has_text(hit, label)]
+    elif any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits):
+        held = uses_of(witness, keyed[1])
+    else:
         return "the file does not have the text"
-    name = re.split(r"[.-]", keyed[1])[-1]
-    used = [(hit.path, hit.line) for hit in witness.grep(name, own=True) or () if uses_key(hit.text, name)]
-    return None if used == [(fact.path, fact.line)] else "other lines use the key as well"
+    if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
+        return "the line does not have it"
+    alone = len(held) == 1 if keyed else {hit.path for hit in held} == {fact.path}
+    return None if (alone if count is None else len(held) == count) else "other lines have it as well"

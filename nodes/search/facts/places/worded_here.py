@@ -1,0 +1,106 @@
+"""``quoted_here`` for Chinese and Japanese: the comment or the text of code that consists of words of the title."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import is_own
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Hit, Witness
+
+LEAST = 4
+"""Minimum number of characters, without those of grammar, that a text of code shares with the title."""
+MAX_PAIRS = 40
+MAX_WIDTH = 400
+MAX_TEXTS = 12
+"""Maximum number of texts of code, the longest first, whose lines are counted."""
+_KANA = "\u3041-\u309f"
+_SOLID = "々\u30a0-\u30ff\u3400-\u9fff"
+_TEXT = re.compile(rf"[{_KANA}{_SOLID}]{{{LEAST},40}}")
+_PAIR = re.compile(rf"(?=([{_SOLID}]{{2}}))")
+_GRAMMAR = re.compile(f"[{_KANA}的了是个個地得与與和]")
+"""What may be left over: the endings of Japanese words, and the particles of both languages."""
+_IS_SOLID, _HAS_KANA = re.compile(f"[{_SOLID}]"), re.compile(f"[{_KANA}]")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the only line of own code with the longest text that consists of words of the title."""
+    title = inquiry.issue.title
+    pairs = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS))
+    if not pairs or any(fact.strong and fact.path in inquiry.first[:1] for fact in inquiry.found):
+        return
+    hits = _own(inquiry.witness.grep_any(pairs, words=False))
+    texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}
+    for text in sorted(texts, key=lambda text: (-_content_length(text), text))[:MAX_TEXTS]:
+        held = [hit for hit in hits if text in _TEXT.findall(hit.text)]
+        number = inquiry.code.number(held[0].path) if len(held) == 1 else None
+        if number is None:
+            continue
+        symbol, words = inquiry.code.symbol(number, held[0].line), max(texts[text], key=len)
+        says = f"The title has the words of “{text}”, which is in `{symbol or held[0].path}`."
+        yield Fact(
+            "quoted_here", says, words, held[0].path, held[0].line, held[0].text.removesuffix("\r"), symbol,
+            count=1, strong=True, unclaimed=True,
+        )  # fmt: skip
+        return
+
+
+def _own(hits: Iterable[Hit]) -> list[Hit]:
+    return [hit for hit in hits if is_own(hit.path) and len(hit.text) <= MAX_WIDTH]
+
+
+def _content_length(text: str) -> int:
+    return len(_GRAMMAR.sub("", text))
+
+
+def pieces_of(text: str, title: str) -> list[str]:
+    """Return the words of a title that a text consists of, besides endings and particles; if others are left, none."""
+    content = _GRAMMAR.sub("", text)
+    if len(content) < LEAST or not set(content) <= set(title):
+        return []
+    pieces, at = list[str](), 0
+    while at < len(text):
+        end = max((end for end in range(at + 2, len(text) + 1) if _is_word(text[at:end], title)), default=0)
+        if end:
+            pieces.append(text[at:end])
+        elif not _GRAMMAR.match(text[at]):
+            return []
+        at = end or at + 1
+    return pieces
+
+
+def _is_word(piece: str, title: str) -> bool:
+    """Return whether a title has a piece, and, in Japanese, not as a part of a longer word."""
+    at = title.find(piece)
+    while at >= 0 and _HAS_KANA.search(title):
+        end = at + len(piece)
+        cut = (_IS_SOLID.match(piece[0]) and _IS_SOLID.match(title[at - 1 : at])) or (
+            _IS_SOLID.match(piece[-1]) and _IS_SOLID.match(title[end : end + 1])
+        )
+        if not cut:
+            break
+        at = title.find(piece, at + 1)
+    return at >= 0
+
+
+def is_worded(fact: Fact) -> bool:
+    """Return whether a fact is about a text that consists of words of the title."""
+    return fact.says.startswith("The title has the words of “")
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the text consists of words of the title, and that no other line of own code has it."""
+    found = re.match(r"The title has the words of “([^”]+)”", fact.says)
+    title = witness.issue_text.split("\n")[0]
+    if found is None or not pieces_of(found[1], title):
+        return "the title does not have the words"
+    held = _own(witness.grep_any((found[1],), words=False))
+    places = [(hit.path, hit.line) for hit in held if found[1] in _TEXT.findall(hit.text)]
+    return None if places == [(fact.path, fact.line)] else "other lines have the text as well"

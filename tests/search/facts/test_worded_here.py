@@ -1,0 +1,34 @@
+"""A Chinese or Japanese title leads to the comment or the text of code that consists of its words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.search.facts.finding import facts_of, of_kind
+
+BUTTON = '<template>\n  <Popconfirm\n    title="删除模型"\n  />\n</template>\n'
+CLOSE = "class Windows {\n    // 設定ウィンドウを閉じる\n    void Close() {\n        Current.Close();\n    }\n}\n"
+FOUND = [
+    pytest.param("model.vue", BUTTON, "更新后模型的删除按钮不见了", 3, id="chinese"),
+    pytest.param("Windows.cs", CLOSE, "設定ウィンドウをボタンで閉じたときに保存されない", 2, id="japanese"),
+]
+
+
+@pytest.mark.parametrize(("path", "code", "title", "line"), FOUND)
+def test_a_title_leads_to_the_text_of_its_words(tmp_path: Path, path: str, code: str, title: str, line: int):
+    (fact,) = of_kind(facts_of(tmp_path, {path: code}, title), "quoted_here")
+    assert (fact.path, fact.line, fact.strong, fact.unclaimed) == (path, line, True, True)
+
+
+NONE = [
+    pytest.param({"model.vue": BUTTON}, "模型不见了", id="a-word-is-missing"),
+    pytest.param({"Windows.cs": CLOSE}, "初期設定のウィンドウを閉じた", id="part-of-a-longer-word"),
+    pytest.param({"a.vue": BUTTON, "b.vue": BUTTON}, "更新后模型的删除按钮不见了", id="two-places"),
+]
+
+
+@pytest.mark.parametrize(("files", "title"), NONE)
+def test_other_titles_lead_nowhere(tmp_path: Path, files: dict[str, str], title: str):
+    assert of_kind(facts_of(tmp_path, files, title), "quoted_here") == []
