@@ -15,7 +15,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from nodes.issue.kinds import LEAST
+from nodes.issue.kinds.model import LEAST
 from nodes.issue.kinds.terms import Field
 
 Floats = npt.NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nodes.issue.kinds import LEARNT
+from nodes.issue.kinds.model import LEARNT
 
 
 @dataclass(frozen=True, slots=True)

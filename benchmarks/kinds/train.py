@@ -23,7 +23,8 @@ from benchmarks.kinds.examples import Example, Split, folds, read_examples, whol
 from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, one_hot_kinds
 from benchmarks.kinds.scores import Guess, acted_on, reliability, table
-from nodes.issue.kinds import LEARNT, WEIGHTS, Model, odds
+from nodes.issue.kinds import odds
+from nodes.issue.kinds.model import LEARNT, WEIGHTS, Model
 
 
 def main() -> None:
@@ -46,7 +47,11 @@ def main() -> None:
 
 def as_text(model: Model) -> str:
     """Return the model as JSON, one term per line, so that changes are readable."""
-    lines = [f'"kinds": {json.dumps(LEARNT)}', f'"bias": {list(model.bias)}', f'"temperature": {model.temperature}']
+    lines = [
+        f'"kinds": {json.dumps(model.kinds)}',
+        f'"bias": {list(model.bias)}',
+        f'"temperature": {model.temperature}',
+    ]
     fields = []
     for name, weights in model.fields.items():
         terms = ",\n".join(f"{json.dumps(term)}: {json.dumps(weights[term])}" for term in sorted(weights))

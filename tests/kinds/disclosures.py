@@ -1,6 +1,6 @@
 """Disclosures in plain words, without a name of any weakness, and ordinary reports about the same subjects.
 
-They were written before any rule for them. Rules may be written from the even ones (0, 2, 4, …); the odd ones measure.
+They were written before any rule for them. The even ones (0, 2, 4, …) train the model; the odd ones measure.
 """
 
 from __future__ import annotations

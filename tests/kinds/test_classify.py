@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.issue.kinds import LEARNT, classify
+from nodes.issue.kinds import classify
+from nodes.issue.kinds.model import LEARNT
 from nodes.issue.kinds.terms import MAX_BODY, parts_of
 from tests.support.growth import assert_linear
 

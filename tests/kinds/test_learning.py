@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.kinds.disclosures import fit_disclosures, terms_of
 from benchmarks.kinds.examples import folds, whole_repositories, whole_sources
 from benchmarks.kinds.learner import Space, fit, shares, temperature
 from benchmarks.kinds.recipe import importance, learn
 from benchmarks.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
 from benchmarks.kinds.train import as_text
-from nodes.issue.kinds import LEARNT, WEIGHTS, load_model
+from nodes.issue.kinds.model import LEARNT, WEIGHTS, load_model
 from tests.kinds.issues import made_up
 
 MAX_BYTES = 1_000_000
@@ -76,6 +77,13 @@ def test_the_shipped_file_is_small_and_has_one_term_per_line() -> None:
     assert len(text) < MAX_BYTES
     assert max(map(len, text.split("\n"))) < 400
     assert load_model().temperature > 0
+
+
+def test_disclosures_are_distinguished_from_ordinary_reports_with_the_same_words() -> None:
+    read, denied = "Guests can read rows of others", "Guests cannot read rows of their own"
+    told, near = ([terms_of(f"{title} {number}", "") for number in range(4)] for title in (read, denied))
+    model = fit_disclosures(told, near, [terms_of("The menu is too wide", ""), terms_of("Crash at start", "")])
+    assert [model.scores(terms_of(title, ""))[0] > 0 for title in (read, denied, "The menu is wide")] == [1, 0, 0]
 
 
 def test_every_issue_is_measured_once() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from nodes.brains.rules.investigate import kind_of
 from nodes.issue.facts import read_facts
 from nodes.issue.kinds import classify
 from tests.kinds.disclosures import DISCLOSURES, ORDINARY_NEAR
+from tests.kinds.pairs import paraphrases
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 
 MAX_WITHHELD = 2
@@ -57,12 +57,6 @@ def test_distant_words_of_a_pasted_list_describe_no_attack(wide: int) -> None:
     assert kind_of("Arrow keys do not work", body, read_facts("Arrow keys do not work", body)) == "bug"
 
 
-def test_a_long_sentence_of_short_lines_is_read_in_groups() -> None:
-    reported = "the endpoint lets\nany user read the files\nof another user without\nauthentication"
-    body = "\n".join([*("a line of a log" for _ in range(60)), reported])
-    assert kind_of("Files are shown", body, read_facts("Files are shown", body)) == "security"
-
-
 def test_the_lists_are_long_enough() -> None:
     assert len(SECURITY) >= 60
     assert len(ORDINARY) >= 35
@@ -105,25 +99,18 @@ def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
     assert kind_of("Wrong total", whole, read_facts("Wrong total", whole)) == "security"
 
 
-def paraphrases(part: str) -> list[tuple[str, str]]:
-    """Return the title and body of each line of a part of the list."""
-    text = Path(__file__).with_name("paraphrases.txt").read_text(encoding="utf-8").partition(f"[{part}]\n")[2]
-    pairs = (line.partition("|") for line in text.partition("\n[")[0].splitlines())
-    return [(title, body) for title, _, body in pairs]
-
-
 @pytest.mark.tried("security reports in plain words, which get no public pointer")
 @pytest.mark.parametrize(
     ("issues", "least"),
     [
-        pytest.param(DISCLOSURES[::2], 37, id="seen"),
-        pytest.param(DISCLOSURES[1::2], 26, id="measured"),
-        pytest.param(paraphrases("disclosures")[::2], 30, id="paraphrases-seen"),
-        pytest.param(paraphrases("disclosures")[1::2], 30, id="paraphrases-measured"),
+        pytest.param(DISCLOSURES[::2], 40, id="seen"),
+        pytest.param(DISCLOSURES[1::2], 34, id="measured"),
+        pytest.param(paraphrases("disclosures")[::2], 70, id="paraphrases-seen"),
+        pytest.param(paraphrases("disclosures")[1::2], 57, id="paraphrases-measured"),
     ],
 )
 def test_plain_words_of_a_disclosure_withhold_the_place(issues: Sequence[tuple[str, str]], least: int) -> None:
-    """The even disclosures were used to write the rules; the odd ones measure, and their bound is what was measured."""
+    """The even disclosures train the model; the odd ones measure, and their bound is what was measured."""
     assert sum(classify(*issue).kind == "security" for issue in issues) >= least
 
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal
 
-from nodes.issue.kinds.terms import OPENING, Parts
+from nodes.issue.kinds.model import load_model
+from nodes.issue.kinds.terms import OPENING, Field, Parts
 
 READ = 4_000
 """Characters of prose that are searched."""
-LONGEST_SENTENCE = 400
-"""Maximum characters of a sentence; a longer text without the end of a sentence is rarely prose."""
-_GROUPS = ({"outsider"}, {"guarded", "machine"}, {"unchecked"})
-"""Kinds of words; a disclosure names somebody else, or has words of two of them."""
-_POINTS = {
-    "outsider": (2, 1),
-    "others": (3, 1),
-    "guarded": (2, 1),
-    "machine": (2, 1),
-    "unchecked": (3, 2),
-    "works": (1, 1),
-    "fails": (-6, 2),
-    "wishes": (-6, 1),
-}
-"""For each kind, what one of its words counts, and how many of them count."""
-ENOUGH_POINTS = 7
+DISCLOSURES = Path(__file__).with_name("disclosures.json")
+_CUES = ("outsider", "others", "guarded", "machine", "unchecked", "works", "fails", "wishes")
+"""Sections of the text file whose words, and pairs of whose words, are terms of the model of disclosures."""
+_STEM = 5
+"""Letters of a word that count, so that its forms are one term."""
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""The scripts of Chinese, Japanese and Korean, of which pairs of characters are terms."""
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:'[a-z]+)?|\d+|\.\./|&&|[$;<{{`'=*]")
 READ_FOR_ACCESS = 600
 """Characters of prose whose first sentences are read."""
 _SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
@@ -62,9 +58,12 @@ def may_be_security(parts: Parts) -> bool:
         return True
     if _WEAKNESS.search(title):
         return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
-    if _is_described(prose) or _tells_access(title, prose):
-        return True
-    return not _SECTIONS["wishes"].search(title) and _says_how(f"{title}\n\n{prose}")
+    return _is_described(prose) or _tells_access(title, prose)
+
+
+def names_weakness(parts: Parts) -> bool:
+    """Return whether a text names a vulnerability, or somebody who uses one."""
+    return bool(_WEAKNESS.search(parts.title) or _WEAKNESS.search(parts.prose[:READ]))
 
 
 def rare_kind(parts: Parts) -> RareKind | None:
@@ -93,58 +92,38 @@ def _load() -> dict[str, list[str]]:
     return sections
 
 
-_LINES = _load()
-_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _LINES.items() if name != "together"}
-_TOGETHER = tuple(tuple(map(re.compile, line.split(" && "))) for line in _LINES["together"])
+_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _load().items()}
 _WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
 
+def opening_of(title: str, prose: str) -> str:
+    """Return the title and the first sentences of the prose."""
+    return f"{title}. {' '.join(_SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3])} "
+
+
+def disclosure_terms(opening: str) -> dict[Field, frozenset[str]]:
+    """Return the terms of the model of disclosures: stems, pairs of them, and the kinds of words and their pairs."""
+    words = [word for token in _TOKEN.findall(opening) for word in _stems(token)]
+    cues = [name for name in _CUES if _SECTIONS[name].search(opening)]
+    return {
+        "whole": frozenset((*words, *map(" ".join, pairwise(words)))),
+        "cues": frozenset((*cues, *map(" ".join, combinations(cues, 2)))),
+    }
+
+
+def _stems(token: str) -> Sequence[str]:
+    if token[0].isdecimal():
+        return ("0",)
+    if _IS_UNSPACED.match(token):
+        return [token[at : at + 2] for at in range(max(1, len(token) - 1))]
+    return (token[:_STEM],)
+
+
 def _tells_access(title: str, prose: str) -> bool:
     """Return whether the title and the first sentences say in plain words who reaches what without a right."""
-    opening = f"{title}. {' '.join(_SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3])} "
-    written = {name for name in _POINTS if _SECTIONS[name].search(opening)}
-    is_disclosed = "others" in written or sum(bool(written & group) for group in _GROUPS) > 1
-    return is_disclosed and _points(title) + _points(opening) >= ENOUGH_POINTS
-
-
-def _points(text: str) -> int:
-    """Add up what the distinct words of each kind count."""
-    return sum(
-        points * min(most, len({found[0] for found in _SECTIONS[name].finditer(text)}))
-        for name, (points, most) in _POINTS.items()
-    )
-
-
-def _says_how(text: str) -> bool:
-    """Return whether a sentence states who can do what to another's data, or which check is missing.
-
-    The title and the first sentence of the body count as one.
-    """
-    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
-    judged = (" ".join(sentences[:2]), *sentences[2:])
-    passages = [passage for sentence in judged for passage in _passages(sentence)]
-    return any(all(part.search(passage) for part in parts) for passage in passages for parts in _TOGETHER)
-
-
-def _passages(sentence: str) -> list[str]:
-    """Return a sentence, or overlapping groups of its lines if it is so long that it is a log, a list or code.
-
-    Words of a log that are many lines apart are unrelated.
-    """
-    if len(sentence) <= LONGEST_SENTENCE:
-        return [sentence]
-    lines = sentence.split("\n")
-    return ["\n".join(lines[at : _end(lines, at)]) for at in range(len(lines))]
-
-
-def _end(lines: list[str], first: int) -> int:
-    """Return the end of the group of lines that begins with one line and has at most the length of a sentence."""
-    end, length = first + 1, len(lines[first])
-    while end < len(lines) and length + len(lines[end]) < LONGEST_SENTENCE:
-        length += len(lines[end]) + 1
-        end += 1
-    return end
+    model = load_model(DISCLOSURES, ("disclosure",))
+    return model.scores(disclosure_terms(opening_of(title, prose)))[0] > 0
 
 
 def _is_described(prose: str) -> bool:
