@@ -482,3 +482,11 @@ def test_the_message_of_a_tool_is_quoted(tmp_path: Path, path: str, output: str,
     says = [fact.says for fact in found if fact.line == 2]
     assert len(says) == 1
     assert f"“{quoted}”" in says[0] if quoted else says[0].startswith("The report names")
+
+
+def test_a_bare_name_of_several_files_means_that_of_the_root(tmp_path: Path):
+    text = "minimum_required(VERSION 3.1)\nproject(zones)\n"
+    files = {"CMakeLists.txt": text, "zones/CMakeLists.txt": text, "zones/io.c": "int x;\n"}
+    body = "```\nCMake Error at CMakeLists.txt:1 (minimum_required):\n  Versions below 3.5 are removed.\n```"
+    (found,) = of_kind(facts_of(tmp_path, files, "It does not build", body), "named_here")
+    assert (found.path, found.line) == ("CMakeLists.txt", 1)

@@ -391,3 +391,20 @@ def test_cleaning_up_within_a_start_hides_an_earlier_error(tmp_path: Path, inner
     )
     (found,) = of_kind(facts_of(tmp_path, files, "It stops", trace), "raised_here")
     assert (found.line, found.unclaimed) == (4, unclaimed)
+
+
+def test_of_functions_with_one_name_the_one_that_has_the_printed_line_is_meant(tmp_path: Path):
+    files = {
+        "zones/io.py": "class Zone(Base):\n    def __init__(self, x):\n        y = x\n        super().__init__(x)\n\n\n"
+        "class Total(Base):\n    def __init__(self, x):\n        super().__init__(\n            x=x,\n        )\n"
+    }
+    trace = _trace(("zones/io.py", 3, "__init__", "super().__init__("))
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
+    assert (found.line, found.symbol, found.exact) == (9, "Total.__init__", True)
+
+
+def test_a_frame_whose_line_is_blank_now_is_in_its_function(tmp_path: Path):
+    files = {"zones/io.py": "x = 1\n\n\ndef load(path):\n    first = path\n\n    return first\n"}
+    trace = _trace(("zones/io.py", 6, "load", "return self._cache[path]"))
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
+    assert (found.line, found.symbol, found.strong) == (4, "load", False)

@@ -242,15 +242,20 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
     """Find the frame's text in its function; otherwise use its line number if it is still inside the function."""
     frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
     text = frame_text(issue, trace, frame)
-    for span in _functions(code, number, frame):
-        line = _line_of(code, number, text, span, frame.line or span.start) if text else None
+    spans = _functions(code, number, frame)
+    # Several classes may have the function; the one that has the frame's text is meant.
+    lines = {span: _line_of(code, number, text, span, frame.line or span.start) if text else None for span in spans}
+    for span in sorted(spans, key=lambda span: lines[span] is None):
+        line = lines[span]
         first = _with_attributes(code.lines(number), span.start)
         inside = frame.line if frame.line and first <= frame.line <= span.end else None
         held = code.text(number, inside) if inside and text is None else None
         if text is None and not (held is not None and is_call(held, inner)):
             line = _only_call(code.lines(number), span, inner)
         exact = line is not None or (held is not None and is_call(held, inner))
-        at = line or inside or _line_of_name(code, number, span)
+        # The line of another version may be a blank one now.
+        is_blank = inside is not None and span.symbol is not None and not (code.text(number, inside) or "").strip()
+        at = line or (None if is_blank else inside) or _line_of_name(code, number, span)
         if code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
@@ -286,7 +291,9 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     # The virtual machine's name of a lambda in a constructor, which has the name of its class.
     name = last_part(frame.module) if name == "new" and "lambda$new$" in (frame.function or "") else name
     rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
-    if name is None and line and (row := code.index.definition_at(number, line)) is not None:
+    if frame.function == "__init__":
+        rows = [row for row in code.definitions("__init__") if int(index.def_file[row]) == number]
+    elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
     found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
     # Methods of several classes may have one name, and the line of the trace tells them apart.
@@ -316,10 +323,12 @@ def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int 
 
 
 def same_start(line: str, text: str) -> bool:
-    """Return whether a line has a text of a trace, of which one may be the beginning of the other."""
-    return bool(line) and (
-        line == text or (len(text) >= 12 and line.startswith(text)) or (len(line) >= 12 and text.startswith(line))
-    )
+    """Return whether a line has a text of a trace, of which one may be the beginning of the other.
+
+    The first line of a call over several lines is the whole text of its line.
+    """
+    begins = len(text) >= 12 and not text.endswith(("(", "[", "{", ",")) and line.startswith(text)
+    return bool(line) and (line == text or begins or (len(line) >= 12 and text.startswith(line)))
 
 
 def is_call(text: str, inner: Frame | None) -> bool:

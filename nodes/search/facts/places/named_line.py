@@ -235,6 +235,8 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
     if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
     best = [n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)]
+    # Tools print paths from the root of the project.
+    best = [number for number in best if code.path(number) == place.path] if len(best) > 1 else best
     return best[0] if len(best) == 1 else None
 
 
