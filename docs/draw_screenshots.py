@@ -122,7 +122,7 @@ async def a_comment(folder: Path) -> AsyncIterator[list[Shot]]:
     page = folder / "comment.html"
     html = cmarkgfm.github_flavored_markdown_to_html(done.stdout, cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)
     page.write_text(COMMENT.format(html), encoding="utf-8")
-    yield [Shot("comment", page.as_uri(), height=275)]
+    yield [Shot("comment", page.as_uri(), height=310)]
 
 
 SCENES: list[Scene] = [a_comment, first_start, after_it, at_work]

@@ -53,7 +53,7 @@ class Busy:
 async def busy(store: Store) -> Busy:
     """Fill a store."""
     clock = Clock()
-    store._database.clock = clock  # type: ignore[method-assign]
+    store._database.clock = store.jobs._clock = store.inbox._clock = clock  # type: ignore[method-assign]
     await known(store)
     await _closed(store, clock)
     clock.at = NOW
