@@ -217,3 +217,25 @@ def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names:
 def test_a_path_with_its_line(line: str, place: tuple[str, int] | None):
     found = [(located.path, located.line) for located in find_located(line)]
     assert found == ([place] if place else [])
+
+
+def test_a_box_that_nobody_ticked_is_neither_a_platform_nor_a_version() -> None:
+    found = find_mentions(
+        "### Plattform\n\n- [ ] Windows\n- [X] Linux\n- [ ] macOS 14\n\n### Version\n\n- [ ] 1.2.0\n- [x] 1.3.0"
+    )
+    assert found.platforms == ("linux",)
+    assert found.versions == ("1.3.0",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("Es erscheint „Der Name ist ungültig“.", "Der Name ist ungültig", id="german"),
+        pytest.param("Un message « le fichier est vide » apparaît.", "le fichier est vide", id="french"),
+        pytest.param("Ошибка «Не удалось записать файл».", "Не удалось записать файл", id="russian"),
+        pytest.param("控制台提示“解析失败：缺少列名”。", "解析失败：缺少列名", id="chinese"),
+        pytest.param("打開時顯示「檔案格式錯誤」。", "檔案格式錯誤", id="traditional-chinese"),
+    ],
+)
+def test_a_message_in_the_quotes_of_a_language_is_found(text: str, message: str) -> None:
+    assert find_mentions(text).errors == (message,)

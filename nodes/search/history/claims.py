@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from nodes.search.git.errors import SearchError
-from nodes.search.history.contrast import Mention, Role, role_of_last, roles_of
+from nodes.search.history.contrast import WORDINGS, Mention, Role, role_of_last, roles_of
 from nodes.search.history.marks import find_marks, is_blamed, is_in_use, name_before, sentences, unmarked
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
@@ -32,6 +32,7 @@ _FROM_TO = re.compile(
 _OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
 _HEADING = re.compile(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
 """A heading of a form under which a version has a role."""
+_ASKS_VERSION = re.compile("".join(WORDINGS["asks_version"]), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +153,9 @@ def _read(
 def _answers(body: str) -> Iterator[str]:
     """Yield the lines under the headings of an issue form that ask for versions, each with its heading."""
     for heading, content in form_fields(body):
-        if _HEADING.search(heading):
-            yield from (f"{heading.strip(' :')}: {unmarked(line[:200])}" for line in content.split("\n")[:_FORM_LINES])
+        asked = "version" if _ASKS_VERSION.search(heading) else heading.strip(" :")
+        if _HEADING.search(asked):
+            yield from (f"{asked}: {unmarked(line[:200])}" for line in content.split("\n")[:_FORM_LINES])
 
 
 def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:

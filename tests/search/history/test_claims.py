@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.history.claims import Claim, Named, read_claims
+from nodes.search.history.claims import Claim, Named, names_a_range, read_claims
 from nodes.search.history.marks import parse_day
 from tests.support.growth import assert_linear
 
@@ -89,6 +89,27 @@ def test_versions_are_read_under_the_headings_of_an_issue_form():
         ("good", "2.3.1"),
         ("affected", "2.4.0"),
     }
+
+
+@pytest.mark.parametrize(
+    ("heading", "worked"),
+    [
+        pytest.param("Version", "Mit der Version 1.8.2 ging es noch.", id="german"),
+        pytest.param("Version de l'application", "Avec la version 1.8.2, cela fonctionnait.", id="french"),
+        pytest.param("Versión", "Antes, con la versión 1.8.2, funcionaba.", id="spanish"),
+        pytest.param("Versão do aplicativo", "Na versão 1.8.2 funcionava.", id="portuguese"),
+        pytest.param("Versione", "Con la versione 1.8.2 funzionava.", id="italian"),
+        pytest.param("Wersja aplikacji", "W wersji 1.8.2 działało.", id="polish"),
+        pytest.param("Версия программы", "В версии 1.8.2 всё работало.", id="russian"),
+        pytest.param("Sürüm", "1.8.2 sürümünde çalışıyordu.", id="turkish"),
+        pytest.param("版本号", "升级前的 1.8.2 正常。", id="chinese"),
+        pytest.param("版本", "升級前的 1.8.2 正常。", id="traditional-chinese"),
+        pytest.param("バージョン", "1.8.2では正しく動いていました。", id="japanese"),
+        pytest.param("버전", "1.8.2에서는 정상이었습니다.", id="korean"),
+    ],
+)
+def test_the_version_of_a_form_and_the_one_that_worked_are_a_range(heading: str, worked: str) -> None:
+    assert names_a_range("", f"### {heading}\n\n1.8.3\n\n### ?\n\n{worked}")
 
 
 @pytest.mark.parametrize(

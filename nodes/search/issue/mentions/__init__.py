@@ -38,7 +38,12 @@ _ERROR = re.compile(
 _SAYS = re.compile(r"\b(?:fatal error|fatal|error|panic|err|failed|failure)(?:\[\w{1,20}\])?: (\S.*)", re.IGNORECASE)
 _OF_CALL = re.compile(r"Error in \S.{0,300}? : ?(\S.*)")
 """R names the call that failed between the word and the message."""
-_PHRASE = re.compile(r"\"([^\"\n]{8,300})\"|“([^”\n]{8,300})”|(?<![\w`'])'([^'\n]{8,300})'(?!\w)")
+_PHRASE = re.compile(
+    r"\"([^\"\n]{8,300})\"|„([^“”\n]{8,300})[“”]|“([^”\n]{6,300})”|«\s?([^»\n]{8,300}?)\s?»|「([^」\n]{6,300})」"
+    r"|(?<![\w`'])'([^'\n]{8,300})'(?!\w)"
+)
+_LEAST_UNSPACED = 6
+"""Minimum length of a message in a language that writes words without spaces."""
 __all__ = ["MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]
 
 T = TypeVar("T")
@@ -127,7 +132,7 @@ def find_messages(text: str, prose: str) -> Iterator[str]:
         for groups in _PHRASE.findall(line):
             phrase = "".join(groups).strip()
             # Quotes around one or two words are mostly names or emphasis.
-            if len(phrase.split()) >= 3:
+            if len(phrase.split()) >= 3 or len("".join(_UNSPACED.findall(phrase))) >= _LEAST_UNSPACED:
                 yield phrase
 
 
@@ -157,7 +162,7 @@ class Mentions:
     modules: tuple[str, ...] = ()
     """Dotted or path-like, as in an import statement."""
     errors: tuple[str, ...] = ()
-    """Messages: the text after ``XError:`` or ``error:``, and quoted phrases of three words or more."""
+    """Messages: the text after ``XError:`` or ``error:``, and quoted phrases of three words (six signs in Chinese)."""
     versions: tuple[str, ...] = ()
     """With the name that they belong to, if stated: ``Django 3.2``."""
     platforms: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import filterfalse
 
 from nodes.search.issue.mentions.markdown import lines
 from nodes.search.issue.mentions.places import URL
@@ -88,6 +89,8 @@ _PLATFORMS = re.compile(
     re.IGNORECASE,
 )
 
+_UNTICKED = re.compile(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
+"""A box of a form that the reporter did not tick."""
 _EDGE = re.compile(
     r"\b(?:microsoft|ms|chrome|chromium|firefox|safari|opera|browsers?|windows)\b|\bedge\W{1,3}v?\d", re.IGNORECASE
 )
@@ -96,14 +99,14 @@ _EDGE = re.compile(
 
 def find_platforms(prose: str) -> Iterator[str]:
     """Return each system, browser or runtime, in lower case."""
-    for line in lines(prose):
+    for line in filterfalse(_UNTICKED.match, lines(prose)):
         found = [name.lower() for name in _PLATFORMS.findall(line)]
         yield from (name for name in found if name != "edge" or _EDGE.search(line))
 
 
 def find_versions(prose: str) -> Iterator[str]:
     """Yield each version, with its name if the text states one."""
-    for raw in lines(prose):
+    for raw in filterfalse(_UNTICKED.match, lines(prose)):
         line = URL.sub(" ", raw)
         for found in _VERSION.finditer(line):
             # A window, because the search for a name that ends here would take quadratic time over a whole line.
