@@ -44,6 +44,22 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+THIN = [
+    pytest.param("Watch the zones stops", ["feed/page.html:2"], id="a-text-of-the-program"),
+    pytest.param("It stops again", [], id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "places"), THIN)
+def test_a_short_report_has_a_place_if_it_names_a_text_of_the_program(
+    tmp_path: Path, text: str, places: list[str]
+) -> None:
+    make_repository(tmp_path / "feed", FILES | {"feed/page.html": "<form>\n  <b>Watch the zones</b>\n</form>\n"})
+    result = triage(tmp_path / "feed", text, brain="rules", data_dir=tmp_path / "data")
+    visible = result.report.github_comment.partition("<details>")[0]
+    assert re.findall(r"feed/page\.html:\d+", visible) == places
+
+
 def test_the_result_names_the_place(repository: Path, tmp_path: Path) -> None:
     result = triage(repository, ISSUE, brain="rules", data_dir=tmp_path / "data")
     assert isinstance(result, Result)

@@ -210,7 +210,8 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
         return report
     searched = was_searched(case.state)
     report = report if searched or report.written_by == "rules" else without_code_claims(report)
-    if report.kind in _PLACELESS or is_too_thin(report, case):
+    is_placeless = is_too_thin(report, case) and not await _names_text(case, context)
+    if report.kind in _PLACELESS or is_placeless:
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
         update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
         return await _with_changes(report.model_copy(update=update), case, context)
@@ -225,6 +226,15 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if searched:
         return await _with_facts(report, survey, case, context)
     return report if case.state.tier == "simple" else await _with_search_result(report, survey, context)
+
+
+async def _names_text(case: Case, context: Context) -> bool:
+    """Return whether a short bug report names a text of the program, which is a place however few its words are."""
+    try:
+        survey = await context.code.survey(reporter_query(case, CANDIDATES))
+    except SearchError:
+        return False
+    return any(fact.kind == "quoted_here" and fact.is_named_line for fact in survey.facts)
 
 
 async def _with_changes(report: TriageReport, case: Case, context: Context) -> TriageReport:
