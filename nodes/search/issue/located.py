@@ -52,7 +52,8 @@ _AFTER = tuple(
     )
 )
 _COLUMN = re.compile(
-    _CLOSE + r"\s(?P<line>[1-9]\d{0,5}):(?P<column>0|[1-9]\d{0,5})(?:-\d{1,6})?(?=\s{2}|\t|\s?[)\]]|\s-|$)"
+    _CLOSE + r"\s(?P<line>[1-9]\d{0,5}):(?P<column>0|[1-9]\d{0,5})(?:-\d{1,6})?"
+    r"(?=\s{2}|\t|\s?[)\]]|\s-|(?:\s\d{1,6}:\d{1,6}(?:-\d{1,6})?){0,40}$)"
 )
 """The notation of Dart, Sass and webpack; a time has two digits after its colon."""
 _GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
@@ -174,7 +175,8 @@ def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
 
 def _has_columns(path: str, ahead: str) -> bool:
     """Return whether ``L:C`` after a space belongs to a path; after other paths it may be a time."""
-    return path.endswith((".dart", ".scss", ".sass", ".css", ".less")) or ahead.rstrip().endswith(("@", "ERROR in"))
+    styled = path.endswith((".dart", ".scss", ".sass", ".css", ".less"))
+    return styled or ahead.rstrip().endswith(("@", "ERROR in", "WARNING in"))
 
 
 def _number(found: re.Match[str]) -> int:

@@ -22,6 +22,7 @@ _HEADS = {
     "cs": "  public async Task<int> FoldAsync(string row, int width) {",
     "php": "  public function fold($row, $width) {",
     "rb": "  def fold(row, width)",
+    "ex": "  def fold(row, width) do",
     "swift": "  func fold(row: String, width: Int) -> Int {",
 }
 _OPEN = {
@@ -32,6 +33,7 @@ _OPEN = {
     "cs": "namespace Acme.Ledger;\nclass Folder {",
     "php": "<?php\nclass Folder {",
     "rb": "class Ledger",
+    "ex": "defmodule Acme.Ledger.Fold do",
     "swift": "class Ledger {",
     "vue": "<script>",
 }
@@ -45,6 +47,7 @@ src/ui/fold.lua src/fold.zig src/fold.nim src/fold.cr src/Fold.jl R/fold.R lib/A
 bin/fold.sh infra/fold.tf charts/app/templates/fold.yaml roles/web/tasks/fold.yml cmake/Fold.cmake conf.d/fold.conf
 chapters/fold.tex migrations/fold.sql autoload/fold.vim scripts/Fold.ps1 web/styles/fold.scss source/fold.d
 src/fold.adb src/fold.f90 templates/fold.html.twig Assets/Fold.gd ui/Fold.qml Dockerfile
+racket/fold.rkt scheme/fold.scm tcl/fold.tcl prolog/fold.pl erl/fold.erl v/fold.v
 """.split()
 
 
@@ -53,16 +56,18 @@ def _content(path: str) -> str:
     ending = path.rpartition(".")[2]
     head = _HEADS.get(ending)
     lines = _OPEN.get(ending, "").split("\n") if head else []
-    mark = "#" if ending in ("py", "rb") else "//"
+    mark = "#" if ending in ("py", "rb", "ex") else "//"
     lines = [*filter(None, lines)]
     while len(lines) < 9:
         lines.append(f"{mark} note {len(lines) + 1}")
     if head is None:
         return "\n".join(lines + [f"  place_{number} = row" for number in range(10, 31)]) + "\n"
-    end = {"py": "    return row", "rb": "  end"}.get(ending, "  }")
-    stop = "" if ending in ("py", "rb") else ";"
+    end = {"py": "    return row", "rb": "  end", "ex": "  end"}.get(ending, "  }")
+    stop = "" if ending in ("py", "rb", "ex") else ";"
     lines += [head, *(f"    place_{number} = row{stop}" for number in range(11, 20)), end]
-    lines += {"rb": ["end"], "vue": ["</script>"]}.get(ending, ["}"] if ending in _OPEN and ending != "go" else [])
+    lines += {"rb": ["end"], "ex": ["end"], "vue": ["</script>"]}.get(
+        ending, ["}"] if ending in _OPEN and ending != "go" else []
+    )
     return "\n".join(lines) + "\n"
 
 

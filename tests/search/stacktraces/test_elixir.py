@@ -54,8 +54,30 @@ from nodes.search.issue.stacktraces import find_traces
     (shop 1.0.0) lib/shop.ex:9: Shop.each/1""",
             "FunctionClauseError",
             "no function clause matching in Shop.add/1",
-            [("", None, "add"), ("lib/shop.ex", 9, "each")],
+            [("shop/cart.ex", None, "add"), ("lib/shop.ex", 9, "each")],
             id="a-function-without-a-file",
+        ),
+        pytest.param(
+            "It returns {:error, %FunctionClauseError{module: ShopWeb.CartLive, function: :add, arity: 2, kind: nil}}",
+            "FunctionClauseError",
+            None,
+            [("shop_web/cart_live.ex", None, "add")],
+            id="an-error-as-a-term",
+        ),
+        pytest.param(
+            '%Shop.StaleError{\n  code: 4,\n  message: "the cart \\"a\\" is old"\n}\nmessage: "other"',
+            "Shop.StaleError",
+            'the cart \\"a\\" is old',
+            [],
+            id="an-error-as-a-term-of-several-lines",
+        ),
+        pytest.param(
+            "{badarg,[{ets,lookup,[t,1],[]},{'shop_cart','-sum/1-fun-0-',\n   2,\n  [{file,\"src/shop_cart.erl\"},"
+            '{line,14}]},\n {shop_cart,sum,1,[{file,"src/shop_cart.erl"},{line,12}]}]}',
+            "badarg",
+            None,
+            [("src/shop_cart.erl", 14, "sum"), ("src/shop_cart.erl", 12, "sum")],
+            id="frames-as-terms-of-erlang",
         ),
     ],
 )
@@ -67,3 +89,7 @@ def test_a_trace_is_read(text, error, message, frames):
 
 def test_the_module_is_retained():
     assert find_traces("** (A) b\n    lib/a.ex:1: Shop.Cart.total/1")[0].frames[0].module == "Shop.Cart"
+
+
+def test_a_pattern_is_no_error():
+    assert find_traces("rescue\n  e in %Shop.StaleError{} -> retry(e)") == []

@@ -298,7 +298,8 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
     # Methods of several classes may have one name, and the line of the trace tells them apart.
     found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
-    if found or (name and _names_functions(code, number)):
+    # Without a line, a frame whose function is not found has no place.
+    if found or (name and (not line or _names_functions(code, number))):
         return found
     return [_Span(1, len(code.lines(number)), None)]
 

@@ -336,7 +336,8 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
 
 def frame_words(trace: str, frame: Frame) -> str | None:
     """Return the line of the trace that names a frame."""
-    name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2] or last_part(frame.function)
+    names = frame.path.rpartition("/")[2], (frame.module or "").rpartition(".")[2], last_part(frame.function)
+    name = next((name for name in names if name and name in trace), next(filter(None, names), None))
     lines = trace.split("\n")
     held = [at for at, line in enumerate(lines) if not name or name in line]
     number = re.compile(rf"(?<!\d){frame.line}(?!\d)")

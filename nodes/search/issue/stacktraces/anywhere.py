@@ -34,7 +34,7 @@ _CALL = re.compile(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
 _TAIL = re.compile(
     r"[\"'\])>,:.]{0,4}(?:[, ]{1,2}(?:characters?|col(?:umn)?|char)[: ]\d{1,6}(?:-\d{1,6})?)?"
     r"(?: ?\(?\+?0x[0-9a-fA-F]{1,16}\)?:?)?(?: \[inlined\])?(?: in [\w.-]{1,80}:[\w.]{1,120})?"
-    r"(?:\s{1,40}(?:(?P<mark>in|-|–|—)\s{1,2})?"  # noqa: RUF001
+    r"(?:\s{1,40}(?:(?P<mark>in|by|-|–|—)\s{1,2})?"  # noqa: RUF001
     r"(?:(?:function|method|upvalue|local|field|global|call to|C function)\s)?[`'\"‘<]{0,2}"  # noqa: RUF001
     r"(?P<name>main chunk|[^\s`'\"’(),]{1,200})[`'\"’>]{0,2}(?: ?\([^()]{0,200}\)){0,2})?\s{0,4}$"  # noqa: RUF001
 )
@@ -55,6 +55,9 @@ _NAMED_ERRORS = (
     re.compile(r"name: '(?P<error>\w{1,80}Error)'$"),
     re.compile(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
 )
+_COMPILED = re.compile(r": (?:fatal )?error: (.{1,400})")
+_MESSAGE_AFTER = re.compile(r": (?!note: |at \w)")
+"""Not a compiler's note, nor what V prints of its own frames."""
 _THROWN = re.compile(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
 """Dart's heading, whose message is on the next line."""
 _CMDLET = re.compile(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
@@ -125,12 +128,17 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
     # Two words around a path are prose, unless the second one is marked as a function.
     if (ahead and not _NAME.match(ahead)) or (ahead and behind and not (tail["mark"] or _CALL.search(behind))):
         return None
+    # Bundlers: the module that imports the one with the error, ``@ ./src/x.js 2:0-18 5:2-7``.
+    if written == "@ " and bare.startswith(f"{place.path} ", bare.find(place.path)):
+        return None
     # The output of a search: a colon, then the line's own text.
     if bare.startswith(":", place.end) and behind and not tail["mark"]:
         return None
     # ``Location: path`` and ``on path`` name no function.
     if ahead.casefold() in STOPWORDS or written.endswith(f"{ahead}: "):
         ahead = ""
+    # V writes the names of the C code that it compiles to: ``by main__row``.
+    behind = behind.rpartition("__")[2] if tail["mark"] == "by" else behind
     name = behind or _above(lines, index) or ahead
     is_certain = bool(
         tail["mark"] or _ADDRESS.search(bare, place.end) or bare[0] == "$" or _CALL.search(name) or ")" in written
@@ -222,11 +230,16 @@ def _errors(bare: str) -> Iterator[Heading]:
         yield heading
     if command := _CMDLET.match(bare[:_LONGEST]):
         yield Heading(None, command[1])
+    place = next(find_located(bare), None)
+    compiled = _COMPILED.match(bare[:_LONGEST], place.end) if place and not bare[: place.start] else None
+    if place and compiled:  # Zig prints what refers to the line below its error
+        yield Heading(None, compiled[1], Frame(place.path, place.line))
     if message := _MESSAGE.match(bare[:_LONGEST]):
         yield Heading("panic" if "panic" in message["error"].lower() else None, message["message"].strip() or None)
-    place = next(find_located(bare), None)
-    if place and bare.startswith(": ", place.end):  # Lua: ``program: file:line: message``; an outer call adds its own
-        place = [inner for inner in find_located(bare) if bare.startswith(": ", inner.end)][-1]
+    if place and _MESSAGE_AFTER.match(
+        bare, place.end
+    ):  # Lua: ``program: file:line: message``; outer calls add their own
+        place = [inner for inner in find_located(bare) if _MESSAGE_AFTER.match(bare, inner.end)][-1]
         yield Heading(None, bare[place.end + 2 :].strip() or None, Frame(place.path, place.line))
     elif place and place.path.endswith(_CALLEES) and " at " in bare[: place.start]:  # Perl: ``message at file line 1.``
         yield Heading(None, bare[: place.start].rpartition(" at ")[0], Frame(place.path, place.line))

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
+    MAX_FRAMES,
     Dialect,
+    FramelessError,
     Heading,
+    Line,
+    add_frameless_errors,
+    find_runs,
 )
-from nodes.search.types import Frame
+from nodes.search.types import Frame, StackTrace
 
 _FRAME = re.compile(
     r"(?:\(([\w .+-]{1,80})\) )?((?:[A-Za-z]:)?[^:\s(\"]{1,300}\.(?:exs?|eex|heex|leex|erl)):(\d{1,9}): (\S.{0,400})$"
@@ -18,7 +26,19 @@ _NO_FILE = re.compile(
     r"\([\w.+-]{1,60} \d[\w .+-]{0,30}\) ([A-Z][\w.]{0,200}\.[a-z_]\w{0,80}[?!]?)(?:\(.{0,400}\)|/\d{1,3})$"
 )
 """The function whose clauses do not fit, for which Elixir prints its arguments and no file."""
+_TERM = re.compile(
+    r"\{\s?:?'?([\w.]{1,200})'?,\s{0,40}:?[\"']?([^\s,\"'{\[]{1,200})[\"']?,\s{0,60}(?:\d{1,3}|\[[^\n]{0,400}?\]),\s{0,60}"
+    r"\[(?:[^\[\]\n]{1,80},\s?)?\{?file[:,]\s?~?c?[\"']([^\"']{1,300})[\"']\}?,\s{0,60}\{?line[:,]\s?(\d{1,9})\b"
+)
+"""A frame as the virtual machine writes a term; its names are Erlang's, or Elixir's."""
+_REASON = re.compile(r"[({]:?(\w{1,80})(?:,\s?[^\n]{0,200})?,\s{0,60}\[(?:\{\w{1,80},\w{1,80},.{0,200}\},)?\s{0,60}$")
+_APART = 200
+"""Maximum number of characters between two frames of one term."""
+_STRUCT = re.compile(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
+_FIELD = re.compile(r"(module|function|message): (?:\"((?:[^\"\\]|\\.){1,400})\"|:?\"?([\w.?!]{1,120}))")
+_MAX_FIELDS = 12
 _RAISED = re.compile(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ARITY = re.compile(r"/\d{1,3}$")
 
 
@@ -27,11 +47,16 @@ def _frame(bare: str) -> Frame | None:
     match = _FRAME.match(bare) if "/" in bare or bare.startswith("(") or ".ex" in bare else None
     if match is None and bare.startswith("(") and (alone := _NO_FILE.match(bare)):
         module, function = _split_name(alone[1])
-        return Frame("", None, function, module)
+        return Frame(_path(module or ""), None, function, module)
     if not match or not (_ARITY.search(match[4]) or match[4].startswith("(") or match[4].endswith(")")):
         return None
     module, function = _split_name(match[4])
     return Frame(forward(match[2]), int(match[3]), function, module)
+
+
+def _path(module: str) -> str:
+    """Return the end of a module's path by convention: ``ShopWeb.Cart`` is in ``shop_web/cart.ex``."""
+    return f"{_WORDS.sub('_', module).lower().replace('.', '/')}.ex" if module[:1].isupper() else ""
 
 
 def _split_name(written: str) -> tuple[str | None, str | None]:
@@ -57,6 +82,56 @@ def _heading(bare: str) -> Heading | None:
 def _alone(bare: str) -> Heading | None:
     heading = _heading(bare) if bare.startswith("** (") else None
     return heading if heading and str(heading.error).endswith(("Error", "Exception")) else None
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Return the traces that are printed, those that are written as terms, and the errors that are."""
+    terms = list(_terms(lines)) if any("file" in line.bare and "line" in line.bare for line in lines) else []
+    traces = [*find_runs(lines, DIALECT), *terms]
+    return add_frameless_errors(lines, "elixir", traces, _struct)
+
+
+def _terms(lines: Sequence[Line]) -> Iterator[StackTrace]:
+    text, starts = "\n".join(line.text for line in lines), [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line.text) + 1)
+    runs: list[list[re.Match[str]]] = []
+    for found in _TERM.finditer(text):
+        if not runs or found.start() - runs[-1][-1].end() > _APART:
+            runs.append([])
+        runs[-1].append(found)
+    for run in runs:
+        reason = _REASON.search(text, max(0, run[0].start() - _APART), run[0].start())
+        first, last = (bisect_right(starts, at) - 1 for at in (run[0].start(), run[-1].end() - 1))
+        frames = tuple(
+            Frame(forward(found[3]), int(found[4]), _function(found[2]), found[1].removeprefix("Elixir."))
+            for found in run
+        )
+        yield StackTrace(
+            "elixir", reason[1] if reason else None, None, frames[:MAX_FRAMES], lines[first].start, lines[last].end
+        )
+
+
+def _function(written: str) -> str | None:
+    """Return the function in ``-total/1-fun-0-``, and a plain name."""
+    return written.lstrip("-").partition("/")[0] or None
+
+
+def _struct(lines: Sequence[Line], index: int) -> FramelessError | None:
+    """Read ``%Shop.Error{message: "..."}``, and the function that has no clause."""
+    found = _STRUCT.search(lines[index].bare) if "%" in lines[index].bare else None
+    if found is None:
+        return None
+    below = lines[index + 1 : index + _MAX_FIELDS] if found.end() == len(lines[index].bare) else ()
+    text = "\n".join((lines[index].bare[found.end() :], *(line.bare for line in below))).partition("}")[0]
+    fields = {field[1]: field[2] or field[3] for field in _FIELD.finditer(text)}
+    # A pattern such as ``%Shop.Error{} -> ...`` reports no error.
+    if not fields:
+        return None
+    module, function, message = (fields.get(name) for name in ("module", "function", "message"))
+    frame = Frame(_path(module), None, function, module) if module and function else None
+    stop = index + 1 + sum(1 for _ in takewhile(lambda line: not line.bare.startswith("}"), below))
+    return FramelessError(Heading(found[1], None if message == "nil" else message, frame), stop)
 
 
 def _is_filler(bare: str) -> bool:
