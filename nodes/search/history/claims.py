@@ -82,7 +82,10 @@ def read_claims(title: str, body: str) -> Claims:
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
     # The text of a form is also read as prose, so most of its claims are found twice; ``fromkeys`` drops the second.
-    texts = islice(chain(sentences(f"{title[:1_000]}\n\n{prose}"), _answers(body)), MAX_SENTENCES)
+    answers = dict(_answers(body))
+    # An answer says what its question asks: "Did it work before?", and then only "Yes, in 1.2".
+    alone = (text for text in sentences(f"{title[:1_000]}\n\n{prose}") if text not in answers.values())
+    texts = islice(chain(alone, answers), MAX_SENTENCES)
     written = [(sentence, list(find_marks(sentence))) for sentence in texts]
     roles = roles_of([(text, _mentions(text, marks)) for text, marks in written])
     in_text = (found for at, (text, marks) in enumerate(written) for found in _read(text, marks, at, roles))
@@ -150,12 +153,13 @@ def _read(
             yield mark.kind, Claim(part, mark.text)
 
 
-def _answers(body: str) -> Iterator[str]:
-    """Yield the lines under the headings of an issue form that ask for versions, each with its heading."""
+def _answers(body: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines under the headings of an issue form that ask for versions, with their heading, and alone."""
     for heading, content in form_fields(body):
         asked = "version" if _ASKS_VERSION.search(heading) else heading.strip(" :")
         if _HEADING.search(asked):
-            yield from (f"{asked}: {unmarked(line[:200])}" for line in content.split("\n")[:_FORM_LINES])
+            answers = (unmarked(line[:200]).strip() for line in content.split("\n")[:_FORM_LINES])
+            yield from ((f"{asked}: {answer}", answer) for answer in answers)
 
 
 def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:

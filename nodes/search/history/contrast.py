@@ -31,6 +31,11 @@ SAYS = {
 """For each thing that a report says of a version, the words that say it."""
 NEAR = 60
 """Maximum number of characters between a word and the version that it is about."""
+_OTHERS = frozenset(("day", *WORDINGS["names"]["others"].split()))
+"""Products whose versions are not the project's; days are compared with each other."""
+_STEM = 5
+"""Characters that forms of one word share."""
+_WORD = re.compile(r"[^\W\d_]{4,40}")
 _LISTED = 22
 """Maximum number of characters between two versions of a list."""
 
@@ -153,9 +158,12 @@ def _compared(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[
     """Return the roles of the versions of which one is good and a later one bad."""
     judged = [one for number, (text, mentions) in enumerate(sentences) for one in _judged(number, text, mentions)]
     roles: dict[tuple[int, int], Role] = {}
-    for product in dict.fromkeys(one.mention.product for one in judged):
-        group = [one for one in judged if one.mention.product == product]
-        group = _completed(group)
+    products = dict.fromkeys(one.mention.product for one in judged)
+    # "kettle==1.2 works, with 1.3 it does not": a version without a name belongs to the only name.
+    joined = {*products} if len(products) == 2 and "" in products and _OTHERS.isdisjoint(products) else set()
+    for product in dict.fromkeys("" if product in joined else product for product in products):
+        group = _completed([one for one in judged if one.mention.product in joined | {product}])
+        group = group if any(one.sign for one in group) else _denied(group, sentences)
         if _is_regression(group):
             roles |= {one.place: "good" if one.sign > 0 else "bad" for one in group if one.sign}
     return roles
@@ -206,11 +214,38 @@ def _completed(group: Sequence[_Judged]) -> list[_Judged]:
     return found
 
 
+def _denied(group: Sequence[_Judged], sentences: Sequence[tuple[str, Sequence[Mention]]]) -> list[_Judged]:
+    """Judge two versions by a negation in one of their clauses: "1.2 prints it, 1.3 does not"."""
+    texts = [one.mention.text for one in group]
+    versions = {text: version for text in texts if (version := parse_version(text))}
+    if len(group) != 2 or len(versions) != 2:
+        return list(group)
+    older, newer = sorted(group, key=lambda one: versions[one.mention.text])
+    clauses = [" ".join(list(_clauses(*sentences[one.place[0]]))[one.place[1]]) for one in (older, newer)]
+    denials = sum(bool(SAYS["not"].search(clause)) for clause in clauses)
+    one, other = ({word[:_STEM].lower() for word in _WORD.findall(clause)} for clause in clauses)
+    # Versions of other software have a name, and no word in common.
+    is_pair = not one.isdisjoint(other) or not (older.mention.named or newer.mention.named)
+    if (
+        denials != 1
+        or not is_pair
+        or abs(older.place[0] - newer.place[0]) > 1
+        or SAYS["untried"].search(" ".join(clauses))
+    ):
+        return list(group)
+    return [replace(older, sign=1), replace(newer, sign=-1)]
+
+
 def _judged(number: int, text: str, mentions: Sequence[Mention]) -> Iterator[_Judged]:
     """Yield what a sentence says of each of its versions."""
     clauses = list(_clauses(text, mentions))
     stepped = _steps(text, mentions)
     signs = [stepped.get(at, _sign(before, after)) for at, (before, after) in enumerate(clauses)]
+    for at, mention in enumerate(mentions):
+        # A label of a form: "Expected (2.1.0)".
+        before = text[: mention.start]
+        is_good = SAYS["expected"].match(before) or SAYS["helps"].match(clauses[at][1])
+        signs[at] = 1 if is_good else -1 if SAYS["actual"].match(before) else signs[at]
     also = [bool(SAYS["also"].search(before) or SAYS["also"].search(after)) for before, after in clauses]
     for at, (one, other) in enumerate(pairwise(mentions)):
         # "2.1 and 2.2 fail": the versions of a list have one role.
@@ -290,8 +325,10 @@ def _sign(before: str, after: str) -> int:
         + [(*found.span(), -1) for found in SAYS["bad"].finditer(clause)]
     )
     if hits:
+        # Of two words that are equally near, the later one: "ran without problems".
         turned = {
-            min(range(len(hits)), key=lambda at: _gap(hits[at], found.span())) for found in SAYS["not"].finditer(clause)
+            min(range(len(hits)), key=lambda at: (_gap(hits[at], found.span()), -at))
+            for found in SAYS["not"].finditer(clause)
         }
         total = sum(-sign if at in turned else sign for at, (_, _, sign) in enumerate(hits))
         if total:

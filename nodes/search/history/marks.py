@@ -25,7 +25,8 @@ _DAY = (
 )
 _VERSION = (
     # By ASCII letters, because Chinese, Japanese and Korean write words and versions together.
-    r"(?:(?<![A-Za-z0-9./#:])|(?<=[A-Za-z0-9]/)(?=v\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
+    # A colon is between a word and its version in the tag of an image: ``acme/kettle:1.2.0``.
+    r"(?:(?<![A-Za-z0-9./#:])|(?<=[A-Za-z0-9]/)(?=v\d)|(?<=[A-Za-z]:)(?=[vV]?\d{1,4}\.\d{1,4}\.\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
     r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
     r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
 )
@@ -42,6 +43,8 @@ _IN_PATH = re.compile(r"/[^\s/]{0,80}_$")
 _DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
 """Formats of written days, and how many characters of ``2024-01-31`` they determine."""
 _ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
+_VERSIONED = re.compile(r"\s{0,8}(?:[@\w./-]{1,60}[@ =:]{1,3})?[vV]?\d{1,5}\.\d")
+"""The beginning of a line of a list without marks, whose lines begin with a version."""
 _END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s(?:--|[-\u2013\u2014])\s")  # noqa: RUF001
 _FILE_NAME = re.compile(
     r"[\w.+-]{0,60}\.(?:jar|war|apk|aab|ipa|deb|rpm|whl|zip|tgz|tar|gz|xz|exe|msi|dmg|pkg|appimage|vsix|gem|nupkg|snap)\b",
@@ -106,7 +109,8 @@ def sentences(text: str) -> Iterator[str]:
     pending: list[str] = []
     for line in (*text.split("\n"), ""):
         # The empty line appended above ends the last sentence.
-        if pending and (not line.strip() or _ITEM.match(line)):
+        is_item = _ITEM.match(line) or (pending and _VERSIONED.match(line) and _VERSIONED.match(pending[-1]))
+        if pending and (not line.strip() or is_item):
             yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(pending))))
             pending = []
         if line.strip():
@@ -153,6 +157,9 @@ def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:
     exact = bool(words) and words[-1] == "=="
     while words and words[-1].lower().strip("._-") in _SKIPPED:
         words.pop()
+    # The tag of an image, of which the last part is the program's name.
+    if words and before.endswith((":", ":v")) and not words[-1].startswith("@"):
+        is_file, words[-1] = True, words[-1].rpartition("/")[2]
     # "upgraded numpy from 1.2"
     if len(words) > 1 and words[-1].lower() == "from" and words[-2].lower() in OTHERS:
         return words[-2], True

@@ -10,12 +10,12 @@ from nodes.search.issue.mentions.markdown import lines
 from nodes.search.issue.mentions.places import URL
 
 _VERSION = re.compile(
-    r"(?<![\w.:/#-])v?(\d{1,4}(?:\.\d{1,6}){1,3}"
+    r"(?:(?<![\w.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
     r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.\d)",
     re.IGNORECASE,
 )
 _VERSION_NAME = re.compile(
-    r"([A-Za-z][\w.+#/@-]{0,60}(?: [A-Z][\w.]{0,30})?)"
+    r"((?<![\w.-])[A-Za-z][\w.+#/@-]{0,60}(?: [A-Z][\w.]{0,30})?)"
     r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
@@ -59,10 +59,17 @@ _NAMELESS = frozenset(
     downgrading changed changes deprecated removed added starting testing tested running applies return returns said
     problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
     versión versione versão versie verze wersja версия версии версію 版本 バージョン 버전
+    same affected unaffected sürüm output outputs result results tag tags image images expected actual docker
+    wersji
     properly correctly incorrectly build builds also as somewhere commit hash milestone master bit
     """.split()
 )
-_PREPOSITIONS = frozenset(["after", "at", "before", "from", "in", "on", "since", "than", "to", "until", "with"])
+_PREPOSITIONS = frozenset(
+    """
+    after at before from in on since than to until with seit mit unter nach bei von auf avec depuis dans après con desde
+    hasta tras com sem nella dalla
+    """.split()
+)
 """Words between a noun and a version that show that the version is not the noun's."""
 _TOOLS = frozenset(
     """
@@ -161,6 +168,8 @@ def _version_name(before: str) -> str:
     if not name:
         return ""
     written = name[1].strip(":-=@ ").split()
+    if not written or written[-1].endswith("."):
+        return ""
     if (
         len(written) > 1
         and written[-1].lower() not in _NAMELESS
@@ -170,7 +179,9 @@ def _version_name(before: str) -> str:
     # A full stop ends a sentence, and the words before it name something else.
     while len(written) > 1 and written[0].endswith("."):
         written = written[1:]
-    words = " ".join(word for word in written if word.lower() not in _NAMELESS and not _NO_NAME.fullmatch(word))
+    words = " ".join(
+        word for word in written if word.lower() not in _NAMELESS | _PREPOSITIONS and not _NO_NAME.fullmatch(word)
+    )
     # There, only systems, browsers, languages and tools have one: "fails on Python since 3.12".
     is_versioned = words.lower() in _TOOLS or _PLATFORMS.fullmatch(words)
     return words if is_versioned or written[-1].lower() not in _PREPOSITIONS else ""
