@@ -34,7 +34,7 @@ class Example(NamedTuple):
 
 EXAMPLES: dict[Kind, Example] = {
     "linked_here": Example(
-        ("It is wrong", "See https://github.com/acme/zones/blob/{first}/{load}#L{call}."),
+        ("It is wrong", "See https://github.com/acme/zones/blob/{head}/{load}#L{call}."),
         ("It is wrong", f"See https://github.com/acme/zones/blob/{'a1' * 20}/{{load}}#L{{call}}."),
         "load",
         "check_zone",
@@ -159,7 +159,7 @@ class Project(NamedTuple):
         zones, name = self.zones, self.zones.load[0].rpartition("/")[2]
         pasted = [line.strip() for line in zones.load[1].split("\n") if "check_zone" in line or "open_region" in line]
         return text.format(
-            first=self.history.first,
+            head=self.history.head,
             load=zones.load[0],
             lost=zones.load[0].replace(name, f"lost_{name}"),
             test=f"{zones.test[0]}#L{zones.line(zones.test, 'load_zone')}",

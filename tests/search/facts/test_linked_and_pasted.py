@@ -34,16 +34,31 @@ def test_a_permalink_is_mapped_to_the_commit_that_is_read(tmp_path: Path):
         pytest.param("https://github.com/acme/zones/blob/\nv1.2.0/zones/io.py#L2", 5, id="broken-over-lines"),
         pytest.param("https://github.com/acme/zones/blob/v1.2.0/zo\n  nes/io.py#L2", 5, id="broken-inside-a-name"),
         pytest.param("https://github.com/acme/zones/blob/main/zones/io.py#L5", 5, id="the-branch-that-is-read"),
+        pytest.param("https://codeberg.org/acme/zones/src/tag/v1.2.0/zones/io.py#L2", 5, id="gitea"),
+        pytest.param("https://codeberg.org/acme/zones/src/branch/release/1.x/zones/io.py#L2", 5, id="gitea-branch"),
+        pytest.param("https://gitlab.example.org/a/sub/zones/-/blob/v1.2.0/zones/io.py#L2-3", 5, id="gitlab-group"),
+        pytest.param("https://git.sr.ht/~acme/zones/tree/v1.2.0/item/zones/io.py#L2", 5, id="sourcehut"),
+        pytest.param("https://git.example.org/zones.git/tree/zones/io.py?h=v1.2.0#n2", 5, id="cgit"),
+        pytest.param("https://github.com/acme/zones/blob/refs/tags/v1.2.0/zones/io.py#L2", 5, id="whole-ref"),
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zones/io.py\n#L2", 5, id="broken-before-the-line"),
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zones/io.py#\nL2", 5, id="broken-after-the-sign"),
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zones/=\nio.py#L2", 5, id="broken-by-a-mail-program"),
+        pytest.param("https://github.com/acme/zones/blob/\nv1.2.0/zones/\nio.py#L2", 5, id="broken-twice"),
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zones/io.py\nzones/io.py#L5", 5, id="below-an-address"),
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zones/io.py#L7", None, id="a-line-that-is-gone"),
+        pytest.param("https://github.com/acme/zones/blob/v9.9.9/zones/io.py#L5", None, id="an-unknown-tag"),
+        pytest.param(f"https://github.com/acme/zones/blob/{'1a' * 20}/zones/io.py#L5", None, id="an-unknown-commit"),
         pytest.param("https://github.com/acme/other/blob/v1.2.0/zones/io.py#L2", None, id="a-tag-of-another-project"),
     ],
 )
 def test_a_link_to_a_release_is_mapped_to_the_commit_that_is_read(tmp_path: Path, address: str, line: int | None):
-    old = make_repository(tmp_path, {"zones/io.py": OLD})
+    old = make_repository(tmp_path, {"zones/io.py": f"{OLD}\n\ndef close(path):\n    return close_it(path)\n"})
     for ref in ("tags/v1.2.0", "tags/zones@1.2.0", "tags/@acme/zones@1.2.0", "heads/release/1.x"):
         git(tmp_path, "update-ref", f"refs/{ref}", old)
     new = make_repository(tmp_path, {"zones/io.py": NEW, "pyproject.toml": '[project]\nname = "zones"\n'})
-    found = of_kind(facts_at(tmp_path, new, "It leaks", f"See {address} please."), "linked_here")
-    assert [fact.line for fact in found] == [line] * (line is not None)
+    found = facts_at(tmp_path, new, "It leaks", f"See {address} please.")
+    assert [fact.line for fact in of_kind(found, "linked_here")] == [line] * (line is not None)
+    assert "named_here" not in {fact.kind for fact in found}
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,30 @@ FORMATS = {
         None,
         [("../src/kettle-window.c", 212)],
     ),
+    "a-line-of-79-characters": (
+        "System.InvalidOperationException: Sequence contains no elements\n   at Acme.Shop.Cart.<TotalAsync>d__7.MoveNext() in C:\\src\\Shop\\Cart.cs:line 41\n--- End of stack trace from previous location ---\n   at Acme.Shop.Program.Main(String[] args) in C:\\src\\Shop\\Program.cs:line 9",
+        "System.InvalidOperationException",
+        "Sequence contains no elements",
+        [("C:/src/Shop/Cart.cs", 41), ("C:/src/Shop/Program.cs", 9)],
+    ),
+    "xdebug-in-a-method": (
+        "Fatal error: Uncaught Error: Call to a member function price() on null in /srv/src/Cart.php on line 41\n\nCall Stack:\n    0.0004     391232   1. {main}() /srv/index.php:0\n    0.0102     402344   2. Shop\\Cart->total($items = array (0 => 1)) /srv/index.php:9",
+        "Error",
+        "Call to a member function price() on null",
+        [("/srv/src/Cart.php", 41), ("/srv/index.php", 9)],
+    ),
+    "lambda-log": (
+        '[ERROR] IndexError: list index out of range\nTraceback (most recent call last):\n  File "/var/task/cart.py", line 41, in place\n    return x[1]',
+        "IndexError",
+        "list index out of range",
+        [("/var/task/cart.py", 41)],
+    ),
+    "backward-cpp": (
+        'Stack trace (most recent call last):\n#3    Object "./shop", at 0x4011f4, in _start\n#2    Source "/src/main.cpp", line 9, in main [0x401cd6]\n      >   9:   total(v);\n#1    Source "/src/cart.cpp", line 4, in total(std::vector<int>&) [0x401b2d]\n          3: int total(std::vector<int>& v) {\n      >   4:   return v.at(9);',
+        None,
+        None,
+        [("/src/cart.cpp", 4), ("/src/main.cpp", 9)],
+    ),
     "asan-inline": (
         "==4242==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000014 at pc 0x0000004f8b5a bp 0x7ffd sp 0x7ffc\nREAD of size 4 at 0x602000000014 thread T0\n    #0 0x4f8b59 in kettle::Pot::drain(int) /src/kettle/pot.cc:61:12\n    #1 0x4f9000 in main /src/kettle/main.cc:9:3",
         "heap-buffer-overflow",

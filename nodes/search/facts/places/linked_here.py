@@ -24,22 +24,32 @@ MAX_LINKS = 12
 """Maximum number of links of one issue that are followed."""
 MAX_RANGE = 60
 """Maximum number of lines of one link that are compared."""
-_LINK = re.compile(
-    r"https?://[^/\s]{1,100}/[^/\s]{1,100}/(?P<repo>[^/\s]{1,100})(?:/-)?/(?:blob|blame|raw|src)/(?P<ref>[^/\s]{1,100})/"
-    r"(?P<path>[^\s#?]{1,300})(?:\?[^\s#]{0,100})?#(?:L|lines-|cl-)(?P<first>\d{1,6})(?:C\d{1,5})?(?:[-:]L?(?P<last>\d{1,6}))?"
+_HOSTED = r"https?://[^/\s]{1,100}/(?:[^/\s]{1,100}/){0,6}?(?P<repo>[^/\s]{1,100})(?:/-)?"
+_LINES = r"#(?:L|lines-|cl-|n)(?P<first>\d{1,6})(?:C\d{1,5})?(?:[-:]L?(?P<last>\d{1,6}))?"
+_FORMS = (
+    re.compile(
+        _HOSTED
+        + r"/(?:blob|blame|raw|src|tree)/(?:(?:tag|branch|commit|refs/tags|refs/heads)/)?(?P<ref>[^/\s?]{1,100})/"
+        rf"(?:item/)?(?P<path>[^\s#?]{{1,300}})(?:\?(?!h=|id=)[^\s#]{{0,100}})?{_LINES}"
+    ),
+    re.compile(_HOSTED + rf"/tree/(?P<path>[^\s#?]{{1,300}})\?(?:h|id)=(?P<ref>[^\s#&]{{1,100}}){_LINES}"),
 )
+"""The addresses of GitHub, GitLab, Gitea, Bitbucket and SourceHut, and those of cgit."""
 _SHORT = re.compile(
     r"(?<![\w./:@-])(?P<path>(?:[\w@+.-]{1,100}/){0,20}[\w@+.-]{1,100}\.\w{1,6})#L(?P<first>\d{1,6})(?:-L?(?P<last>\d{1,6}))?"
 )
-_BREAK = re.compile(r"(?<=[\w/.%-])[ \t]{0,4}\r?\n[ \t>]{0,8}(?=(?!https?://)[\w@%+./-]{1,300}#(?:L|lines-|cl-)\d)")
-"""A line break before the end of an address."""
+_BREAK = re.compile(
+    r"(?:(?<=[\w/.%-])[=\\]?[ \t]{0,4}\r?\n[ \t>]{0,8}(?=(?!https?://)[\w@%+./-]{0,300}(?:#(?:L|lines-|cl-|n)\d|/[=\\]?\s))"
+    r"|(?<=#)[ \t]{0,4}\r?\n[ \t>]{0,8}(?=L\d))"
+)
+"""A line break before the end of an address, with the sign that a mail program or a shell puts in front of it."""
 _OPEN_ADDRESS = re.compile(r"https?://[^\s\"'<>]{8,300}\Z")
 _REACH = 320
 """Characters of a line in which an address may begin."""
 MAX_REF = 4
 """Maximum number of parts of a ref, as in ``release/2.x`` and ``@acme/core@1.2.1``."""
 _HEX = re.compile(r"[0-9a-f]{7,64}")
-_BRANCH = re.compile(r"master|main|develop|devel|dev|trunk|HEAD|next|stable|v?\d[\w.-]{0,40}")
+_BRANCH = re.compile(r"master|main|develop|devel|dev|trunk|HEAD|next|stable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +66,24 @@ class Link:
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each linked line of own code."""
-    code = inquiry.code
+    code, joined = inquiry.code, ""
     for written in links(inquiry.issue.body)[:MAX_LINKS]:
         ref, path = next((reading for reading in _readings(written) if code.number(reading[1]) is not None), (None, ""))
         link = replace(written, path=path, ref=ref)
         number = code.number(path)
-        if number is None or not code.own[number]:
+        # The end of an address that a line break parts is no link of its own.
+        if number is None or not code.own[number] or written.words in joined:
             continue
         at = _commit(code.repository, ref, code.sha)
         # Only a commit's id is of one project; else the name of the repository shows that the link is about this one.
         repo = link.repo or ""
         is_sure = not repo or (at is not None and _HEX.fullmatch(ref or ""))
-        is_own = is_sure or (plain(repo) in code.names and (at is not None or _BRANCH.fullmatch(ref or "")))
+        is_own = is_sure or (
+            plain(repo.removesuffix(".git")) in code.names and (at is not None or _BRANCH.fullmatch(ref or ""))
+        )
         fact = _fact(code, link, number, at) if is_own else None
         if fact:
+            joined += f"{written.words}\n"
             yield fact
 
 
@@ -78,7 +92,7 @@ def links(text: str) -> list[Link]:
     breaks = [
         item.span()
         for item in _BREAK.finditer(text)
-        if _OPEN_ADDRESS.search(text[max(0, item.start() - _REACH) : item.start()])
+        if _OPEN_ADDRESS.search(text[max(0, item.start() - _REACH) : item.start()].replace("\n", ""))
     ]
     whole = text
     for start, end in reversed(breaks):
@@ -92,13 +106,15 @@ def links(text: str) -> list[Link]:
             match["ref"],
             match["repo"],
         )
-        for match in _LINK.finditer(whole)
+        for form in _FORMS
+        for match in form.finditer(whole)
     ]
     # The end of a full address would count as a short link too.
-    rest = _LINK.sub(" ", whole)
+    for form in _FORMS:
+        text = form.sub(" ", text)
     found += [
         Link(match[0], match["path"], int(match["first"]), int(match["last"] or match["first"]))
-        for match in _SHORT.finditer(rest)
+        for match in _SHORT.finditer(text)
     ]
     return list(dict.fromkeys(found))
 
@@ -138,10 +154,12 @@ def _commit(repository: Repository, ref: str | None, head: str) -> str | None:
 
 
 def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
-    # Lines move: of lines whose text is found again 80 % were in a fixed function, of lines taken by number 60 %.
-    line, exact = (_mapped(code, link, number, at), True) if at else (None, False)
+    # Lines move: of lines whose text is found again 80 % were in a fixed function, of lines taken by number 60 %. One
+    # of a known commit that the file lacks now is another one by its number.
+    line = _mapped(code, link, number, at) if at else link.first
     if line is None:
-        line, exact = link.first, False
+        return None
+    exact = at is not None
     text = code.text(number, line)
     if text is None:
         return None

@@ -13,6 +13,7 @@ from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import is_possible
+from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import UNFIT, line_now, line_then, removed
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
@@ -104,7 +105,7 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         seen.add((number, line))
         path, symbol = code.path(number), code.symbol(number, line)
-        if path in linked and "://" in words:  # the link is a fact of its own
+        if "://" in words and (path in linked or links(words)):  # the link is a fact of its own, or of another commit
             continue
         if not moved and not held and (printed or is_possible(error, text) is False):
             end, change = removed(inquiry, then, number, line) if then else (f"; it {UNFIT}", None)

@@ -60,6 +60,8 @@ _REACH = 200
 _PATH_END = re.compile(r"[/\\][\w.~-]{1,80}\.[A-Za-z]\w{0,4}:$")
 _NUMBER = re.compile(r"\d{1,6}(?::\d{1,6})?: \S")
 _NAMED = re.compile(r"[\w.]{1,200}(?::|$)")
+_MARKED = re.compile(r"`{3}|~{3}|-{3}|={3}|[#>|]")
+"""The beginning of a line that continues no other: a fence, a rule, a note between frames."""
 
 
 def joined(text: str) -> list[Edit]:
@@ -163,7 +165,7 @@ def _is_full(row: Row, below: Row, widths: frozenset[int]) -> bool:
     """Return whether an indented line of a trace fills the terminal and the next one continues it."""
     if len(row.text) not in widths or not row.text[0].isspace() or not below.text or below.text[0].isspace():
         return False
-    return not is_traced(below.text) and not _NAMED.match(below.text)
+    return not is_traced(below.text) and not _NAMED.match(below.text) and not _MARKED.match(below.text)
 
 
 def _margin(line: str) -> int:

@@ -1,4 +1,4 @@
-"""Parse traces whose frames are only known by the line above them, of Guile, Racket, SWI-Prolog, Tcl and Erlang."""
+"""Parse traces whose frames only the line above them announces: Guile, Racket, SWI-Prolog, Tcl, Erlang, C++."""
 
 from __future__ import annotations
 
@@ -71,6 +71,14 @@ _KINDS = (
         re.compile(r"\"|.{0,400}\"$|invoked from within$|\(.{1,200}\)$"),
         re.compile(r"(?P<message>.{1,400})"),
     ),
+    _Kind(  # of the library "backward"
+        "cpp",
+        re.compile(r"Stack trace \(most recent call last\)"),
+        re.compile(rf"#\d{{1,4}} {{1,8}}Source \"{_PATH}\", line (?P<line>\d{{1,7}}), in (?P<name>[^\[(]{{1,200}})"),
+        re.compile(r"#\d{1,4} {1,8}Object |>? {0,9}\d{1,7}: "),
+        re.compile(r"(?!)"),
+        is_recent_last=True,
+    ),
     _Kind(
         "erlang",
         re.compile(
@@ -131,7 +139,7 @@ def _frames(lines: Sequence[Line], first: int, kind: _Kind) -> tuple[int, list[F
 
 def _plain(name: str | None) -> str | None:
     """Return a function's name without its arity, quotes and module; None for Guile's ``_``."""
-    plain = (name or "").rpartition(":")[2].strip("'")
+    plain = (name or "").rstrip().rpartition(":")[2].strip("'")
     plain = plain[1:].partition("/")[0] if plain.startswith("-") else _ARITY.sub("", plain)
     return plain if plain.strip("_") else None
 

@@ -99,10 +99,18 @@ def _names_its_place(trace: StackTrace, lines: Sequence[Line]) -> bool:
 
 
 def _innermost_first(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
-    """Reverse the frames of Xdebug, which prints the outermost first, and remove the error's place."""
+    """Reverse the frames of Xdebug, which prints the outermost first.
+
+    The error's place is inside the last function that is called, unless that is one of PHP's own.
+    """
     inside = [line.bare for line in lines if trace.start <= line.start < trace.end]
     steps = sum(bool(_XDEBUG.match(bare)) for bare in inside)
-    return replace(trace, frames=trace.frames[-steps:][::-1]) if steps else trace
+    if not steps:
+        return trace
+    callers = trace.frames[-steps:][::-1]
+    is_own = callers[0].module or callers[0].function == "{main}"
+    inner = trace.frames[:-steps] if is_own else ()
+    return replace(trace, frames=(*inner, *callers))
 
 
 def _shifted(trace: StackTrace) -> StackTrace:

@@ -55,6 +55,9 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             traces.append(build_trace(lines, frames[::-1], heading, top=top, stop=index))
             continue
         stop, heading = conclusion(lines, index, under=lines[first])
+        # AWS Lambda prints the error above the trace.
+        if heading.error is None and MAX_RECENT in above and first > 1:
+            heading = error_line(lines[first - 2].bare.removeprefix("[ERROR] ")) or heading
         # Reporters often paste a trace without its first line.
         top = first - 1 if MAX_RECENT in above else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
