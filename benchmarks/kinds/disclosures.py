@@ -64,14 +64,14 @@ def terms_of(title: str, body: str) -> Terms:
 
 def learn(far: Sequence[Terms], above: float) -> Model:
     """Return a model of one score, above 0 for a share of the issues of the data."""
-    told, near = _seen("disclosures"), _seen("ordinary")
+    disclosed, near = _seen("disclosures"), _seen("ordinary")
     # A third is left out in turn, so that the threshold is that of issues that the weights have not seen.
     scores: list[float] = []
     for third in range(3):
-        model = fit_disclosures(told, near, [row for at, row in enumerate(far) if at % 3 != third])
+        model = fit_disclosures(disclosed, near, [row for at, row in enumerate(far) if at % 3 != third])
         scores += [model.scores(row)[0] for row in far[third::3]]
     least = sorted(scores)[-1 - int(above * len(scores))]
-    model = fit_disclosures(told, near, far)
+    model = fit_disclosures(disclosed, near, far)
     return Model((model.bias[0] - round(least * UNIT),), 1.0, model.fields, KINDS)
 
 
@@ -82,15 +82,15 @@ def _seen(part: Literal["disclosures", "ordinary"]) -> list[Terms]:
     return [terms_of(*pair) for pair in texts]
 
 
-def fit_disclosures(told: Sequence[Terms], near: Sequence[Terms], far: Sequence[Terms]) -> Model:
+def fit_disclosures(disclosed: Sequence[Terms], near: Sequence[Terms], far: Sequence[Terms]) -> Model:
     """Return the model whose score tells the first group from the others; its terms are those of the first two."""
-    rows = [*told, *near, *far]
+    rows = [*disclosed, *near, *far]
     counts = np.concatenate(
-        [np.full(len(group), share / len(group)) for group, share in zip((told, near, far), SHARES, strict=True)]
+        [np.full(len(group), share / len(group)) for group, share in zip((disclosed, near, far), SHARES, strict=True)]
     )
     wanted = np.zeros((len(rows), 2))
-    wanted[: len(told), 0] = wanted[len(told) :, 1] = 1
-    listed = {field: postings([*told, *near], field) for field in FIELDS}
+    wanted[: len(disclosed), 0] = wanted[len(disclosed) :, 1] = 1
+    listed = {field: postings([*disclosed, *near], field) for field in FIELDS}
     used: dict[Field, Used] = {
         field: {term: at for term, at in postings(rows, field).items() if len(listed[field].get(term, ())) >= OFTEN}
         for field in FIELDS
