@@ -25,6 +25,7 @@ from bot.store.runs.outcomes import Outcome
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
+from nodes.state import Metrics
 
 PIECES = 8
 """Pieces of evidence on the run's own page; separate pages list all of them."""
@@ -62,8 +63,7 @@ def page(
 ) -> dict[str, Any]:
     """Assemble everything that a run's page shows besides its progress.
 
-    ``posted``: our comment, of the issue's last run only. ``cost`` is in millionths of a dollar. ``open_to_all``: the
-    viewer may read the findings even if they concern a security issue.
+    ``posted``: our comment, of the last run only; ``cost``: millionths of a dollar; ``open_to_all``: also of security.
     """
     shown, overlap = open_to_all or is_harmless(full), path.overlap(path.latest(visits))
     found: dict[str, Any] = {
@@ -83,20 +83,22 @@ def page(
     }
     if full.result is None:
         return found
-    report, metrics = full.result.report, full.result.metrics
-    # The drafts before the last one were rejected, each for its reason.
-    rejected = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
+    report, dollars = full.result.report, cost / 1_000_000
     return found | {
         "report": report,
         "answer": answer(report, links, read_record(*context.standing)) if shown else None,
         "score": account.scores(report.evaluation),
         "dropped": account.dropped_claims(report.citation_audit) if shown else (),
         "audit": account.citation_check(full.result),
-        "drafts": list(zip(count(1), metrics.confidence_history, [*rejected, ""], strict=False)),
-        "cost": account.spending(
-            full.result, brain=full.row.brain, config_hash=full.config_hash, dollars=cost / 1_000_000
-        ),
+        "drafts": _drafts(full.result.metrics),
+        "cost": account.spending(full.result, brain=full.row.brain, config_hash=full.config_hash, dollars=dollars),
     }
+
+
+def _drafts(metrics: Metrics) -> list[tuple[int, float, str]]:
+    """Return the drafts by number; those before the last one were rejected, each for its reason."""
+    rejected = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
+    return list(zip(count(1), metrics.confidence_history, [*rejected, ""], strict=False))
 
 
 def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> list[dict[str, Any]]:
