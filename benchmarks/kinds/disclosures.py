@@ -47,11 +47,11 @@ def main() -> None:
     parser.add_argument("--above", type=float, default=0.0075, help="share of the issues of the data above 0")
     options = parser.parse_args()
     issues = [one for one in read_examples(options.data) if not names_weakness(parts_of(one.title, one.body))]
-    apart = sorted({one.repository for one in issues})[::2]
-    known = [terms_of(one.title, one.body) for one in issues if one.repository not in apart]
-    unknown = [terms_of(one.title, one.body) for one in issues if one.repository in apart]
-    _print(learn(known, options.above), unknown)
-    written = as_text(learn([*known, *unknown], options.above))
+    rows = [(one.repository, terms_of(one.title, one.body)) for one in issues]
+    apart = set(sorted({repository for repository, _ in rows})[::2])
+    known = [terms for repository, terms in rows if repository not in apart]
+    _print(learn(known, options.above), [terms for repository, terms in rows if repository in apart])
+    written = as_text(learn([terms for _, terms in rows], options.above))
     DISCLOSURES.write_text(written, encoding="utf-8")
     print(f"wrote {DISCLOSURES}, {len(written.encode()):,} bytes")
 

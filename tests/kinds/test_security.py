@@ -42,6 +42,11 @@ def test_settings_that_are_not_displayed_are_an_ordinary_bug() -> None:
     assert kind_of(title, body, read_facts(title, body)) == "bug"
 
 
+def test_a_secret_that_is_missing_in_the_log_is_an_ordinary_bug() -> None:
+    title, body = "Session id is missing in the log", "The field is empty since 2.4."
+    assert kind_of(title, body, read_facts(title, body)) == "bug"
+
+
 def test_a_race_of_two_refreshes_is_an_ordinary_bug() -> None:
     title = "bug(auth): refresh() has no single-flight guard — concurrent refreshes race the refresh token"
     body = "It performs the exchange with no promise dedupe, so parallel calls use the same token and the losers fail."
@@ -106,7 +111,7 @@ def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
         pytest.param(DISCLOSURES[::2], 40, id="seen"),
         pytest.param(DISCLOSURES[1::2], 34, id="measured"),
         pytest.param(paraphrases("disclosures")[::2], 70, id="paraphrases-seen"),
-        pytest.param(paraphrases("disclosures")[1::2], 57, id="paraphrases-measured"),
+        pytest.param(paraphrases("disclosures")[1::2], 61, id="paraphrases-measured"),
     ],
 )
 def test_plain_words_of_a_disclosure_withhold_the_place(issues: Sequence[tuple[str, str]], least: int) -> None:
