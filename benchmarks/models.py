@@ -11,7 +11,8 @@ The models answer over HTTP like an OpenAI-compatible server. The figures measur
 - wrong: prefers the first listed file that was not fixed, from its listed lines; its confidence is 0.95
 - thorough: the same, but it reads the file before; apart from its file it does all that the oracle does
 - fluent: the same, with a cause of two sentences that relate a word of the code to those of the report's title
-- eloquent: the same, with three such sentences about different lines, several words of each; only outcomes can tell it
+- eloquent: the same, with three such sentences about different lines, several words of each
+- orator: the same, each in its own words, about the lines of code that have most words of the title; only outcomes tell
 - objector: the oracle with a critic that rejects everything
 
 All name what the lines contain that they cite, and all but the objector approve what they wrote.
@@ -42,12 +43,21 @@ from nodes.brains.calls.tokens import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.report import TriageReport
 from nodes.search.engine import Engine
+from nodes.search.facts.names.read_here import is_code
 from nodes.search.types import Query
 from tests.servers.endpoints import ANSWERS, answer
 from tests.servers.model_server import ModelServer, Reply, Request, fields_of, says, serve
 
-WHO = ("oracle", "wrong", "thorough", "fluent", "eloquent", "objector")
-_WRONG = ("wrong", "thorough", "fluent", "eloquent")
+WHO = ("oracle", "wrong", "thorough", "fluent", "eloquent", "orator", "objector")
+_WRONG = ("wrong", "thorough", "fluent", "eloquent", "orator")
+_FORMS = (
+    "With {subject}, {a} gets {b} before anything checks it.",
+    "There {a} is set from {b}, so what the caller needs is lost.",
+    "Afterwards {a} never sees {b} again, as reported of {subject}.",
+)
+_IN_OWN_WORDS = ("oracle", "orator", "objector")
+"""Those that write these sentences, each about another line."""
+_NO_NAMES = frozenset("class const elif else from function import public return self static this void while".split())
 _SENTENCES = {"wrong": (0, 0), "thorough": (0,), "fluent": (0, 0)}
 """The lines that each is about, of those that have words; the others write about the first three."""
 _FILE = re.compile(r"^(E\d+) (\S+)$", re.MULTILINE)
@@ -102,15 +112,26 @@ class Scripted:
 
     def _cause(self, prompt: str, name: str, number: int) -> dict[str, Any]:
         """Return a sentence about one of the lines that are shown, with words of that line."""
-        lines = re.findall(r"^\s*(\d+)[^:\n]*: (.*)$", prompt.rpartition(f"\n{name} ")[2][:2_000], re.MULTILINE)
-        named = [(line, re.findall(r"[^\W\d]\w{3,}", text)) for line, text in lines]
+        title = next(iter(_TITLE.findall(prompt)), "")
+        subject = " and ".join(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", title)))
+        lines = list(_lines(prompt.rpartition(f"\n{name} ")[2][:6_000]))
+        if self.who in _IN_OWN_WORDS:
+            wanted = set(re.findall(r"\w{4,}", title.lower()))
+            code = [(line, text, names) for line, text, names in lines if is_code(text) and len(names) > 1]
+            code.sort(key=lambda item: -sum(word in item[1].lower() for word in wanted))
+            if number < len(code):
+                line, _, names = code[number]
+                one, other = sorted(names, key=lambda word: word.lower() in wanted)[:2]
+                text = _FORMS[number].format(subject=subject or "it", a=one, b=other)
+                return {"text": text[:300], "evidence": [f"{name}:{line}"]}
+            return {"text": "This code decides it.", "evidence": [name]}
         least = 1 if self.who in _SENTENCES else 2
+        named = [(line, re.findall(r"[^\W\d]\w{3,}", text)) for line, text, _ in lines]
         line, words = next(((line, words) for line, words in named[number:] if len(words) >= least), ("", []))
         if not words:
             return {"text": "This code decides it.", "evidence": [name]}
-        # A model that knows the fix relates it to the report; two of the wrong ones pretend to.
-        title = _TITLE.search(prompt) if self.who not in ("wrong", "thorough") else None
-        subject = " and ".join(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", title[1]))) if title else "it"
+        # Some of those that are wrong pretend to relate it to the report.
+        subject = "it" if self.who in ("wrong", "thorough") else subject or "it"
         shown = " and ".join(words[-1:] if self.who in _SENTENCES else words[:3])
         return {"text": f"This code of {shown} decides {subject}."[:300], "evidence": [f"{name}:{line}"]}
 
@@ -162,6 +183,16 @@ class Run:
     status: str
     by: str
     seconds: float
+
+
+def _lines(shown: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the numbered lines of an answer, each with its names and those of its function."""
+    owner = ""
+    for line, inside, text in re.findall(r"^\s*(\d+)(?: in ([^:\s]+))?: (.*)$", shown, re.MULTILINE):
+        begun = re.match(r"\s*(?:class|def|fn|func|function) (\w+)", text)
+        owner = inside or (begun[1] if begun else owner)
+        names = re.findall(r"[^\W\d]\w{3,}", f"{text} {owner}")
+        yield line, text, [name for name in dict.fromkeys(names) if name not in _NO_NAMES]
 
 
 def main() -> None:

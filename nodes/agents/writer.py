@@ -165,8 +165,10 @@ def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -
 
     def position(suspect: DraftSuspect) -> int:
         here = evidence[suspect.evidence]
-        same = (number for number, place in enumerate(read) if is_same_place(here, place))
-        return read.index(here) if here in read else next(same, len(read))
+        same = [number for number, place in enumerate(read) if is_same_place(here, place)]
+        # A writer may name another line of a file that was submitted.
+        same += [number for number, place in enumerate(read) if place.locator.path == here.locator.path]
+        return read.index(here) if here in read else next(iter(same), len(read))
 
     return draft.model_copy(update={"suspects": tuple(sorted(draft.suspects, key=position))})
 
