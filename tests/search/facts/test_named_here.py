@@ -490,3 +490,21 @@ def test_a_bare_name_of_several_files_means_that_of_the_root(tmp_path: Path):
     body = "```\nCMake Error at CMakeLists.txt:1 (minimum_required):\n  Versions below 3.5 are removed.\n```"
     (found,) = of_kind(facts_of(tmp_path, files, "It does not build", body), "named_here")
     assert (found.path, found.line) == ("CMakeLists.txt", 1)
+
+
+@pytest.mark.parametrize(
+    ("near", "line"),
+    [pytest.param(2, 2, id="as-numbered"), pytest.param(9, 2, id="near"), pytest.param(190, 200, id="the-other")],
+)
+def test_of_several_lines_with_the_printed_code_the_near_one_is_meant(tmp_path: Path, near: int, line: int):
+    text = "x = 1\nstop(row)\n" + "\n" * 197 + "stop(row)\ny = 2\n"
+    body = f"```\nzones/io.lua:{near}:1: error: no row\n{near} | stop(row)\n```"
+    (found,) = of_kind(facts_of(tmp_path, {"zones/io.lua": text}, "It fails", body), "named_here")
+    assert found.line == line
+
+
+def test_printed_code_that_several_near_lines_have_says_nothing_of_the_line(tmp_path: Path):
+    text = "x = 1\nstop(row)\ny = 2\nstop(row)\nz = 3\n"
+    body = "```\nzones/io.lua:3:1: error: no row\n3 | stop(row)\n```"
+    (found,) = of_kind(facts_of(tmp_path, {"zones/io.lua": text}, "It fails", body), "named_here")
+    assert found.says.endswith("it does not fit the error at this commit.")

@@ -20,6 +20,8 @@ MAX_MESSAGE = 400
 """Maximum number of characters of a line in which a message is looked for."""
 MAX_SHOWN = 8
 """Number of lines below a place in which a tool may print its code or its message."""
+FAR = 60
+"""Number of lines by which a line has usually moved at most between two versions."""
 _WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
 _BEHIND = re.compile(
     rf"(?::\d{{1,5}})?(?:\s{{1,12}}\d{{1,6}}:\d{{1,6}})?\W{{1,6}}({_WORD}[^\n”]{{8,300}})", re.IGNORECASE
@@ -72,9 +74,13 @@ def printed(lines: Sequence[str], at: int, line: int) -> str:
 
 
 def holding(lines: Sequence[str], code: str, near: int) -> int | None:
-    """Return the nearest line that has the code that a tool prints; tools shorten long lines."""
-    same = (number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), code))
-    return min(same, key=lambda number: abs(number - near), default=None)
+    """Return the line that has the code that a tool prints, if no other line near the given number has it.
+
+    Tools shorten long lines.
+    """
+    same = [number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), code)]
+    close = [number for number in same if abs(number - near) <= FAR]
+    return near if near in same else next((found[0] for found in (same, close) if len(found) == 1), None)
 
 
 def _following(lines: Sequence[str], at: int) -> Iterator[str]:
