@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bot.cli.backtest.fixes import gold_of
 from bot.errors import BotError, RefusedError, SuspendedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import JudgeLabels, Score
 from bot.ports import Judgement, Permission, RepositoryRef
+from bot.runs.fixes import gold_of
 from bot.settings.repository import Labels, is_below, path_inside
 from bot.store.access import StoredPermissions
 from bot.store.runs.feedback import Feedback, LabelChange, LabelJudgement, LabelsAfter

@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 
 from bot.cli.backtest.blind import BlindTriager, Notes, Place, Scored
-from bot.cli.backtest.fixes import FixWithFiles, answers, changed_lines, read_fixes
 from bot.cli.backtest.texts import (
     FileTexts,
     GitHubTexts,
@@ -25,6 +24,7 @@ from bot.cli.backtest.texts import (
     read_stored,
 )
 from bot.github.reader import IssueReader
+from bot.runs.fixes import FixWithFiles, answers, changed_lines, read_fixes
 from bot.runs.local import settings_hash
 from bot.runs.model import check_brain, model_settings
 from bot.settings import Settings

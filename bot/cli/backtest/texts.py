@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from bot.cli.backtest.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
 from bot.errors import BotError, GoneError, RateLimitedError, UserError
 from bot.github.reader import IssueReader
+from bot.runs.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
 from bot.runs.past import read_lines
 from bot.settings import Settings
 from bot.settings.repository import is_below, path_inside
