@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from bot.ports import AskedQuestion, Comment, RunView
 from bot.report.comment.markdown import EXPLAINED_WORDS, MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
-from bot.report.comment.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
+from bot.report.comment.sticky import report_comment, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.document import build_result
 from bot.runs.code import EngineCode
@@ -41,6 +41,7 @@ from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient
+from tests.report.visible import QUESTION_WORDS, visible_words
 from tests.servers.model_server import ModelServer, serve
 from tests.support.fakes import FakeEvidence, FakeSignals, FakeWeb
 from tests.support.growth import budget

@@ -20,7 +20,6 @@ from bot.errors import (
 from bot.github import GitHub
 from bot.ports import AskedQuestion, IssueRef, Relation, Stopped, Withheld
 from bot.report.comment.markdown import VISIBLE_WORDS
-from bot.report.comment.sticky import visible_words
 from bot.report.record import Record
 from bot.settings.repository import ConfigFault, read_config
 from bot.settings.repository_file import FoundConfig, find_config
@@ -35,6 +34,7 @@ from nodes.search.facts import Fact
 from nodes.state import BugTriageState, Finished, HumanExchange, Waiting
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
+from tests.report.visible import visible_words
 from tests.servers.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID, BOT, INSTALLATION, Repo, person
 from tests.support.patience import patience

@@ -14,11 +14,9 @@ import pytest
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.comment.notices import answer_reply
 from bot.report.comment.sticky import (
-    QUESTION_WORDS,
     question_reply,
     reminder,
     report_comment,
-    visible_words,
     waiting_comment,
 )
 from bot.report.comment.thread import with_time, without_time
@@ -30,6 +28,7 @@ from bot.report.words import LEAKED, SECURITY, all_words
 from tests.report.reports import FEATURE, FIRST_PLACE, FOUND, NOTHING
 from tests.report.reports import SECURITY as SECURITY_REPORT
 from tests.report.test_sticky import ANSWERED, BASE, DUPLICATE, OPEN, STATE, THREAD, VARIANTS
+from tests.report.visible import FOLDED, QUESTION_WORDS, visible_words
 
 GOLDEN = Path(__file__).parent / "golden" / "languages"
 OTHERS = LANGUAGES[1:]
@@ -73,7 +72,6 @@ LONG = replace(
     update_reason="after an answer",
     limited=("model calls for this repository today",),
 )
-_FOLDS = re.compile(r"<details>.*?</details>", re.DOTALL)
 _SAMPLES = {
     "code": "`a`", "url": "https://github.example/o/r/issues/1", "quote": "“b {c}”", "ref": "[`#1`](https://g.example/1)",
     "n": "12", "word": "2.3.2", "names": "`a`, `b`", "text": "a text",
@@ -146,7 +144,7 @@ def test_golden_in_each_language_and_the_facts_that_a_reader_gets_back(language:
     assert visible_words(told, replace(THREAD, language=language).words) <= VISIBLE_WORDS
     english = report_comment(REPORT, LONG)
     assert set(english_lines(outside_folds(told))) & set(english_lines(english)) == set()
-    assert _FOLDS.findall(told) == _FOLDS.findall(english)
+    assert FOLDED.findall(told) == FOLDED.findall(english)
     if visible_words(english) + 20 < VISIBLE_WORDS:
         assert read_back(told, language) == english
         assert sorted(_EXACT.findall(told)) == sorted(_EXACT.findall(english))
@@ -176,7 +174,7 @@ def test_every_other_post_is_in_the_language(language: str) -> None:
 
 def outside_folds(comment: str) -> str:
     """Return a comment without its folded sections, which are in English."""
-    return _FOLDS.sub("", comment)
+    return FOLDED.sub("", comment)
 
 
 def known_english(text: str) -> bool:

@@ -12,10 +12,8 @@ import pytest
 from bot.ports import AskedQuestion
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS
 from bot.report.comment.sticky import (
-    QUESTION_WORDS,
     question_reply,
     report_comment,
-    visible_words,
     waiting_comment,
     withheld_comment,
 )
@@ -34,6 +32,7 @@ from tests.report.reports import (
     THIN,
     WEAK,
 )
+from tests.report.visible import QUESTION_WORDS, visible_words
 
 GOLDEN = Path(__file__).parent / "golden"
 BASE = "https://github.example/octo/parser"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from bot.ports import AskedQuestion
@@ -22,14 +20,9 @@ from bot.report.comment.thread import (
 )
 from bot.report.links import Links
 from bot.report.sanitise import code
-from bot.report.words import FOLLOWS, LEAKED, SECURITY, WAITING, spaced_words
+from bot.report.words import FOLLOWS, LEAKED, SECURITY, WAITING
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
-
-QUESTION_WORDS = 130
-"""Maximum visible words of a comment with a question; a question with options needs more words than a report."""
-_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
-_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def report_comment(report: TriageReport, thread: Thread) -> str:
@@ -108,11 +101,6 @@ def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
     where = f"[This question]({asked_url})" if asked_url.startswith(f"{thread.base}/issues/") else "This question"
     says = f"{where} is still open. If no answer comes, the report is written without it; nothing is closed."
     return thread.to_reporter("\n\n".join((reminder_marker(question.question_id), says, asked))) + "\n"
-
-
-def visible_words(body: str, count: Callable[[str], int] = spaced_words) -> int:
-    """Return the number of words outside folded sections, as this function counts them."""
-    return count(_HIDDEN.sub("", _FOLDED.sub("", body)))
 
 
 def _config(thread: Thread) -> str:
