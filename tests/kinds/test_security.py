@@ -73,6 +73,11 @@ def test_what_a_program_prints_about_itself_is_no_disclosure() -> None:
     assert kind_of(title, body, read_facts(title, body)) == "bug"
 
 
+def test_an_exception_without_a_right_is_an_ordinary_bug() -> None:
+    body = "TimeoutError: no answer from http://example.org in `fetch_feed`."
+    assert classify("fetch_feed gives up at once", body).kind == "bug"
+
+
 def test_a_request_to_allow_more_is_no_disclosure() -> None:
     body = "Currently `if let` is not allowed in `join!`. It can be handy to match the internal values of a future."
     assert (

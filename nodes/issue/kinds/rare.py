@@ -24,6 +24,9 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:'[a-z]+)?|\d+|\.\./|&&|[$;<{{`'=*]")
 READ_FOR_ACCESS = 600
 """Characters of prose whose first sentences are read."""
+SURE_BESIDE_ERROR = 1.0
+"""The minimum score of a disclosure whose opening names an exception; most of such reports are of a crash."""
+_ERROR_NAME = re.compile(r"[a-z]{3}(?:error|exception)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
 RareKind = Literal["docs", "spam", "security"]
@@ -122,8 +125,9 @@ def _stems(token: str) -> Sequence[str]:
 
 def _tells_access(title: str, prose: str) -> bool:
     """Return whether the title and the first sentences say in plain words who reaches what without a right."""
-    model = load_model(DISCLOSURES, ("disclosure",))
-    return model.scores(disclosure_terms(opening_of(title, prose)))[0] > 0
+    model, opening = load_model(DISCLOSURES, ("disclosure",)), opening_of(title, prose)
+    needed = SURE_BESIDE_ERROR if _ERROR_NAME.search(opening) else 0.0
+    return model.scores(disclosure_terms(opening))[0] > needed
 
 
 def _is_described(prose: str) -> bool:
