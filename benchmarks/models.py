@@ -189,8 +189,8 @@ def _lines(shown: str) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the numbered lines of an answer, each with its names and those of its function."""
     owner = ""
     for line, inside, text in re.findall(r"^\s*(\d+)(?: in ([^:\s]+))?: (.*)$", shown, re.MULTILINE):
-        begun = re.match(r"\s*(?:class|def|fn|func|function) (\w+)", text)
-        owner = inside or (begun[1] if begun else owner)
+        started = re.match(r"\s*(?:class|def|fn|func|function) (\w+)", text)
+        owner = inside or (started[1] if started else owner)
         names = re.findall(r"[^\W\d]\w{3,}", f"{text} {owner}")
         yield line, text, [name for name in dict.fromkeys(names) if name not in _NO_NAMES]
 
