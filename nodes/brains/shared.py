@@ -21,6 +21,8 @@ from prompts import Role, build_shared_prompt, build_task_prompt
 ISSUE, FACTS, PICTURES = 1_500, 160, 200
 """Maximum tokens of the issue, of the facts of a shortened issue, and of the words in its pictures."""
 TITLE = 300
+_OF_A_TOKEN = 4
+"""Characters of a token, about."""
 _FRAMES, _EACH = 5, 10
 _ENVIRONMENT = re.compile(
     r"(?i)^\W{0,8}(?:(?:my |your )?environment|system info(?:rmation)?|versions?|version information|checklist"
@@ -38,7 +40,14 @@ _LIBRARY = re.compile(
     r"|org\.springframework)\.)"
 )
 # A log puts its own columns before a frame.
-_FRAME = re.compile(r"^(?:\d{2,4}-\d\d.{0,90}?:)?\s{1,12}((?:File \"|at ).{0,300})|^\s{0,8}(/\S{3,200}:\d.{0,200})")
+_FRAME = re.compile(
+    r"^(?:\d{2,4}-\d\d.{0,90}?:)?\s{1,12}((?:File \"|at ).{0,300})|^\s{0,8}(/\S{3,200}:\d.{0,200})"
+    r"|^([~/<]\S{2,200} in [\w<>]{1,80}\(.{0,200})"
+)
+_NUMBERED = re.compile(r"\s{0,8}(?:-{1,6}>)?\s{0,4}\d{1,6}(?:\s|$)")
+"""A line of code below a frame of a notebook."""
+_INSTALLED = re.compile(r"(?:site|dist)-packages/(\w+)")
+_WORD = re.compile(r"\w+")
 _KEPT_PACKAGES = 3
 _INDENT = re.compile(r"^[ \t]{24,}", re.MULTILINE)
 
@@ -115,7 +124,7 @@ def _unshortened(case: Case) -> str:
 
 def _text(case: Case) -> str:
     # Masked before it is cut: half of a token would no longer be recognised.
-    body = compress(essence(mask(case.body), ISSUE), case.compress_from)
+    body = compress(essence(mask(case.body), min(ISSUE, case.compress_from // _OF_A_TOKEN)), case.compress_from)
     return f"{mask(case.title)[:TITLE]}\n\n{body}".strip()
 
 
@@ -183,7 +192,7 @@ def _without_repeats(text: str) -> str:
     kept, seen = list[str](), set[str]()
     for line in text.split("\n"):
         found = _FRAME.match(line)
-        frame = (found[1] or found[2]).strip() if found else ""
+        frame = (found[1] or found[2] or found[3]).strip() if found else ""
         if frame not in seen:
             kept.append(line)
         if frame.startswith("at "):
@@ -192,11 +201,18 @@ def _without_repeats(text: str) -> str:
 
 
 def _without_libraries(text: str) -> str:
-    """Drop the frames of libraries, with the line of code that follows each in a trace of Python."""
+    """Drop the frames of libraries, with the lines of code that follow each in a trace of Python.
+
+    A package that the text names elsewhere is kept: the project itself is installed among the libraries.
+    """
+    lines = text.split("\n")
+    named = {word for line in lines if not _FRAME.match(line) for word in _WORD.findall(line)}
     kept, inside = list[str](), False
-    for line in text.split("\n"):
-        frame = bool(_FRAME.match(line))
-        inside = (frame and bool(_LIBRARY.search(line))) or (inside and not frame and line.startswith("    "))
+    for line in lines:
+        frame, package = bool(_FRAME.match(line)), _INSTALLED.search(line)
+        of_library = frame and bool(_LIBRARY.search(line)) and not (package and package[1] in named)
+        below = line.startswith("    ") or bool(_NUMBERED.match(line))
+        inside = of_library or (inside and not frame and below)
         if not inside:
             kept.append(line)
     return "\n".join(kept)

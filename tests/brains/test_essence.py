@@ -23,6 +23,13 @@ TWICE = "".join(
     for log in ("System", "Runtime")
     for n in range(20)
 ) + ("07-27 13:55:24.303 24931 24931 E Runtime:    at demo.app.Zones.parse(Zones.java:7)\n")
+NOTEBOOK = "".join(
+    f"/usr/lib/python3/dist-packages/lib{n}.py in call(self, a)\n     {n} \n---> {n + 1}   call({n})\n\n"
+    for n in range(60)
+) + (
+    "/usr/lib/python3/dist-packages/zones/parse.py in parse(text)\n      6 \n----> 7     return sign\n\n"
+    "ValueError: no sign\n"
+)
 SECTION = "### Steps\nRun it.\n"
 
 
@@ -35,6 +42,13 @@ SECTION = "### Steps\nRun it.\n"
             f"{WORDS}\n{ENVIRONMENT}\n{SECTION}", 260, ["Run it."], ["Linux", "package59"], id="the-environment-next"
         ),
         pytest.param(f"{WORDS}\n{TRACE}", 300, ["app/zones.py", "return sign", "no sign"], ["lib59"], id="libraries"),
+        pytest.param(
+            f"{WORDS}\n>>> import zones\n{NOTEBOOK}",
+            400,
+            ["zones/parse.py in parse", "return sign", "no sign"],
+            ["lib59"],
+            id="a-notebook",
+        ),
         pytest.param(f"{WORDS}\n{LOGCAT}", 320, ["demo.app.Zones.parse"], ["View59"], id="an-indented-log"),
         pytest.param(
             f"{WORDS}\n{TWICE}", 1_050, ["demo.app.Zones.parse", "View19"], ["Runtime.err"], id="a-trace-twice"
