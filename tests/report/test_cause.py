@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.report.comment.explained import cause
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.terminal import render_terminal
 from bot.server.web.views.answer import answer
-from nodes.report import Citation, CitationAudit, Evaluation, Suspect, TriageReport
+from nodes.agents.writing.compose import _end_of
+from nodes.report import DISAGREE, Citation, CitationAudit, Evaluation, Suspect, TriageReport
 
 LINKS = Links("", "o/r", "a" * 40)
 REPORT = TriageReport(
@@ -45,3 +48,16 @@ def test_no_number_of_the_search_stands_beside_the_claim_of_a_model() -> None:
     ):
         assert "%" in renders(by_rules)
         assert "%" not in renders(by_model)
+
+
+@pytest.mark.parametrize("folders", [1, 12, 40])
+def test_a_doubt_with_two_long_paths_keeps_its_marks(folders: int):
+    paths = [f"{'a long folder/' * folders}{name}/index.js" for name in ("one", "two")]
+    ends = [_end_of(path) for path in paths]
+    assert all(path.endswith(end.removeprefix("…/")) for path, end in zip(paths, ends, strict=True))
+    assert len(f"{DISAGREE}: the search ranks `{ends[0]}` first, the model `{ends[1]}`.") <= 300
+    assert ends[0] != ends[1]
+
+
+def test_one_long_name_is_cut_at_its_beginning():
+    assert _end_of("x" * 400 + ".py") == "…" + "x" * 107 + ".py"

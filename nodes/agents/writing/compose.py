@@ -27,6 +27,8 @@ SHORT_TEXT = 12
 """Number of words of prose below which an issue without code or errors is too short for a search."""
 _NEAR = 8
 """Lines between two places in one function that a reader sees at one glance."""
+_PATH = 110
+"""Maximum characters of a path in a doubt, which has 300 for a sentence with two of them."""
 _WITHHELD = "This is probably a security report; continue it in private."
 MAX_NAMES = 5
 """Maximum number of versions that a report repeats, and of platforms."""
@@ -194,9 +196,8 @@ def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
     """Return the objections of the program and of a critic to a model's first place."""
     state, doubts = case.state, list[str]()
     if state.search_prefers and suspects and suspects[0].path != state.search_prefers:
-        doubts.append(
-            f"{DISAGREE}: the search ranks `{state.search_prefers}` first, the model `{suspects[0].path}`."[:300]
-        )
+        search, model = map(_end_of, (state.search_prefers, suspects[0].path))
+        doubts.append(f"{DISAGREE}: the search ranks `{search}` first, the model `{model}`.")
     verdict = state.critic_feedback
     if verdict is not None and verdict.verdict == "REJECTED":
         gap = next(iter(verdict.gaps), "it names no gap that could be checked")
@@ -204,6 +205,13 @@ def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
         if verdict.better_place:
             doubts.append(f"It would look at {verdict.better_place} first."[:300])
     return tuple(doubts)
+
+
+def _end_of(path: str) -> str:
+    """Return a long path without its first folders, so that a sentence with two paths keeps its marks."""
+    while len(path) > _PATH and "/" in path.removeprefix("…/"):
+        path = f"…/{path.removeprefix('…/').partition('/')[2]}"
+    return path if len(path) <= _PATH else f"…{path[-_PATH:]}"
 
 
 def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
