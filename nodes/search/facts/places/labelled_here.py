@@ -42,7 +42,7 @@ _CUE = re.compile(
 """What stands before the name of something to click."""
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
 """What stands after it."""
-_WORDS = re.compile(r"[^\W\d_][\w'-]*(?: [^\W_][\w'-]*)+")
+_WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,12}")
 """Words of a language without spaces."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|--?\w|:$|\w_\w")
