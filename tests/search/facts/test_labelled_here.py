@@ -55,6 +55,7 @@ NONE = [
         "zonewatch stops",
         id="common-word",
     ),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Watch zones")}, "Watch zones stop", id="two-words"),
     pytest.param({"s.py": '"""Watch the zones."""\n'}, "Watch the zones stops", id="a-docstring"),
     pytest.param(
         {"S.kt": SCREEN + "fun watchZones() {}\n"}, "`watchZones` and “Watch the zones” stop", id="another-fact"

@@ -128,7 +128,7 @@ def _length(text: str) -> int:
 def _plain_labels(issue: Issue) -> Iterator[str]:
     """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
     yield from _UNSPACED.findall(issue.title)
-    for line in issue.prose:
+    for line in (issue.title, *issue.prose):
         plain = URL.sub(" ", line[:MAX_WIDTH])
         arrows = list(_MENU.finditer(plain))
         for after in (*arrows, *_CUE.finditer(plain)):
@@ -138,8 +138,9 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
             yield from _runs(last if last and last.end() == before.start() else None, from_end=True)
     title = URL.sub(" ", issue.title)
     for found in _WORDS.finditer(title):
+        # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
-            yield from _runs(found, start)
+            yield from (run for run in _runs(found, start) if run.count(" ") >= LEAST)
     yield from (word for word in WORD.findall(title) if len(word) >= LONG_WORD and word.isalpha())
 
 
