@@ -1,4 +1,4 @@
-"""A table of agreement that was fitted to a model is used by later runs with that model."""
+"""The table of agreement is fitted to a backtest with a model, stored, and used by later runs with that model."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.agreement import LEAST, Reading, fit, reading, store
+from benchmarks.models import Scripted
+from bot.cli.backtest.agreement import LEAST, Reading, fit, reading, store
 from nodes.context.agreement import Opinions, load_fitted, load_table, support_of
+from tests.cli.process import triage
+from tests.servers.model_server import serve
+from tests.support.repositories import add_entry, git
 
 OTHER = Opinions(0.4, 0.96, agree=False, read=True, explained=True, approved=True)
 
@@ -82,3 +86,53 @@ def test_a_table_of_another_shape_is_ignored(tmp_path: Path, damage: dict[str, o
     assert load_fitted(file, "m") == whole
     file.write_text(json.dumps({**whole.document(), **damage}))
     assert load_fitted(file, "m") is None
+
+
+NAMES = [
+    f"{a}_{b}" for a in ("load", "save", "parse", "merge", "sort") for b in ("feed", "entry", "author", "image", "tag")
+]
+
+
+def story(path: Path) -> None:
+    """Commit one fix for each of the functions, which all have files of their own."""
+    path.mkdir()
+    git(path, "init", "--quiet", "--initial-branch=main")
+    files = {f"feed/{name}.py": f"def {name}(value, other):\n    return value.{name} + other.first\n" for name in NAMES}
+    for number, name in enumerate(("", *NAMES)):
+        changed = (
+            {f"feed/{name}.py": f"def {name}(value, other):\n    return value.{name} or other.second\n"}
+            if name
+            else files
+        )
+        for file, content in changed.items():
+            add_entry(path, file, content)
+        git(path, "commit", "--quiet", "--message", f"Fixes #{number}." if number else "Begin")
+
+
+def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Path) -> None:
+    """The scripted model prefers one file in both orders, mostly a wrong one."""
+    story(tmp_path / "feed")
+    rows = [
+        {"number": number, "title": f"Wrong result of {name.replace('_', ' ')}", "body": "It returns a wrong value."}
+        for number, name in enumerate(NAMES, 1)
+    ]
+    (tmp_path / "i.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    fixed = frozenset(f"feed/{name}.py" for name in NAMES if not name.startswith("sort"))
+    with serve() as server:
+        server.script = Scripted("orator", fixed)
+        arguments = ("backtest", "--repo", "feed", "--issues", "i.jsonl", "--brain", "llm", "--limit", "25")
+        network = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "TRIAGE_MODEL_CALLS_PER_MINUTE": "100000"}
+        done = triage(tmp_path, *arguments, TRIAGE_DATA_DIR=str(tmp_path / "data"), **network)
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "data" / "agreement.json"
+    assert f"the table of agreement is stored in {file}" in done.stderr
+    table = load_fitted(file, "gpt-4o")
+    assert table is not None
+    assert table.cases >= LEAST
+    shipped = load_table()
+    # Its readings explain nothing, or are counted as wrong: no preference against the search is worth more than before.
+    assert all(
+        new <= old
+        for row, before in zip(table.rows["disagree"], shipped.rows["disagree"], strict=True)
+        for new, old in zip(row, before, strict=True)
+    )

@@ -132,6 +132,8 @@ class Scored:
     """Rank of the first place that contains a line the fix changed, from 1; 0 if none does."""
     lead: str = ""
     """Kind of the fact that leads the report; empty if none does, and for cases of older releases."""
+    opinions: dict[str, float] | None = None
+    """How search and model rated the first file (``nodes.context.agreement``); None if no model read the code."""
 
     @property
     def rank(self) -> int:

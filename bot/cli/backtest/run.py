@@ -24,6 +24,7 @@ from bot.cli.backtest.texts import (
     read_stored,
 )
 from bot.github.reader import IssueReader
+from bot.report.document import Result
 from bot.runs.fixes import FixWithFiles, answers, changed_lines, read_fixes
 from bot.runs.local import settings_hash
 from bot.runs.model import check_brain, model_settings
@@ -144,7 +145,7 @@ async def _judges(settings: Settings) -> AsyncIterator[list[Judge]]:
     if settings.brain == "rules":
         yield [rules]
         return
-    # A table that was fitted to earlier results would make them differ.
+    # The table that the results are fitted to must not depend on an earlier fit.
     own = replace(model_settings(settings), agreement=None)
     models = Models(own)
     spent = json.dumps((settings_hash(settings), own.level, own.effort, repr(own.limits), own.max_output_tokens))
@@ -221,7 +222,19 @@ async def _run(triager: BlindTriager, case: _Case, models: Models | None) -> Sco
         fell_back=bool(metrics.fallbacks),
         place_rank=_place_rank(blind.places, lines),
         lead=blind.lead,
+        opinions=_opinions(blind.result),
     )
+
+
+def _opinions(result: Result) -> dict[str, float] | None:
+    """Return the opinions of the last reading of code by a model."""
+    read = [entry.scores for entry in result.trace if entry.node == "codebase_search" and "support" in entry.scores]
+    names = ("search", "model", "agree", "near", "read", "explained")
+    if not read:
+        return None
+    verdicts = [step.decision for step in result.trace if step.node == "critic" and step.judged_by != "rules"]
+    approved = float(verdicts[-1:] == ["APPROVED"])
+    return {**{name: read[-1][name] for name in names if name in read[-1]}, "approved": approved}
 
 
 def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:

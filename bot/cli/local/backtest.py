@@ -78,7 +78,10 @@ def command(
     With --corrections, each `/triage wrong <why>` whose reason names a file is a case too, unless its fix is known: the
     issue is triaged at the commit of the wrong report, and the named file is right. Texts come from the server first.
 
-    With a model, each issue is also triaged by rules; the table has a column for each.
+    With a model, each issue is also triaged by rules; the table has a column for each. Enough readings by the model fit
+    the table of agreement, which decides what later runs with this model may claim.
+
+    With LANGSMITH_API_KEY in the environment, the results are also sent to LangSmith, as an experiment for each judge.
 
     After an interruption, the same command resumes.
     """
@@ -87,8 +90,11 @@ def command(
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
     # Here, because --help needs no engine.
+    from bot.cli.backtest import experiments
+    from bot.cli.backtest.agreement import fit, reading, store
     from bot.cli.backtest.run import Options, backtest
     from bot.cli.backtest.table import as_document, as_text
+    from bot.runs.model import AGREEMENT
     from bot.settings import load_settings
 
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
@@ -96,6 +102,15 @@ def command(
     with resumable(Progress()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         found = asyncio.run(backtest(engine, tip, settings, asked, _shown(progress)))
+    model = found.judges[-1]
+    readings = [reading(case.opinions, right=case.right) for case in model.cases]
+    table = fit([known for known in readings if known is not None], model.name)
+    if table is not None:
+        file = settings.triage_data_dir / AGREEMENT
+        store(table, file)
+        click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
+    if model.cases and experiments.has_key():
+        click.echo(experiments.send(found, text=settings.triage_trace_text), err=True)
     click.echo(json.dumps(as_document(found), indent=1) if as_json else as_text(found))
 
 
