@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from nodes.brains.calls.budget import ModelBudget
@@ -18,6 +19,8 @@ ISSUE = 3_000
 """Maximum characters of the issue's text."""
 PATHS, TOKENS = 60, 900
 """Paths of the search that a model chooses from, and their maximum tokens."""
+_COSTLY = 400
+"""Characters that a folder must take in a list before it is written only once."""
 
 
 def brain_of(models: Models, budget: ModelBudget | None = None) -> LLMBrain:
@@ -48,8 +51,11 @@ class ScreeningBrain(RulesBrain, LLMBrain):
             again = await _best_places(before[-1].relevant_files, case.tools)
             return Judged(_chosen(again, before[-1].confidence), judged_by=before[-1].judged_by)
         model = self._models.get(self._model_name("files", case.state))
-        known = _that_fit(await case.tools.ranked(PATHS))
-        listed = "\n".join(f"{name} {path}" for name, path in known.items())
+        ranked = await case.tools.ranked(PATHS)
+        folder = _shared_folder(ranked)
+        known = _that_fit(ranked, folder)
+        listed = "\n".join(f"{name} {_shown(path, folder)}" for name, path in known.items())
+        listed = f"…/ stands for {folder}\n{listed}" if folder else listed
         answer, paths = await choose_files(
             model, self._paying(case.state), case, case.tools, listed=listed, known=known
         )
@@ -62,11 +68,22 @@ class ScreeningBrain(RulesBrain, LLMBrain):
         )
 
 
-def _that_fit(paths: Sequence[str]) -> dict[str, str]:
+def _shared_folder(paths: Sequence[str]) -> str:
+    """Return the folder whose name costs most in a list of paths, with a slash at its end; empty if none costs much."""
+    counts = Counter(path[: at + 1] for path in paths for at, letter in enumerate(path) if letter == "/")
+    folder = max(counts, key=lambda folder: (counts[folder] - 1) * len(folder), default="")
+    return folder if counts[folder] * len(folder) > _COSTLY else ""
+
+
+def _shown(path: str, folder: str) -> str:
+    return f"…/{path.removeprefix(folder)}" if folder and path.startswith(folder) else path
+
+
+def _that_fit(paths: Sequence[str], folder: str) -> dict[str, str]:
     """Return the first paths by their ids in the list, as many as fit."""
     known, room = dict[str, str](), TOKENS
     for number, path in enumerate(paths, 1):
-        room -= estimate(path) + 3
+        room -= estimate(_shown(path, folder)) + 3
         if room < 0:
             break
         known[f"F{number}"] = path

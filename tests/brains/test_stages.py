@@ -129,3 +129,20 @@ async def test_the_cheapest_level_chooses_among_many_paths_in_one_call(server: M
     assert estimate(text_of(request)) < 1_900
     assert chosen == ("src/f59.py", "src/f1.py", "src/f75.py", "src/f0.py", "src/f2.py")
     assert judged.value.suspects == ("E1", "E2", "E3", "E4", "E5")
+
+
+async def test_a_long_folder_is_written_once_in_the_list_of_the_cheapest_level(server: ModelServer) -> None:
+    deep = "engine/src/main/java/example/company/product/internal/"
+    server.script = [says({"analysis": "It loops.", "files": ["F2"], "not_listed": []})]
+    running = Models(ModelSettings(base_url=server.url, max_retries=0, calls_per_minute=6_000, level="low"))
+    files = {f"{deep}Part{n}.py": [f"def part{n}(text):", "    return text"] for n in range(58)} | {
+        "run.py": ["def run(text):", "    return 1"]
+    }
+    case = case_of(Wide(files=files))
+    await brain_of(running).read_code(case, ())
+    await running.aclose()
+    text = text_of(server.requests[0])
+    assert f"…/ stands for {deep}\nF1 …/Part0.py\nF2 …/Part1.py\n" in text
+    assert len(re.findall(r"^F\d+ ", text, re.MULTILINE)) == 59
+    assert isinstance(case.tools, CodeTools)
+    assert case.tools.gathered[0].evidence.locator.path == f"{deep}Part1.py"
