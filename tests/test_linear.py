@@ -33,8 +33,6 @@ from tests.support.slow_inputs import patterns, slow_inputs
 
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
-    "bot.report.comment.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
-    "bot.report.comment.sticky._HIDDEN": "a comment that was rendered here and closes what it opens",
     "nodes.issue.kinds.rare._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
     "nodes.search.facts.output.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
     "nodes.search.facts.output.built_here._STATEMENT": "the lines before a literal, each of at most 1,000 characters",
