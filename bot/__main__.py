@@ -8,12 +8,17 @@ import sys
 from bot.cli import cli
 from bot.files import restrict_umask
 
+_STAYING = frozenset({"serve", "worker", "mcp"})
+"""Commands that run until they are stopped."""
+
 
 def main() -> None:
     """Run the command line; only the owner can read the files it creates."""
     restrict_umask()
-    # The collector's passes over what imports create, which is no garbage, took a tenth of a local run.
-    gc.set_threshold(200_000)
+    # The collector's passes over what imports create, which is no garbage, took a tenth of a local run. A process that
+    # stays keeps Python's own threshold, so that its memory does.
+    if not _STAYING & set(sys.argv[1:]):
+        gc.set_threshold(200_000)
     cli(prog_name="triage" if sys.argv[0].endswith("triage") else "python -m bot")
 
 
