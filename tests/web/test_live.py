@@ -14,7 +14,7 @@ import httpx
 import pytest
 from sse_starlette.sse import AppStatus
 
-from bot.server.web import live, streams
+from bot.server.web import live
 from bot.store.databases.database import StoreError
 from bot.store.databases.postgres.store import PostgresDatabase
 from bot.store.databases.sqlite import SqliteDatabase
@@ -192,7 +192,7 @@ async def test_many_viewers_cost_one_query_of_the_store(
 
 
 async def test_a_stream_ends_with_the_viewers_access(site: Site, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "RECHECK", 0.1)
+    monkeypatch.setattr(live, "RECHECK", 0.1)
     ref = await ran(site.store, Ran(status="running", trace=TRACE[:2]))
     path = f"/runs/octo/parser/{ref.number}/1/live"
     async with heard(served, path, "rita") as mine, heard(served, "/runs/live", "operator") as all_runs:
@@ -233,22 +233,12 @@ async def test_a_temporary_outage_of_the_store_ends_no_stream(
         assert "after all" in data
 
 
-async def test_a_browser_that_is_too_slow_is_disconnected(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_watchers_is_limited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = live.Live(site.store.pages.runs)
-    with watched.watching() as quick:
-        monkeypatch.setattr(live, "_ROOM", 2)
-        with watched.watching() as slow:
-            await watched.wait_for_query()
-            refs = [await ran(site.store, Ran(status="failed", trace=(), visits=())) for _ in range(3)]
-            events: set[str] = set()
-            async with asyncio.timeout(patience(PATIENCE)):
-                while events < {ref.key for ref in refs}:
-                    row = await quick.get()
-                    events |= {row.issue_key} if row else set()
-            heard_of = [slow.get_nowait() for _ in range(slow.qsize())]
-        assert heard_of[0] is None
     monkeypatch.setattr(live, "MAX_WATCHERS", 1)
     with watched.watching(), pytest.raises(live.TooManyWatchersError), watched.watching():
+        pass
+    with watched.watching():
         pass
 
 

@@ -1,34 +1,55 @@
-"""Publish changes of runs to watching browsers.
+"""Server-sent events: a run, or rows of the list, whenever they change, whichever process made the change.
 
-Each process queries the store once a second for all of its watchers together, whichever process made the change.
-Postgres could notify, SQLite could not, so both use the query (docs/decisions.md).
+Each process queries the store once a second for all of its watching browsers together. Postgres could notify, SQLite
+could not, so both use the query (docs/decisions.md).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
+from bot.errors import RetryableError
+from bot.server.web.auth.authentication import TooManyError
+from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.store.databases.database import StoreError
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import Runs
+
+if TYPE_CHECKING:
+    from bot.server.web.site import Site
 
 PACE = 1.0
 """Seconds between two queries of the store while anyone watches."""
 MAX_WATCHERS = 200
 """Watching browsers per process."""
-_ROOM = 100
-"""Queued changes per browser. A slower browser is disconnected and reconnects with its last event id."""
-_RENDERED = 128
+RECHECK = 20.0
+"""Seconds between two checks that the viewer is still logged in and may still see the run."""
+HEARTBEAT = 15
+"""Seconds between heartbeats, because proxies close connections that are silent for longer."""
+_SHARED = 128
+_GRACE = 0.4
+"""Seconds for a stream to end by itself at shutdown.
 
-Changes = asyncio.Queue[RunRow | None]
-"""Runs in their current state; None if the watcher fell behind or must stop."""
-
+uvicorn waits one second (``HTTP_DRAIN``), and sse-starlette polls for the shutdown every half second.
+"""
+_RETRY, _RETRY_FULL = 2_000, 30_000
+"""Milliseconds after which a browser reconnects."""
+T = TypeVar("T")
+Changes = Mapping[tuple[str, int], float]
+"""When the runs that changed last did so, by issue key and number; the newest change first."""
+Event = Callable[[RunRow, Viewer], Awaitable[ServerSentEvent]]
 logger = logging.getLogger(__name__)
 
 
@@ -37,97 +58,167 @@ class TooManyWatchersError(Exception):
 
 
 class Live:
-    """Sends changes to watchers. It queries the store only while there are watchers."""
+    """What all watchers of a process read together. The store is queried only while there are watchers."""
 
     def __init__(self, runs: Runs, pace: float = PACE) -> None:
+        self.pace = pace
         self._runs = runs
-        self._pace = pace
-        self._watchers: set[Changes] = set()
-        self._polling: asyncio.Task[None] | None = None
-        self._known: dict[tuple[str, int], float] | None = None
-        self._queried = asyncio.Event()
-        self._rendered: OrderedDict[tuple[object, ...], asyncio.Task[str]] = OrderedDict()
+        self._watchers = 0
+        self._reading = asyncio.Lock()
+        self._read_at = -math.inf
+        self._changes: Changes = {}
+        self._shared: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
 
     @contextmanager
-    def watching(self, over: anyio.Event | None = None) -> Iterator[Changes]:
-        """Subscribe to every change after the next query; wait for that query with ``wait_for_query``.
-
-        Args:
-            over: when this event is set, the subscription ends too.
+    def watching(self) -> Iterator[None]:
+        """Count a watcher for the duration of the block.
 
         Raises:
             TooManyWatchersError: ``MAX_WATCHERS`` browsers are watching already.
         """
-        if len(self._watchers) >= MAX_WATCHERS:
+        if self._watchers >= MAX_WATCHERS:
             raise TooManyWatchersError
-        changes: Changes = asyncio.Queue(_ROOM)
-        self._watchers.add(changes)
-        if self._polling is None:
-            self._queried.clear()
-            self._polling = asyncio.create_task(self._poll())
-        ends = asyncio.create_task(_end(over, changes)) if over is not None else None
+        self._watchers += 1
         try:
-            yield changes
+            yield
         finally:
-            if ends is not None:
-                ends.cancel()
-            self._watchers.discard(changes)
-            if not self._watchers and self._polling is not None:
-                # Without watchers the store is not queried at all.
-                self._polling.cancel()
-                self._polling = self._known = None
+            self._watchers -= 1
 
-    async def wait_for_query(self) -> None:
-        """Wait for the first query of the store. Every change after it is published."""
-        await self._queried.wait()
+    async def changes(self, after: float) -> Changes:
+        """Return the latest changes, read after a time of the monotonic clock.
 
-    async def once(self, key: tuple[object, ...], render: Callable[[], Awaitable[str]]) -> str:
-        """Return a rendered text that all watchers with the same key share. The first caller renders it."""
-        if key not in self._rendered:
-            self._rendered[key] = asyncio.ensure_future(_awaited(render))
-            while len(self._rendered) > _RENDERED:
-                self._rendered.popitem(last=False)
-        # Shielded: a caller that is cancelled must not cancel the rendering that other callers wait for.
-        return await asyncio.shield(self._rendered[key])
+        Raises:
+            StoreError: the store does not answer.
+        """
+        async with self._reading:
+            if self._read_at < after:
+                began = time.monotonic()
+                self._changes = await self._runs.changes()
+                self._read_at = began
+            return self._changes
 
-    async def _poll(self) -> None:
-        while True:
+    async def row(self, key: tuple[str, int], changed_at: float) -> RunRow | None:
+        """Return a run that changed, with one query for all watchers; None if it was deleted."""
+        return await self.once(("changed", *key, changed_at), lambda: self._runs.row(*key))
+
+    async def once(self, key: tuple[object, ...], made: Callable[[], Awaitable[T]]) -> T:
+        """Return a value that all watchers with the same key share. The first caller makes it."""
+        if key not in self._shared:
+            self._shared[key] = asyncio.ensure_future(_awaited(made))
+            while len(self._shared) > _SHARED:
+                self._shared.popitem(last=False)
+        try:
+            # Shielded: a caller that is cancelled must not cancel what other callers wait for.
+            shared: T = await asyncio.shield(self._shared[key])
+        except StoreError:
+            self._shared.pop(key, None)
+            raise
+        return shared
+
+
+async def _awaited(made: Callable[[], Awaitable[T]]) -> T:
+    return await made()
+
+
+def stream(
+    site: Site, request: Request, event: Event, *, shows: Callable[[RunRow], bool], only: RunRow | None = None
+) -> EventSourceResponse:
+    """Stream changes until the browser disconnects, loses its permission or the server stops.
+
+    Args:
+        site: the site that received the request.
+        request: has the id of the last event that the browser received, or that its page shows.
+        event: builds the event for a changed run.
+        shows: whether a change belongs to this stream, regardless of the viewer's permissions.
+        only: the run of a stream about a single run, which ends with the run.
+
+    Raises:
+        HTTPException: 400, the last event id is not a number.
+    """
+    over = anyio.Event()
+    return EventSourceResponse(
+        _events(site.live, _Rows(site, request, shows, only), event, over),
+        ping=HEARTBEAT,
+        headers={"Cache-Control": "no-store"},
+        shutdown_event=over,
+        shutdown_grace_period=_GRACE,
+    )
+
+
+def event_id(row: RunRow) -> str:
+    """Return the id of the event for a run: the time of its last change."""
+    return repr(row.changed_at)
+
+
+async def _events(live: Live, rows: _Rows, event: Event, over: anyio.Event) -> AsyncIterator[ServerSentEvent]:
+    try:
+        with live.watching():
+            yield ServerSentEvent(comment="watching", retry=_RETRY)
+            while not over.is_set() and (viewer := await rows.viewer()) is not None:
+                try:
+                    async for row in rows.changed(viewer):
+                        yield await event(row, viewer)
+                        if rows.only is not None and row.over:
+                            return
+                except StoreError as error:
+                    logger.warning("live pages: %s", error, extra={"action": "live_failed"})
+                with anyio.move_on_after(live.pace):
+                    await over.wait()
+    except TooManyWatchersError:
+        yield ServerSentEvent(comment="too many browsers are watching this server", retry=_RETRY_FULL)
+
+
+class _Rows:
+    """The changed runs for one browser."""
+
+    def __init__(self, site: Site, request: Request, shows: Callable[[RunRow], bool], only: RunRow | None) -> None:
+        self.only = only
+        self._site = site
+        self._request = request
+        self._shows = shows
+        self._seen = _seen(request)
+        self._known: Changes | None = None
+        self._viewer: Viewer | None = viewer_of(request)
+        self._checked = time.monotonic()
+
+    async def viewer(self) -> Viewer | None:
+        """Return the viewer; None if they are logged out. A stream may be open for days, so it is checked again."""
+        if time.monotonic() - self._checked >= RECHECK:
+            self._checked = time.monotonic()
             try:
-                await self._publish(await self._runs.changes())
-                self._queried.set()
-            except StoreError as error:
-                logger.warning("live pages: %s", error, extra={"action": "live_failed"})
-            await asyncio.sleep(self._pace)
+                self._viewer = await self._site.authenticator.viewer(self._request)
+            except (TooManyError, RetryableError):
+                self._viewer = None
+        return self._viewer
 
-    async def _publish(self, now: dict[tuple[str, int], float]) -> None:
-        before, self._known = self._known, now
-        # The first query only sets the baseline.
-        if before is None:
-            return
-        # The store lists the newest change first.
-        for (issue_key, number), changed in reversed(now.items()):
-            if before.get((issue_key, number)) != changed:
-                # One query for each changed run, whatever the number of browsers.
-                row = await self._runs.row(issue_key, number)
-                for watcher in list(self._watchers) if row else ():
-                    _put(watcher, row)
+    async def changed(self, viewer: Viewer) -> AsyncIterator[RunRow]:
+        """Yield the runs that changed since the last call and that the viewer may see, the earliest change first.
 
-
-async def _awaited(render: Callable[[], Awaitable[str]]) -> str:
-    return await render()
-
-
-async def _end(over: anyio.Event, watcher: Changes) -> None:
-    await over.wait()
-    while not watcher.empty():
-        watcher.get_nowait()
-    watcher.put_nowait(None)
+        Raises:
+            StoreError: the store does not answer; the next call yields what is missing.
+        """
+        live, before = self._site.live, self._known
+        # The first changes are those that this browser need not receive, so they may not be older than its request.
+        now = await live.changes(time.monotonic() - (0 if before is None else live.pace))
+        self._known = now
+        only = self.only
+        # The latest changes of all runs may not reach back to what this browser saw last.
+        if before is None and only is not None and (only.over or only.changed_at > self._seen):
+            self._seen = only.changed_at
+            yield only
+        for key, at in reversed(now.items()):
+            is_new = at > self._seen if before is None else before.get(key) != at
+            row = await live.row(key, at) if is_new else None
+            if row is not None and self._shows(row) and viewer.may_see(row.repository_key):
+                yield row
 
 
-def _put(watcher: Changes, row: RunRow | None) -> None:
-    # A watcher that is too slow gets only None, which ends its stream. Its browser reconnects and reads the rest.
-    if watcher.full():
-        while not watcher.empty():
-            watcher.get_nowait()
-        row = None
-    watcher.put_nowait(row)
+def _seen(request: Request) -> float:
+    last_event = request.headers.get("last-event-id") or request.query_params.get("seen", "")
+    try:
+        return float(last_event)
+    except ValueError as error:
+        if last_event:
+            raise HTTPException(400) from error
+        # Without a position only changes from now on are sent; the page has just been rendered.
+        return time.time()

@@ -19,8 +19,8 @@ from bot.jobs import MAX_ARGUMENT, PageCommand, PageCommandName
 from bot.ports import IssueRef
 from bot.report.links import Links
 from bot.server.connections.bodies import read_form
-from bot.server.web import streams
 from bot.server.web.auth.sessions import Viewer, viewer_of
+from bot.server.web.live import event_id, stream
 from bot.server.web.render import environment, render
 from bot.server.web.site import full_run, repository_of, run_of, site_of
 from bot.server.web.views import run as view
@@ -97,7 +97,7 @@ async def shown(request: Request) -> Response:
         issue=issue,
         is_last=is_last,
         buttons=await buttons(request, full.row, context.origin.author, judged=is_last and full.result is not None),
-        seen=streams.event_id(full.row),
+        seen=event_id(full.row),
     )
 
 
@@ -127,16 +127,9 @@ async def live(request: Request) -> EventSourceResponse:
         # The operator may see the reasons that other viewers may not, so the shared rendering depends on the viewer.
         key = ("run", row.thread, row.changed_at, row.status, viewer.is_operator)
         text = await site.live.once(key, _progress(runs, row, everything=viewer.is_operator))
-        return ServerSentEvent(text, event="over" if row.over else "run", id=streams.event_id(row))
+        return ServerSentEvent(text, event="over" if row.over else "run", id=event_id(row))
 
-    async def missed(since: float) -> list[RunRow]:
-        row = await runs.row(first.issue_key, first.number)
-        return [row] if row is not None and (row.over or row.changed_at > since) else []
-
-    def is_this(row: RunRow) -> bool:
-        return (row.issue_key, row.number) == (first.issue_key, first.number)
-
-    return streams.stream(request, streams.Watch(is_this, event_for, missed, lambda row: row.over))
+    return stream(site, request, event_for, shows=lambda row: row.thread == first.thread, only=first)
 
 
 async def _visits(runs: Runs, row: RunRow) -> list[Visit]:

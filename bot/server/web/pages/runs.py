@@ -13,8 +13,8 @@ from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
-from bot.server.web import streams
 from bot.server.web.auth.sessions import Viewer, viewer_of
+from bot.server.web.live import event_id, stream
 from bot.server.web.render import environment, render
 from bot.server.web.site import repository_of, site_of
 from bot.server.web.views import record
@@ -115,19 +115,14 @@ async def _csv(runs: Runs, wanted: RunFilter, keys: Keys, address: str) -> Async
 
 async def live(request: Request) -> EventSourceResponse:
     """Stream the rows of the list as they change."""
-    pages, wanted = site_of(request).store.pages, (await _asked(request))[1].filter
+    site, wanted = site_of(request), (await _asked(request))[1].filter
 
     async def event(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
         key = ("row", row.thread, row.changed_at, row.status, wanted)
-        text = await site_of(request).live.once(key, lambda: _row(pages.runs, wanted, row))
-        return ServerSentEvent(text, event="row", id=streams.event_id(row))
+        text = await site.live.once(key, lambda: _row(site.store.pages.runs, wanted, row))
+        return ServerSentEvent(text, event="row", id=event_id(row))
 
-    async def missed(since: float) -> list[RunRow]:
-        changed = [key for key, at in (await pages.runs.changes()).items() if at > since]
-        rows = [await pages.runs.row(*key) for key in reversed(changed)]
-        return [row for row in rows if row is not None]
-
-    return streams.stream(request, streams.Watch(wanted.matches, event, missed))
+    return stream(site, request, event, shows=wanted.matches)
 
 
 async def _row(runs: Runs, wanted: RunFilter, changed: RunRow) -> str:
