@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,7 +47,7 @@ uvicorn waits one second (``HTTP_DRAIN``), and sse-starlette polls for the shutd
 _RETRY, _RETRY_FULL = 2_000, 30_000
 """Milliseconds after which a browser reconnects."""
 T = TypeVar("T")
-Changes = Mapping[tuple[str, int], float]
+Changes = dict[tuple[str, int], float]
 """When the runs that changed last did so, by issue key and number; the newest change first."""
 Event = Callable[[RunRow, Viewer], Awaitable[ServerSentEvent]]
 logger = logging.getLogger(__name__)
