@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cmarkgfm
@@ -16,7 +16,7 @@ from demo.make_repository import make
 from playwright.async_api import Browser
 
 from bot.server.app import build_app
-from bot.server.registration.first_start import FinishSetup, defaults_of
+from bot.server.first_start import FinishSetup, defaults_of
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
@@ -52,7 +52,8 @@ async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
     """Serve a server without an App."""
     settings = Settings(triage_public_url=PUBLIC, triage_data_dir=folder)
     done = asyncio.Event()
-    setup = SetupPages(defaults_of(settings, name="tracehound-octo"), FinishSetup(settings, done), done=done)
+    defaults = replace(defaults_of(settings), name="tracehound-octo")
+    setup = SetupPages(defaults, FinishSetup(settings, done), done=done)
     async with serving(setup_app(setup)) as url:
         yield [
             Shot("landing", url, height=460),
@@ -62,19 +63,17 @@ async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
 
 @asynccontextmanager
 async def after_it(folder: Path) -> AsyncIterator[list[Shot]]:
-    """Serve a server whose App was just created."""
+    """Serve a server to a person who is not logged in."""
     settings = Settings(
         triage_data_dir=folder,
         triage_public_url=PUBLIC,
         triage_admin_token=TOKEN,  # type: ignore[arg-type]
-        github_app_slug="tracehound-octo",
         github_client_id="Iv1.x",
         github_client_secret="x",  # type: ignore[arg-type]
     )
     store = SqliteStore(folder / "store.db")
     async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
         yield [
-            Shot("welcome", f"{url}/welcome", height=560, operator=True),
             Shot("login", f"{url}/login", height=440),
             Shot("login-dark-phone", f"{url}/login", dark=True, phone=True, height=440),
         ]

@@ -18,7 +18,6 @@ from bot.server.api.routes import api_routes
 from bot.server.connections.bodies import Turns
 from bot.server.web import render
 from bot.server.web.auth import login
-from bot.server.web.auth.authentication import RequireLogin
 from bot.server.web.pages import home, run, runs
 from bot.server.web.security import Shield, has_bearer_token
 from bot.server.web.site import Site
@@ -123,5 +122,5 @@ def _page_routes(site: Site) -> list[BaseRoute]:
         *login.routes(),
         *login.github_routes(site),
         *home.closed(),
-        Mount("/", routes=closed, middleware=[Middleware(RequireLogin, site.authenticator)]),
+        Mount("/", routes=closed, middleware=[Middleware(login.RequireLogin, site.authenticator)]),
     ]

@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from bot.server.app import build_app
-from bot.server.registration.first_start import FinishSetup, defaults_of
+from bot.server.first_start import FinishSetup, defaults_of
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings

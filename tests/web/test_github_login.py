@@ -13,8 +13,9 @@ from itsdangerous import URLSafeTimedSerializer
 from bot.errors import RetryableError
 from bot.github.registration import LoggedOutError, People
 from bot.server.app import build_app
-from bot.server.web.auth import accounts as accounts_of
-from bot.server.web.auth.accounts import FRESH, STALE, Accounts
+from bot.server.web.auth import authentication
+from bot.server.web.auth.authentication import FRESH, STALE, Accounts
+from bot.server.web.auth.sessions import Viewer
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
@@ -49,7 +50,7 @@ async def test_a_user_logs_in_with_a_github_account(pages: Pages, github: GitHub
     assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
     page = await pages.http.get("/runs")
     assert (page.status_code, "rita" in page.text) == (200, True)
-    assert (await pages.http.get("/welcome")).status_code == 404  # the operator's
+    assert (await pages.http.post("/queue/1/replay", headers=FROM_HERE)).status_code == 404  # the operator's
     assert not any(token in str(pages.http.cookies) for token in github.world.people)
     await pages.http.post("/logout", headers=FROM_HERE)
     assert (await pages.http.get("/runs")).status_code == 303
@@ -109,66 +110,70 @@ def clock() -> Clock:
 async def accounts(github: GitHubServer, clock: Clock) -> Accounts:
     github.world.people["ghu_rita"] = "rita"
     people = People(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, server_url=github.url, api_url=github.url)
-    return Accounts(people, "github.example", clock)
+    return Accounts(people, "github.example", b"a", clock)
+
+
+async def seen(accounts: Accounts, login: dict[str, str]) -> Viewer | None:
+    return await accounts.viewer(login["account"], login["sealed"])
 
 
 async def test_access_follows_github_within_a_minute(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
-    key = await accounts.log_in("ghu_rita")
-    viewer = await accounts.viewer(key)
+    login = await accounts.log_in("ghu_rita")
+    viewer = await seen(accounts, login)
     assert viewer is not None
     assert (viewer.may_see("github.example/11"), viewer.may_see("github.example/13")) == (True, False)
     assert not viewer.may_see("other.example/11")
     assert not viewer.is_operator
     github.world.may_read["rita"] = set()
     clock.now = FRESH + 1
-    viewer = await accounts.viewer(key)
+    viewer = await seen(accounts, login)
     assert viewer is not None
     assert not viewer.may_see("github.example/11")
 
 
 async def test_every_page_of_the_list_is_read(accounts: Accounts, github: GitHubServer) -> None:
     github.world.may_read["rita"] = set(range(250))
-    viewer = await accounts.viewer(await accounts.log_in("ghu_rita"))
+    viewer = await seen(accounts, await accounts.log_in("ghu_rita"))
     assert viewer is not None
     assert all(viewer.may_see(f"github.example/{number}") for number in range(250))
 
 
 async def test_a_revoked_token_ends_the_session(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
-    key = await accounts.log_in("ghu_rita")
+    login = await accounts.log_in("ghu_rita")
     del github.world.people["ghu_rita"]
     clock.now = FRESH + 1
-    assert await accounts.viewer(key) is None
-    assert await accounts.viewer(key) is None
+    assert await seen(accounts, login) is None
+    assert await seen(accounts, login) is None
 
 
 async def test_access_is_retained_for_ten_minutes_of_an_outage(
     accounts: Accounts, github: GitHubServer, clock: Clock
 ) -> None:
-    key = await accounts.log_in("ghu_rita")
+    login = await accounts.log_in("ghu_rita")
     github.fault = lambda call: Fault(status=502) if call.path.startswith("/user") else None
     clock.now = FRESH + 1
-    assert await accounts.viewer(key) is not None
+    assert await seen(accounts, login) is not None
     clock.now = STALE + 1
     with pytest.raises(RetryableError):
-        await accounts.viewer(key)
+        await seen(accounts, login)
 
 
 async def test_an_unknown_token_is_refused(accounts: Accounts) -> None:
     with pytest.raises(LoggedOutError):
         await accounts.log_in("ghu_nobody")
-    assert await accounts.viewer("no such key") is None
+    assert await accounts.viewer("no such key", "") is None
 
 
 @pytest.mark.parametrize("status", [403, 404])
 async def test_a_refused_list_is_not_an_empty_one(
     pages: Pages, accounts: Accounts, github: GitHubServer, clock: Clock, status: int
 ) -> None:
-    key = await accounts.log_in("ghu_rita")
+    login = await accounts.log_in("ghu_rita")
     back = await go(pages)
     github.fault = lambda call: Fault(status=status) if call.path.endswith("/user/installations") else None
     assert (await pages.http.get(back)).status_code == 503
     clock.now = FRESH + 1
-    viewer = await accounts.viewer(key)
+    viewer = await seen(accounts, login)
     assert viewer is not None
     assert viewer.may_see("github.example/11")
 
@@ -213,18 +218,14 @@ class TestSharedSecret:
 async def test_a_cookie_sealed_with_another_secret_is_refused(
     accounts: Accounts, github: GitHubServer, clock: Clock
 ) -> None:
-    ours, theirs = (Accounts(accounts.people, "github.example", clock, shared_secret=one) for one in (b"a", b"b"))
-    key = await ours.log_in("ghu_rita")
-    sealed = ours.sealed(key)["sealed"]
-    assert await theirs.viewer(key, sealed) is None
-    assert await accounts.viewer(key, sealed) is None
-    assert accounts.sealed(await accounts.log_in("ghu_rita")) == {}
-    again = Accounts(accounts.people, "github.example", clock, shared_secret=b"a")
-    viewer = await again.viewer(key, sealed)
+    login = await accounts.log_in("ghu_rita")
+    assert await seen(Accounts(accounts.people, "github.example", b"b", clock), login) is None
+    again = Accounts(accounts.people, "github.example", b"a", clock)
+    viewer = await seen(again, login)
     assert viewer is not None
     assert (viewer.name, viewer.may_see("github.example/11")) == ("rita", True)
     del github.world.people["ghu_rita"]
-    assert await Accounts(accounts.people, "github.example", clock, shared_secret=b"a").viewer(key, sealed) is None
+    assert await seen(Accounts(accounts.people, "github.example", b"a", clock), login) is None
 
 
 class TestWrongSecret:
@@ -241,16 +242,15 @@ class TestWrongSecret:
 async def test_a_flood_of_logins_displaces_no_other_user(
     accounts: Accounts, github: GitHubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts_of, "MAX_LOGINS", 30)
+    monkeypatch.setattr(authentication, "MAX_CACHED", 30)
     rita = await accounts.log_in("ghu_rita")
-    github.world.people["ghu_sam"] = "sam"
-    sams = [await accounts.log_in("ghu_sam") for _ in range(15)]
-    assert await accounts.viewer(sams[0]) is None
-    assert await accounts.viewer(sams[-1]) is not None
     for number in range(35):
         github.world.people[f"ghu_{number}"] = f"throwaway-{number}"
         await accounts.log_in(f"ghu_{number}")
-    assert await accounts.viewer(rita) is not None
+    assert len(accounts._known) == 30
+    viewer = await seen(accounts, rita)
+    assert viewer is not None
+    assert viewer.may_see("github.example/11")
 
 
 async def test_a_flood_of_unfinished_logins_ends_no_session(pages: Pages, github: GitHubServer) -> None:

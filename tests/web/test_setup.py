@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from bot.server.first_start import setup_pages
 from bot.server.registration import read_registration
-from bot.server.registration.first_start import setup_pages
-from bot.server.web.auth import setup_token
+from bot.server.web.pages import setup as setup_of
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from tests.servers.browserless import form_of, on_github
@@ -77,7 +77,7 @@ async def test_without_the_token_nothing_is_shown_or_made(first: FirstStart) -> 
     ):
         assert answer.status_code in (401, 403)
         assert "manifest" not in answer.text
-    state = first.setup.pending.remember(first.setup.defaults.requested("http://x", {}))
+    state = first.setup.pending.state(first.setup.defaults.filled("http://x", {}))
     answer = await first.http.get("/setup/callback", params={"code": "c", "state": state})
     assert answer.status_code == 400
     assert first.github.asked("POST", "conversions") == []
@@ -93,7 +93,8 @@ async def test_wrong_tokens_do_not_lock_out_other_users(first: FirstStart) -> No
 async def test_the_app_is_stored_and_the_page_closed(first: FirstStart) -> None:
     await first.accept_token()
     answer = await first.http.get(await first.on_github())
-    assert (answer.status_code, answer.headers["location"]) == (303, "/welcome")
+    assert (answer.status_code, "tracehound is running" in answer.text) == (200, True)
+    assert "triage=" in answer.headers["set-cookie"]
     kept = read_registration(first.data)
     assert (kept["github_app_id"], kept["github_api_url"]) == ("4711", first.github.url)
     assert kept["github_private_key"] not in answer.text
@@ -112,7 +113,7 @@ async def test_a_state_is_valid_once_and_a_code_is_sent_once(first: FirstStart) 
     assert (await first.http.get(back)).status_code == 400
     assert len(first.github.asked("POST", "conversions")) == 1
     assert read_registration(first.data) == {}
-    assert (await first.http.get(await first.on_github())).status_code == 303
+    assert (await first.http.get(await first.on_github())).status_code == 200
 
 
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "../../user"}, {"code": ""}])
@@ -181,5 +182,5 @@ async def test_any_server_of_a_database_continues_a_registration(
         state = parse_qs(back.query)["state"][0]
         assert third.pending.take(state) is None
         assert first.pending.take(f"{state}x") is None
-        monkeypatch.setattr(setup_token, "_LASTS", -1)
+        monkeypatch.setattr(setup_of, "_STATE_LASTS", -1)
         assert first.pending.take(state) is None

@@ -53,13 +53,21 @@ def create(
     TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead. With --dry-run
     the requested permissions and events are printed.
     """
+    from bot.server.first_start import create_app
     from bot.server.registration import registration
-    from bot.server.registration.first_start import Answers, create_app
 
     if dry_run:
         click.echo(json.dumps(registration(), indent=1))
         return
-    create_app(Answers(org, public_url, webhook_url, server_url, name, keep=not show), browse=not no_browser)
+    create_app(
+        owner=org,
+        public_url=public_url,
+        webhook_url=webhook_url,
+        server_url=server_url,
+        name=name,
+        keep=not show,
+        browse=not no_browser,
+    )
 
 
 @click.group("token")

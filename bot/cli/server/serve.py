@@ -51,7 +51,7 @@ def serve_command(*, host: str | None, port: int | None, no_worker: bool) -> Non
 
 def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
-    from bot.server.registration.first_start import wait_for_app
+    from bot.server.first_start import wait_for_app
 
     return wait_for_app(settings, listener)
 

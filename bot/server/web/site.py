@@ -9,8 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from bot.github.registration import People
-from bot.server.web.auth.accounts import Accounts
-from bot.server.web.auth.authentication import Authenticator
+from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.auth.sessions import Sessions, must_see, session_secret
 from bot.server.web.live import Live
 from bot.settings import Settings
@@ -54,12 +53,12 @@ def build_authenticator(settings: Settings, ended: EndedSessions | None = None) 
         Sessions(secret, https=https),
         token.get_secret_value() if token else None,
         oauth_states=Sessions(secret, https=https, name="triage-oauth", lasts=600),
-        accounts=_accounts(settings, secret if given else None),
+        accounts=_accounts(settings, secret),
         ended=ended,
     )
 
 
-def _accounts(settings: Settings, shared_secret: bytes | None) -> Accounts | None:
+def _accounts(settings: Settings, secret: bytes) -> Accounts | None:
     if settings.github_client_id is None or settings.github_client_secret is None:
         return None
     people = People(
@@ -68,7 +67,7 @@ def _accounts(settings: Settings, shared_secret: bytes | None) -> Accounts | Non
         server_url=settings.github_server_url,
         api_url=settings.github_api_url,
     )
-    return Accounts(people, settings.server, shared_secret=shared_secret)
+    return Accounts(people, settings.server, secret)
 
 
 def site_of(request: Request) -> Site:

@@ -1,24 +1,28 @@
-"""Authentication: no data about a repository is shown, streamed or implied before the login."""
+"""Who a request comes from: the operator by a token, or a person by their GitHub account, in a signed cookie."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import contextlib
+import hashlib
+import json
+import math
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from hashlib import sha256
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
+from cryptography.fernet import Fernet, InvalidToken
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import Response
 
 from bot.errors import RetryableError
+from bot.github.registration import LoggedOutError, People, Person
 from bot.server.connections import Refusals
-from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
-from bot.server.web.render import fault, wants_page
 from bot.server.web.security import same_token
 from bot.store.access import EndedSessions
 
@@ -27,6 +31,14 @@ MAX_WRONG = 10
 WITHIN = 300.0
 """Seconds."""
 _ADDRESSES = 10_000
+FRESH = 60.0
+"""Seconds for which the visible repositories of a user are cached."""
+STALE = 600.0
+"""Seconds for which the cached value is still used while GitHub does not answer."""
+MAX_CACHED = 1_000
+"""Users whose repositories are cached; GitHub is asked again about the others."""
+AT_ONCE = 20
+"""Logins that may be in progress at once. Each one sends several requests to GitHub."""
 OPERATOR = Viewer("operator", None)
 
 
@@ -57,6 +69,118 @@ class Attempts:
 
 class TooManyError(Exception):
     """A wrong token after too many wrong ones from the same address."""
+
+
+@dataclass
+class _Account:
+    person: Person
+    token: str = field(repr=False)
+    viewer: Viewer | None = None
+    asked_at: float = -math.inf
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Accounts:
+    """Users who logged in through GitHub. Their token is encrypted in their own cookie (docs/decisions.md).
+
+    Any server with the same secret continues a login, also after a restart. What GitHub lets a user see is cached.
+    """
+
+    def __init__(self, people: People, host: str, secret: bytes, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with an empty cache.
+
+        Args:
+            people: the client that queries GitHub on behalf of a user.
+            host: prefix of the keys of this GitHub server's repositories.
+            secret: encrypts the tokens.
+            clock: returns seconds from a monotonic clock.
+        """
+        self.people = people
+        self._host = host.lower()
+        self._clock = clock
+        # Not the key that signs cookies.
+        digest = hashlib.sha256(b"tracehound.accounts:" + secret).digest()
+        self._cipher = Fernet(base64.urlsafe_b64encode(digest))
+        self._known: OrderedDict[str, _Account] = OrderedDict()
+        self._finishing = 0
+
+    async def log_in(self, token: str) -> dict[str, str]:
+        """Log a user in by their GitHub token.
+
+        Returns:
+            What to store in their cookie.
+
+        Raises:
+            LoggedOutError: GitHub does not accept the token.
+            RetryableError: GitHub does not answer.
+        """
+        person = await self.people.account(token)
+        if not person.login:
+            raise LoggedOutError("no login name")
+        key = secrets.token_urlsafe(24)
+        account = self._cached(key, _Account(person, token))
+        await self._refresh(account)
+        sealed = self._cipher.encrypt(json.dumps([person.login, person.id, token]).encode())
+        return {"account": key, "sealed": sealed.decode()}
+
+    @contextlib.contextmanager
+    def login_in_progress(self) -> Iterator[None]:
+        """Count a login as in progress for the duration of the block.
+
+        Raises:
+            RetryableError: too many logins are in progress.
+        """
+        if self._finishing >= AT_ONCE:
+            raise RetryableError("too many logins at once")
+        self._finishing += 1
+        try:
+            yield
+        finally:
+            self._finishing -= 1
+
+    async def viewer(self, key: str, sealed: str) -> Viewer | None:
+        """Return the user of a cookie with the repositories they may currently see; None if logged out.
+
+        Raises:
+            RetryableError: GitHub has not answered for longer than ``STALE``.
+        """
+        try:
+            login, number, token = json.loads(self._cipher.decrypt(sealed))
+        except InvalidToken:
+            return None
+        account = self._cached(key, _Account(Person(login, number), token))
+        # The lock lets one request refresh the account; concurrent requests of the same user then reuse the result.
+        async with account.asking:
+            age = self._clock() - account.asked_at
+            try:
+                if age > FRESH:
+                    await self._refresh(account)
+            except LoggedOutError:
+                self.forget(key)
+                return None
+            except RetryableError:
+                if age > STALE:
+                    raise
+        return account.viewer
+
+    def forget(self, key: str) -> None:
+        """Remove a login from the cache."""
+        self._known.pop(key, None)
+
+    def _cached(self, key: str, account: _Account) -> _Account:
+        """Return the cached account of a login, or this one, which is cached from now on."""
+        known = self._known.setdefault(key, account)
+        self._known.move_to_end(key)
+        while len(self._known) > MAX_CACHED:
+            self._known.popitem(last=False)
+        return known
+
+    async def _refresh(self, account: _Account) -> None:
+        found = await self.people.repositories(account.token)
+        keys = {f"{self._host}/{number}": may_triage for number, may_triage in found.items()}
+        triages = frozenset(key for key, may_triage in keys.items() if may_triage)
+        account.viewer = Viewer(account.person.login, frozenset(keys), triages, account.person.id)
+        account.asked_at = self._clock()
 
 
 class Authenticator:
@@ -106,18 +230,11 @@ class Authenticator:
         payload = self.sessions.read(request) or {}
         if await self._is_operator_session(payload):
             return OPERATOR
-        if self.accounts is not None and "account" in payload:
-            return await self._account(self.accounts, payload["account"], payload.get("sealed", ""))
-        return None
-
-    async def _account(self, accounts: Accounts, key: str, sealed: str) -> Viewer | None:
-        """Return the user of a login, which any server of the database continues and ends if it is sealed."""
-        if sealed and await self._has_ended(key):
-            accounts.log_out(key)
+        if self.accounts is None or "account" not in payload or await self._has_ended(payload["account"]):
             return None
-        viewer = await accounts.viewer(key, sealed)
-        if viewer is None and sealed and self._ended is not None:
-            await self._ended.end(key, LASTS)  # GitHub refused the token, and need not be asked again
+        viewer = await self.accounts.viewer(payload["account"], payload.get("sealed", ""))
+        if viewer is None:
+            await self._end(payload["account"])  # GitHub refused the token, and need not be asked again
         return viewer
 
     def is_operator(self, request: Request, token: str) -> bool:
@@ -144,19 +261,20 @@ class Authenticator:
     async def log_out(self, request: Request, response: Response) -> None:
         """End the session. Copies of its cookie become invalid too.
 
-        A GitHub login is removed from memory. A session whose cookie would otherwise stay valid is recorded as ended:
-        an operator's, and a login that any server continues.
-
         Raises:
             RetryableError: the store does not answer; the session continues.
         """
         payload = self.sessions.read(request) or {}
-        if self.accounts is not None and "account" in payload:
-            self.accounts.log_out(payload["account"])
-        ended = payload.get("session") or (payload.get("account") if "sealed" in payload else None)
-        if self._ended is not None and ended:
-            await self._ended.end(str(ended), LASTS)
+        ended = payload.get("session") or payload.get("account")
+        if ended:
+            await self._end(str(ended))
         self.sessions.forget(request, response)
+
+    async def _end(self, session: str) -> None:
+        if self.accounts is not None:
+            self.accounts.forget(session)
+        if self._ended is not None:
+            await self._ended.end(session, LASTS)
 
     async def _is_operator_session(self, payload: dict[str, Any]) -> bool:
         """Return whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
@@ -169,40 +287,4 @@ class Authenticator:
 
     def _fingerprint(self) -> str:
         # The cookie contains a digest instead of the token; a new token invalidates all sessions.
-        return sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]
-
-
-class RequireLogin:
-    """Middleware that passes only authenticated requests and sets ``request.state.viewer``."""
-
-    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
-        self._app = app
-        self._authenticator = authenticator
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
-        request = Request(scope, receive)
-        try:
-            viewer = await self._authenticator.viewer(request)
-        except TooManyError:
-            await fault(request, 429)(scope, receive, send)
-            return
-        except RetryableError:
-            await fault(request, 503)(scope, receive, send)
-            return
-        if viewer is None:
-            await request_login(request)(scope, receive, send)
-            return
-        request.state.viewer = viewer
-        await self._app(scope, receive, send)
-
-
-def request_login(request: Request) -> Response:
-    """Ask for a login. The answer is the same for every path, so it does not reveal which paths exist."""
-    if not wants_page(request):
-        return fault(request, 401, {"www-authenticate": "Bearer"})
-    # A form cannot be repeated after the login, so the browser is not sent back to it.
-    if request.method != "GET":
-        return RedirectResponse("/login", 303)
-    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse("/login" if target == "/" else f"/login?next={quote(target, safe='')}", 303)
+        return hashlib.sha256(b"tracehound.operator:" + (self._token or "").encode()).hexdigest()[:32]

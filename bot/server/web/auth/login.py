@@ -1,4 +1,4 @@
-"""Login with the operator's token or a GitHub account, and logout."""
+"""The login that every page requires: with the operator's token or a GitHub account; and the logout."""
 
 from __future__ import annotations
 
@@ -6,19 +6,56 @@ import base64
 import hashlib
 import hmac
 import secrets
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import RetryableError
 from bot.github.registration import LoggedOutError
 from bot.server.connections.bodies import read_form
 from bot.server.registration import LOGIN_CALLBACK
-from bot.server.web.auth.accounts import Accounts
-from bot.server.web.auth.authentication import TooManyError
-from bot.server.web.render import fault, render
+from bot.server.web.auth.authentication import Accounts, Authenticator, TooManyError
+from bot.server.web.render import fault, render, wants_page
 from bot.server.web.site import Site, site_of
+
+
+class RequireLogin:
+    """Middleware that passes only authenticated requests and sets ``request.state.viewer``."""
+
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
+        self._app = app
+        self._authenticator = authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        request = Request(scope, receive)
+        try:
+            viewer = await self._authenticator.viewer(request)
+        except TooManyError:
+            await fault(request, 429)(scope, receive, send)
+            return
+        except RetryableError:
+            await fault(request, 503)(scope, receive, send)
+            return
+        if viewer is None:
+            await request_login(request)(scope, receive, send)
+            return
+        request.state.viewer = viewer
+        await self._app(scope, receive, send)
+
+
+def request_login(request: Request) -> Response:
+    """Ask for a login. The answer is the same for every path, so it does not reveal which paths exist."""
+    if not wants_page(request):
+        return fault(request, 401, {"www-authenticate": "Bearer"})
+    # A form cannot be repeated after the login, so the browser is not sent back to it.
+    if request.method != "GET":
+        return RedirectResponse("/login", 303)
+    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse("/login" if target == "/" else f"/login?next={quote(target, safe='')}", 303)
 
 
 def routes() -> list[Route]:
@@ -113,7 +150,7 @@ async def complete_github_login(request: Request) -> Response:
                 verifier=state_data["verifier"],
                 redirect_uri=_redirect_uri(request),
             )
-            key = await accounts.log_in(token)
+            login = await accounts.log_in(token)
     except LoggedOutError:
         return login_form(request, state_data["next"], status=403, message="GitHub did not log you in.")
     except RetryableError:
@@ -121,7 +158,7 @@ async def complete_github_login(request: Request) -> Response:
     response = RedirectResponse(state_data["next"], 303)
     # Each state is valid for one login.
     authenticator.oauth_states.forget(request, response)
-    authenticator.sessions.write(request, response, {"account": key, **accounts.sealed(key)})
+    authenticator.sessions.write(request, response, login)
     return response
 
 

@@ -1,8 +1,6 @@
-"""Show what waits for a person, the queue of jobs, and the steps after the registration of an App."""
+"""Show what waits for a person, and the queue of jobs."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -10,7 +8,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
-from bot.server.registration import FILE, WEBHOOK, installation_address, is_local
 from bot.server.web.auth.sessions import must_operate, viewer_of
 from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
@@ -34,7 +31,6 @@ def routes() -> list[Route]:
     """Return the routes. They require a login."""
     return [
         Route("/", home),
-        Route("/welcome", welcome),
         Route("/queue", queue),
         Route("/queue/{job:int}/replay", replay, methods=["POST"]),
     ]
@@ -99,22 +95,6 @@ async def replay(request: Request) -> Response:
 def closed() -> list[Route]:
     """Return the routes of the first start. They answer 410 now that an App exists."""
     return [Route("/setup", _over, methods=["GET", "POST"]), Route("/setup/{rest:path}", _over)]
-
-
-async def welcome(request: Request) -> Response:
-    """Show where to install the App and where its secrets are stored."""
-    must_operate(request)
-    settings = site_of(request).settings
-    slug, file = settings.github_app_slug or "", settings.triage_data_dir / FILE
-    server_address = site_of(request).address(request)
-    install = installation_address(settings.github_server_url, slug) if slug else settings.github_server_url
-    shown: dict[str, Any] = {
-        "slug": slug,
-        "install": install,
-        "webhook": server_address + WEBHOOK,
-        "local": is_local(server_address),
-    }
-    return render(request, "welcome.html", kept=file if file.exists() else None, **shown)
 
 
 async def _over(request: Request) -> Response:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -18,64 +22,69 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.errors import UserError
 from bot.github.registration import NewApp, exchange_code
 from bot.server.connections.bodies import read_form
-from bot.server.registration import (
-    CALLBACK,
-    WEBHOOK,
-    RequestedApp,
-    api_of,
-    installation_address,
-    is_local,
-    registration,
-)
-from bot.server.web.auth.setup_token import COOKIE, Pending
+from bot.server.registration import CALLBACK, WEBHOOK, RequestedApp, installation_address, is_local, registration
+from bot.server.web.auth.authentication import Attempts
 from bot.server.web.render import fault, handlers, render, routes
-from bot.server.web.security import Shield, content_policy
+from bot.server.web.security import Shield, content_policy, same_token
 
 NO_APP = "no App is configured: open /setup with the token in the log"
-_HANDOVER = 0.5
-"""Seconds that the setup server needs to stop listening after it is done."""
+COOKIE = "triage-setup"
+_STATE_LASTS = 3_600
+"""Seconds."""
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """Initial values of the setup form."""
+class Pending:
+    """The setup token, the states that were sent to GitHub, and whether the App exists.
 
-    server_url: str
-    api_url: str
-    """Address of that server's API."""
-    public_url: str
-    """Empty to use the address by which the browser reached the server."""
-    name: str
-    owner: str = ""
-    webhook_url: str = ""
-    """Empty to send deliveries to the public address."""
-    keep: bool = True
+    Servers that share a secret accept the same token, and continue each other's registration.
+    """
 
-    def requested(self, here: str, form_fields: Mapping[str, str]) -> RequestedApp:
-        """Build the requested App from the form's fields."""
-        public = (self.public_url or here).rstrip("/")
-        return RequestedApp(
-            here=here,
-            public_url=public,
-            webhook_url=form_fields.get("webhook_url", self.webhook_url).strip() or f"{public}/webhooks/github",
-            server_url=(form_fields.get("server_url", "").strip() or self.server_url).rstrip("/"),
-            owner=form_fields.get("owner", self.owner).strip(),
-            name=form_fields.get("name", "").strip() or self.name,
-            keep=form_fields.get("keep", "yes" if self.keep else "no") == "yes",
-        )
+    def __init__(self, secret: bytes | None = None) -> None:
+        secret = secret or secrets.token_bytes(32)
+        self.token = hmac.new(secret, b"tracehound.setup", hashlib.sha256).hexdigest()[:40]
+        self.attempts = Attempts()
+        self.over = False
+        """The App exists, so the setup pages are closed permanently."""
+        signs = {"digest_method": hashlib.sha256}
+        self._states = URLSafeTimedSerializer(secret, salt="tracehound.setup", signer_kwargs=signs)
+        self._taken: set[str] = set()
+
+    def is_token(self, token: str) -> bool:
+        """Return whether this is the setup token from the log."""
+        return same_token(token, self.token)
+
+    def has_shown_token(self, request: Request) -> bool:
+        """Return whether this browser has shown the token before."""
+        return self.is_token(request.cookies.get(COOKIE, ""))
+
+    def state(self, requested: RequestedApp) -> str:
+        """Return the state that GitHub sends back with its answer: the requested App, signed."""
+        return str(self._states.dumps([secrets.token_urlsafe(8), asdict(requested)]))
+
+    def take(self, state: str) -> RequestedApp | None:
+        """Return the requested App of a state that is valid for an hour, and for one answer to this server.
+
+        Of several servers GitHub accepts the code that comes with it once.
+        """
+        try:
+            _, requested = self._states.loads(state, max_age=_STATE_LASTS)
+        except BadData:
+            return None
+        if state in self._taken:
+            return None
+        self._taken.add(state)
+        return RequestedApp(**requested)
 
 
 @dataclass(frozen=True, slots=True)
 class SetupPages:
     """The dependencies of the setup pages."""
 
-    defaults: Defaults
-    finish: Callable[[Request, NewApp, RequestedApp, str], Awaitable[Response]]
-    """Stores a new App, or shows its secrets, and returns a page with the next steps; sets ``done`` to end the setup.
-
-    Takes the request, the new App, the request it was made for, and the address of the API that returned it.
-    """
+    defaults: RequestedApp
+    """Initial values of the setup form."""
+    finish: Callable[[Request, NewApp, RequestedApp], Awaitable[Response]]
+    """Stores a new App, or shows its secrets; returns a page with the next steps; sets ``done`` to end the setup."""
     pending: Pending = field(default_factory=Pending)
     done: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the setup is complete."""
@@ -90,7 +99,6 @@ def setup_app(setup: SetupPages) -> ASGIApp:
         Route("/setup", form),
         Route("/setup", accept_token, methods=["POST"]),
         Route(CALLBACK, complete_registration),
-        Route("/welcome", _soon),
         *routes(),
     ]
     starlette = Starlette(routes=served, exception_handlers=handlers())
@@ -119,14 +127,7 @@ async def form(request: Request) -> Response:
         return _take(request, request.query_params["token"])
     if not setup.pending.has_shown_token(request):
         return render(request, "setup/token.html", status=401, wrong=False)
-    requested = setup.defaults.requested(_here(request), request.query_params)
-    try:
-        requested.check()
-    except UserError as error:
-        return render(
-            request, "setup/form.html", status=422, requested=requested, message=str(error), **_shown(requested)
-        )
-    return _ready(request, requested)
+    return _filled(request, setup.defaults.filled(_here(request), request.query_params))
 
 
 async def accept_token(request: Request) -> Response:
@@ -141,27 +142,24 @@ async def complete_registration(request: Request) -> Response:
     setup = _setup(request)
     if setup.pending.over:
         return fault(request, 410)
-    requested = (
-        setup.pending.take(request.query_params.get("state", "")) if setup.pending.has_shown_token(request) else None
-    )
+    shown = setup.pending.has_shown_token(request)
+    requested = setup.pending.take(request.query_params.get("state", "")) if shown else None
     if requested is None:
-        return render(
-            request,
-            "setup/failed.html",
-            status=400,
-            message="This response belongs to no registration that was started here.",
-        )
-    api = setup.defaults.api_url if requested.server_url == setup.defaults.server_url else api_of(requested.server_url)
+        return _failed(request, 400, "This response belongs to no registration that was started here.")
     try:
-        app = await exchange_code(api, request.query_params.get("code", ""))
-        response = await setup.finish(request, app, requested, api)
+        app = await exchange_code(requested.api_url, request.query_params.get("code", ""))
+        response = await setup.finish(request, app, requested)
     except UserError as error:
         logger.warning("no App was registered: %s", error, extra={"action": "setup_failed"})
-        return render(request, "setup/failed.html", status=502, message=f"{error}.")
+        return _failed(request, 502, f"{error}.")
     # Only now: after a failure the person may start again.
     setup.pending.over = True
     logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})
     return response
+
+
+def _failed(request: Request, status: int, message: str) -> Response:
+    return render(request, "setup/failed.html", status=status, message=message)
 
 
 def _take(request: Request, token: str) -> Response:
@@ -179,22 +177,25 @@ def _take(request: Request, token: str) -> Response:
     return response
 
 
-def _ready(request: Request, requested: RequestedApp) -> Response:
-    state = _setup(request).pending.remember(requested)
-    # The form is submitted to GitHub, which the default form-action 'self' would block.
-    server = urlsplit(requested.server_url)
-    policy = content_policy(form_action=f"'self' {server.scheme}://{server.netloc}")
-    shown: dict[str, Any] = {
-        "message": "",
-        "action": requested.address(state),
-        "manifest": requested.manifest(),
-        **_shown(requested),
-    }
-    return render(request, "setup/form.html", headers={"content-security-policy": policy}, requested=requested, **shown)
-
-
-def _shown(requested: RequestedApp) -> dict[str, Any]:
-    return {"asked": registration(), "local": is_local(requested.webhook_url)}
+def _filled(request: Request, requested: RequestedApp) -> Response:
+    """Show the form, which can be submitted if GitHub can be asked for this App."""
+    shown, headers = {"message": requested.fault(), "action": "", "manifest": ""}, {}
+    if not shown["message"]:
+        state = _setup(request).pending.state(requested)
+        shown |= {"action": requested.address(state), "manifest": requested.manifest()}
+        # The form is submitted to GitHub, which the default form-action 'self' would block.
+        server = urlsplit(requested.server_url)
+        headers["content-security-policy"] = content_policy(form_action=f"'self' {server.scheme}://{server.netloc}")
+    return render(
+        request,
+        "setup/form.html",
+        status=422 if shown["message"] else 200,
+        headers=headers,
+        requested=requested,
+        asked=registration(),
+        local=is_local(requested.webhook_url),
+        **shown,
+    )
 
 
 def _setup(request: Request) -> SetupPages:
@@ -211,17 +212,6 @@ def _here(request: Request) -> str:
     return f"{scheme}://{request.url.netloc}"
 
 
-async def _soon(request: Request) -> Response:
-    """Answer a browser that requests the page before this server has stopped listening.
-
-    The delay and the closed connection make its next request reach the real server, which takes over the socket.
-    """
-    if not _setup(request).done.is_set():
-        return RedirectResponse("/", 303)
-    await asyncio.sleep(_HANDOVER)
-    return RedirectResponse("/welcome", 303, {"connection": "close"})
-
-
 async def _healthz(_request: Request) -> Response:
     return PlainTextResponse("ok\n")
 
@@ -230,15 +220,19 @@ async def _not_ready(_request: Request) -> Response:
     return JSONResponse({"ready": False}, 503)
 
 
-def next_steps(app: NewApp, requested: RequestedApp) -> dict[str, Any]:
-    """Return the template values that describe the next steps."""
-    install = installation_address(requested.server_url, app.slug)
-    return {
-        "slug": app.slug,
-        "install": install,
-        "webhook": requested.webhook_url,
-        "local": is_local(requested.webhook_url),
-    }
-
-
-__all__ = ["SetupPages", "setup_app"]
+def made(
+    request: Request, app: NewApp, requested: RequestedApp, *, kept: Path | None = None, values: Mapping[str, str] = {}
+) -> Response:
+    """Return the page with the next steps; with the place of the stored secrets, or with the secrets themselves."""
+    return render(
+        request,
+        "setup/made.html",
+        slug=app.slug,
+        install=installation_address(requested.server_url, app.slug),
+        webhook=requested.webhook_url,
+        local=is_local(requested.webhook_url),
+        kept=kept,
+        values=values,
+        # The server stops listening now, and the next request of the browser is for its successor.
+        headers={"connection": "close"},
+    )

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,32 +47,47 @@ Only the App's settings are read, so a data directory from a checkout cannot set
 class RequestedApp:
     """The App that a person wants to register."""
 
-    here: str
+    server_url: str
+    api_url: str
+    """Address of that server's API."""
+    name: str
+    here: str = ""
     """Address by which their browser reaches the setup pages."""
-    public_url: str
-    """Address by which browsers will reach the server."""
-    webhook_url: str
-    """Address to which GitHub will send deliveries."""
-    server_url: str = "https://github.com"
+    public_url: str = ""
+    """Address by which browsers will reach the server; empty before that of their browser is known."""
+    webhook_url: str = ""
+    """Address to which GitHub will send deliveries; empty for the usual one below the public address."""
     owner: str = ""
     """The organisation that will own the App; empty for the person's own account."""
-    name: str = ""
     keep: bool = True
     """Whether its secrets are stored in the data directory instead of being shown once."""
 
-    def check(self) -> None:
-        """Check that GitHub can be asked to register this App.
+    def filled(self, here: str, form: Mapping[str, str]) -> RequestedApp:
+        """Return the App with the fields of a form, for a browser that reaches the pages at ``here``."""
+        public = (self.public_url or here).rstrip("/")
+        server = (form.get("server_url", "").strip() or self.server_url).rstrip("/")
+        return replace(
+            self,
+            here=here,
+            public_url=public,
+            webhook_url=form.get("webhook_url", self.webhook_url).strip() or public + WEBHOOK,
+            server_url=server,
+            api_url=self.api_url if server == self.server_url else api_of(server),
+            owner=form.get("owner", self.owner).strip(),
+            name=form.get("name", "").strip() or self.name,
+            keep=form.get("keep", "yes" if self.keep else "no") == "yes",
+        )
 
-        Raises:
-            UserError: it cannot; the message says what to fix.
-        """
+    def fault(self) -> str:
+        """Return why GitHub cannot be asked to register this App; empty if it can."""
         for name, address in (("GitHub's address", self.server_url), ("the webhook's address", self.webhook_url)):
             if not is_address(address):
-                raise UserError(f"{name} must look like https://github.example.org, not {address[:100]!r}")
+                return f"{name} must look like https://github.example.org, not {address[:100]!r}"
         if self.owner and not _ACCOUNT.fullmatch(self.owner):
-            raise UserError(f"{self.owner[:100]!r} is not the name of an organisation")
+            return f"{self.owner[:100]!r} is not the name of an organisation"
         if not 0 < len(self.name) <= _LONGEST_NAME:
-            raise UserError(f"an App's name must have 1 to {_LONGEST_NAME} characters")
+            return f"an App's name must have 1 to {_LONGEST_NAME} characters"
+        return ""
 
     @property
     def unreachable(self) -> bool:
@@ -110,7 +125,7 @@ def suggested_name() -> str:
 @cache
 def registration() -> dict[str, Any]:
     """Return ``app.yml``, which is at the top of a checkout and next to the code in an installation."""
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[1]
     path = next(path for path in (package / "app.yml", package.parent / "app.yml") if path.exists())
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return read

@@ -7,12 +7,13 @@ import logging
 import secrets
 import socket
 import webbrowser
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import click
 from pydantic import SecretStr
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from bot.errors import UserError
 from bot.files import DirectoryLock
@@ -28,9 +29,7 @@ from bot.server.registration import (
     store_registration,
     suggested_name,
 )
-from bot.server.web.auth.setup_token import Pending
-from bot.server.web.pages.setup import Defaults, SetupPages, next_steps, setup_app
-from bot.server.web.render import render
+from bot.server.web.pages.setup import Pending, SetupPages, made, setup_app
 from bot.server.web.site import build_authenticator
 from bot.settings import Settings, load_settings
 
@@ -61,26 +60,23 @@ def setup_pages(settings: Settings, done: asyncio.Event) -> SetupPages:
     if secret is None or settings.database_url is None:
         return SetupPages(defaults, finish, done=done)
     # The other servers and the workers would not see the file.
-    pending = Pending.shared(secret.get_secret_value().encode())
-    return SetupPages(replace(defaults, keep=False), finish, pending, done=done)
+    pending = Pending(secret.get_secret_value().encode())
+    return SetupPages(replace(defaults, keep=False), finish, pending, done)
 
 
-def defaults_of(
-    settings: Settings, *, server_url: str | None = None, owner: str = "", name: str | None = None
-) -> Defaults:
+def defaults_of(settings: Settings, server_url: str | None = None) -> RequestedApp:
     """Return the initial values of the setup form."""
     server = (server_url or settings.github_server_url).rstrip("/")
     known = "github_api_url" in settings.model_fields_set and server == settings.github_server_url.rstrip("/")
-    return Defaults(
+    return RequestedApp(
         server_url=server,
         api_url=settings.github_api_url if known else api_of(server),
+        name=suggested_name(),
         public_url=(settings.triage_public_url or "").rstrip("/"),
-        name=name or suggested_name(),
-        owner=owner,
     )
 
 
-def values_of(app: NewApp, requested: RequestedApp, api_url: str, settings: Settings) -> dict[str, str]:
+def values_of(app: NewApp, requested: RequestedApp, settings: Settings) -> dict[str, str]:
     """Return the settings of a registered App, and a new operator token if none is set."""
     values = {
         "github_app_id": str(app.id),
@@ -90,7 +86,7 @@ def values_of(app: NewApp, requested: RequestedApp, api_url: str, settings: Sett
         "github_client_id": app.client_id,
         "github_client_secret": app.client_secret,
         "github_server_url": requested.server_url,
-        "github_api_url": api_url,
+        "github_api_url": requested.api_url,
     }
     if settings.triage_public_url is None and not is_local(requested.public_url):
         values["triage_public_url"] = requested.public_url
@@ -106,25 +102,22 @@ class FinishSetup:
         self._settings = settings
         self._done = done
 
-    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp, api_url: str) -> Response:
+    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp) -> Response:
         """Handle GitHub's redirect after it created the App."""
-        values = values_of(app, requested, api_url, self._settings)
+        values = values_of(app, requested, self._settings)
         if not requested.keep:
-            return render(request, "setup/once.html", values=values, **next_steps(app, requested))
-        store_registration(self._settings.triage_data_dir, values)
-        response = RedirectResponse("/welcome", 303)
-        build_authenticator(self._settings_with(values)).log_in(request, response)
+            return made(request, app, requested, values=values)
+        response = made(request, app, requested, kept=store_registration(self._settings.triage_data_dir, values))
+        # The cookie has to fit the settings that the server reads when it starts with these values.
+        given: dict[str, Any] = {}
+        if "triage_public_url" in values:
+            given["triage_public_url"] = values["triage_public_url"]
+        if "triage_admin_token" in values:
+            given["triage_admin_token"] = SecretStr(values["triage_admin_token"])
+        settings = self._settings.model_copy(update=given)
+        build_authenticator(settings).log_in(request, response)
         self._done.set()
         return response
-
-    def _settings_with(self, values: dict[str, str]) -> Settings:
-        """Return the settings that the server will read when it starts with these values."""
-        settings_fields: dict[str, object] = {}
-        if "triage_admin_token" in values:
-            settings_fields["triage_admin_token"] = SecretStr(values["triage_admin_token"])
-        if "triage_public_url" in values:
-            settings_fields["triage_public_url"] = values["triage_public_url"]
-        return self._settings.model_copy(update=settings_fields)
 
 
 def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) -> None:
@@ -141,19 +134,16 @@ def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) ->
         logger.warning(message, extra={"action": "setup"})
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The options of the command line."""
-
-    owner: str
-    public_url: str | None
-    webhook_url: str | None
-    server_url: str | None
-    name: str | None
-    keep: bool
-
-
-def create_app(answers: Answers, *, browse: bool) -> None:
+def create_app(
+    *,
+    owner: str,
+    public_url: str | None,
+    webhook_url: str | None,
+    server_url: str | None,
+    name: str | None,
+    keep: bool,
+    browse: bool,
+) -> None:
     """Serve the setup pages until GitHub has created the App; then store or print its credentials.
 
     Raises:
@@ -161,12 +151,26 @@ def create_app(answers: Answers, *, browse: bool) -> None:
             or the command was stopped before the App existed.
     """
     settings = load_settings()
-    if answers.keep and read_registration(settings.triage_data_dir):
+    if keep and read_registration(settings.triage_data_dir):
         raise UserError(f"an App exists already, in {settings.triage_data_dir / FILE}: remove it to use another")
+    public = public_url or settings.triage_public_url
+    if public is None and webhook_url is None:
+        raise UserError(
+            "give the address at which GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL"
+        )
+    defaults = defaults_of(settings, server_url)
+    requested = replace(
+        defaults,
+        name=name or defaults.name,
+        public_url=(public or f"http://127.0.0.1:{settings.port}").rstrip("/"),
+        webhook_url=webhook_url or "",
+        owner=owner,
+        keep=keep,
+    )
     done = asyncio.Event()
     finish = _FinishOnTerminal(settings, done)
     with listening("127.0.0.1", 0) as listener:
-        setup = SetupPages(_defaults(settings, answers), finish, done=done)
+        setup = SetupPages(requested, finish, done=done)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/setup?token={setup.pending.token}"
         click.echo(f"Open {address}", err=True)
         if browse:
@@ -178,21 +182,6 @@ def create_app(answers: Answers, *, browse: bool) -> None:
         click.echo(line)
 
 
-def _defaults(settings: Settings, answers: Answers) -> Defaults:
-    public = answers.public_url or settings.triage_public_url
-    if public is None and answers.webhook_url is None:
-        raise UserError(
-            "give the address at which GitHub reaches the server: --public-url https://…, or TRIAGE_PUBLIC_URL"
-        )
-    defaults = defaults_of(settings, server_url=answers.server_url, owner=answers.owner, name=answers.name)
-    return replace(
-        defaults,
-        public_url=(public or f"http://127.0.0.1:{settings.port}").rstrip("/"),
-        webhook_url=answers.webhook_url or "",
-        keep=answers.keep,
-    )
-
-
 class _FinishOnTerminal:
     """Store the App's credentials or collect them for printing; the browser page points back to the terminal."""
 
@@ -202,9 +191,9 @@ class _FinishOnTerminal:
         self.lines: list[str] = []
         """Lines to print on the terminal."""
 
-    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp, api_url: str) -> Response:
+    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp) -> Response:
         """Handle GitHub's redirect after it created the App."""
-        values = values_of(app, requested, api_url, self._settings)
+        values = values_of(app, requested, self._settings)
         if requested.keep:
             path = store_registration(self._settings.triage_data_dir, values)
             self.lines = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
@@ -212,4 +201,4 @@ class _FinishOnTerminal:
             self.lines = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]
         self.lines.append(f"Install it: {installation_address(requested.server_url, app.slug)}")
         self._done.set()
-        return render(request, "setup/made.html", **next_steps(app, requested))
+        return made(request, app, requested)
