@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from bot.ports import Permission
-from bot.store.databases.database import Connection, Keyed, Table
+from bot.store.databases.database import Connection, Keyed, Table, transaction
 
 _PREFIX = "thr_"
 _TOKEN = re.compile(r"thr_[A-Za-z0-9_-]{43}")
@@ -21,10 +21,6 @@ ORDER BY created_at, digest
 """
 MAX_TOKENS = 100
 """Limit on tokens of one repository."""
-# A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
-_END = "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING"
-_PAST = "DELETE FROM ended_sessions WHERE until < ?"
-_ENDED = "SELECT 1 FROM ended_sessions WHERE id = ?"
 _KEEP = """
 INSERT INTO permissions (repository_key, login, level, at) VALUES (?, ?, ?, ?)
 ON CONFLICT (repository_key, login) DO UPDATE SET level = excluded.level, at = excluded.at
@@ -75,14 +71,19 @@ class TooManyTokensError(Exception):
 class ApiTokens(Table):
     """The tokens of all repositories."""
 
-    async def create(self, repository_key: str, label: str = "") -> str:
+    @transaction
+    def create(self, db: Connection, repository_key: str, label: str = "") -> str:
         """Create a token for a repository and return it; it cannot be read again.
 
         Raises:
             TooManyTokensError: the repository has too many.
         """
-        token, now = _PREFIX + secrets.token_urlsafe(32), self._database.clock()
-        await self._database.do(lambda db: _create(db, token, repository_key, label, now))
+        count = db.execute("SELECT count(*) FROM api_tokens WHERE repository_key = ?", (repository_key,)).fetchone()[0]
+        if count >= MAX_TOKENS:
+            raise TooManyTokensError
+        token = _PREFIX + secrets.token_urlsafe(32)
+        statement = "INSERT INTO api_tokens (digest, repository_key, label, created_at) VALUES (?, ?, ?, ?)"
+        db.execute(statement, (_digest(token), repository_key, label, self._clock()))
         return token
 
     async def repository(self, token: str) -> str | None:
@@ -106,35 +107,29 @@ class ApiTokens(Table):
         return bool(await self._change(statement, (_ID, token_id)))
 
 
-def _create(db: Connection, token: str, repository_key: str, label: str, now: float) -> None:
-    count = db.execute("SELECT count(*) FROM api_tokens WHERE repository_key = ?", (repository_key,)).fetchone()[0]
-    if count >= MAX_TOKENS:
-        raise TooManyTokensError
-    statement = "INSERT INTO api_tokens (digest, repository_key, label, created_at) VALUES (?, ?, ?, ?)"
-    db.execute(statement, (_digest(token), repository_key, label, now))
-
-
 def _digest(token: str) -> str:
     # A token is 256 random bits, so a plain digest cannot be reversed by trying.
     return sha256(token.encode()).hexdigest()
 
 
 class EndedSessions(Table):
-    """Ended sessions, for all servers that share the store."""
+    """Ended sessions, for all servers that share the store.
 
-    async def end(self, session: str, lasts: float) -> None:
+    A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
+    """
+
+    @transaction
+    def end(self, db: Connection, session: str, lasts: float) -> None:
         """End a session whose cookie would be valid for at most this many seconds."""
-        now = self._database.clock()
-        await self._database.do(lambda db: _end(db, session, now + lasts, now))
+        now = self._clock()
+        db.execute("DELETE FROM ended_sessions WHERE until < ?", (now,))
+        db.execute(
+            "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING", (session, now + lasts)
+        )
 
     async def has_ended(self, session: str) -> bool:
         """Return whether a session was ended."""
-        return await self._row(_ENDED, (session,)) is not None
-
-
-def _end(db: Connection, session: str, until: float, now: float) -> None:
-    db.execute(_PAST, (now,))
-    db.execute(_END, (session, until))
+        return await self._row("SELECT 1 FROM ended_sessions WHERE id = ?", (session,)) is not None
 
 
 class StoredPermissions(Keyed):
@@ -152,5 +147,4 @@ class StoredPermissions(Keyed):
 
     async def keep(self, login: str, permission: Permission) -> None:
         """Store a permission that was just read."""
-        row = (self._key, login.lower(), int(permission), self._database.clock())
-        await self._change(_KEEP, row)
+        await self._change(_KEEP, (self._key, login.lower(), int(permission), self._clock()))

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from bot.ports import Effect
 from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database, Table, Value
+from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 
 # In the order in which `_effect` unpacks them.
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
+_INSERT = """
+INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (issue_key, kind, subject)
+"""
+_LATEST_WINS = f"{_INSERT} DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload"
+_FIRST_WINS = f"{_INSERT} DO NOTHING"
+_Key = tuple[str, str, str]
+"""An issue's key, the kind of an effect and its subject."""
 
 
 class Effects(Table):
@@ -20,22 +29,27 @@ class Effects(Table):
         super().__init__(database, clock)
         self._tenant = tenant
 
-    async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
+    @query
+    def get(self, db: Connection, issue_key: str, kind: str, subject: str = "") -> Effect | None:
         """Return an effect; None if it was never stored."""
-        key = (self._tenant.own(issue_key), kind, subject)
-        return await self._database.read(lambda db: _get(db, key))
+        return _get(db, (self._tenant.own(issue_key), kind, subject))
 
     async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Store the state that GitHub should have; the latest call wins. Id, done hash and intent are retained."""
-        key = (self._tenant.own(issue_key), kind, subject)
-        now = self._clock()
-        return await self._database.do(lambda db: _want(db, key, wanted_hash, payload, now))
+        return await self._insert(_LATEST_WINS, (self._tenant.own(issue_key), kind, subject), wanted_hash, payload)
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
         """Store the state that GitHub should have unless it is stored: the first of concurrent callers wins."""
-        key = (self._tenant.own(issue_key), kind, subject)
-        now = self._clock()
-        return await self._database.do(lambda db: _claim(db, key, payload, now))
+        # A claim's payload is a short key, so it serves as its own hash.
+        return await self._insert(_FIRST_WINS, (self._tenant.own(issue_key), kind, subject), payload, payload)
+
+    @transaction
+    def _insert(self, db: Connection, statement: str, key: _Key, wanted_hash: str, payload: str) -> Effect:
+        db.execute(statement, (*key, wanted_hash, payload, self._clock()))
+        effect = _get(db, key)
+        if effect is None:
+            raise RuntimeError("a row that was just written is missing")
+        return effect
 
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
         """Delete an effect: GitHub no longer has it, and the next one is posted as new."""
@@ -52,7 +66,7 @@ class Effects(Table):
         # 0 is in the past by any clock, so the next attempt need not wait for a request in transit.
         await self._set_intent(0.0, (self._tenant.own(issue_key), kind, subject))
 
-    async def _set_intent(self, at: float, key: tuple[str, str, str]) -> None:
+    async def _set_intent(self, at: float, key: _Key) -> None:
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._change(statement, (at, *key))
 
@@ -91,46 +105,13 @@ class Effects(Table):
         return [_effect(row) for row in rows]
 
 
-def _get(db: Connection, key: tuple[str, str, str]) -> Effect | None:
+def _get(db: Connection, key: _Key) -> Effect | None:
     statement = f"SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
     row = db.execute(statement, key).fetchone()
     return _effect(row) if row else None
 
 
-def _want(db: Connection, key: tuple[str, str, str], wanted_hash: str, payload: str, now: float) -> Effect:
-    statement = """
-        INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (issue_key, kind, subject)
-        DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload
-    """
-    db.execute(statement, (*key, wanted_hash, payload, now))
-    return _known(_get(db, key))
-
-
-def _claim(db: Connection, key: tuple[str, str, str], payload: str, now: float) -> Effect:
-    statement = """
-        INSERT INTO effects (issue_key, kind, subject, wanted_hash, payload, wanted_at) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (issue_key, kind, subject) DO NOTHING
-    """
-    # A claim's payload is a short key, so it serves as its own hash.
-    db.execute(statement, (*key, payload, payload, now))
-    return _known(_get(db, key))
-
-
-def _known(effect: Effect | None) -> Effect:
-    if effect is None:
-        raise RuntimeError("a row that was just written is missing")
-    return effect
-
-
-def _effect(row: tuple[str, str, str, str, str | None, float | None, int | None]) -> Effect:
+def _effect(row: tuple[Any, ...]) -> Effect:
     kind, subject, wanted_hash, payload, done_hash, intent_at, github_id = row
-    return Effect(
-        kind=kind,
-        subject=subject,
-        wanted_hash=wanted_hash,
-        payload=payload,
-        done_hash=done_hash,
-        intent_at=None if intent_at is None else datetime.fromtimestamp(intent_at, UTC),
-        github_id=github_id,
-    )
+    at = None if intent_at is None else datetime.fromtimestamp(intent_at, UTC)
+    return Effect(kind, subject, wanted_hash, payload, done_hash, at, github_id)

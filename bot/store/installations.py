@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from bot.ports import RepositoryRef
-from bot.store.databases.database import Connection, Keyed, Table
+from bot.store.databases.database import Connection, Keyed, Table, transaction
 
-# The empty string sorts first: repositories that were never listed come before all others.
-_TO_LIST = """
-SELECT repositories.host, installation_id, repository_key, owner, name, listed_until
+_REF = "repositories.host, installation_id, repository_key, repositories.owner, name"
+# A repository may be stored before its installation's own delivery arrives. It then counts as active.
+_FROM = """
 FROM repositories LEFT JOIN installations
     ON installations.host = repositories.host AND installations.id = installation_id
-WHERE gone = 0 AND archived = 0 AND installation_id <> 0 AND coalesce(state, 'active') = 'active'
-ORDER BY coalesce(listed_until, ''), repository_key LIMIT ?
 """
+# Id 0 means that no payload has named the installation, so no token can be requested.
+_ACTIVE = "gone = 0 AND archived = 0 AND installation_id <> 0 AND coalesce(state, 'active') = 'active'"
+# The empty string sorts first: repositories that were never listed come before all others.
+_TO_LIST = f"""
+SELECT listed_until, {_REF} {_FROM} WHERE {_ACTIVE} ORDER BY coalesce(listed_until, ''), repository_key LIMIT ?
+"""
+_CONFIGURED = f"SELECT config, {_REF} {_FROM} WHERE config LIKE ? AND {_ACTIVE} ORDER BY repository_key"
 # An issue's key without its digits and "#" is its repository's key.
-_PARKED = """
-SELECT DISTINCT repositories.host, installation_id, repository_key, repositories.owner, name
-FROM jobs JOIN repositories ON repository_key = rtrim(rtrim(issue_key, '0123456789'), '#')
+_PARKED = f"""
+SELECT DISTINCT {_REF} FROM jobs JOIN repositories ON repository_key = rtrim(rtrim(issue_key, '0123456789'), '#')
 WHERE jobs.state = 'parked' AND installation_id <> 0 ORDER BY repository_key LIMIT ?
+"""
+_NAMED = f"""
+SELECT {_REF} FROM repositories WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
+"""
+_STATE = f"""
+SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config {_FROM} WHERE repository_key = ?
 """
 InstallationState = Literal["active", "suspended", "deleted"]
 
@@ -62,17 +72,28 @@ class Installations(Table):
         """
         await self._change(statement, (host, installation_id, account, state))
 
-    async def add(self, repositories: Sequence[RepositoryRef]) -> None:
+    @transaction
+    def add(self, db: Connection, repositories: Sequence[RepositoryRef]) -> None:
         """Store repositories that the App may read, under their current names."""
-        await self._database.do(lambda db: _add(db, repositories))
+        # A payload without an installation has the id 0, which must not replace a known id.
+        statement = """
+            INSERT INTO repositories (repository_key, host, installation_id, owner, name) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (repository_key) DO UPDATE SET gone = 0, gone_at = NULL,
+                owner = excluded.owner, name = excluded.name,
+                installation_id = CASE WHEN excluded.installation_id = 0 THEN repositories.installation_id
+                    ELSE excluded.installation_id END
+        """
+        db.executemany(
+            statement, [(ref.key, ref.host, ref.installation_id, ref.owner, ref.name) for ref in repositories]
+        )
 
-    async def remove(self, keys: Iterable[str]) -> None:
+    @transaction
+    def remove(self, db: Connection, keys: Sequence[str]) -> None:
         """Mark repositories as deleted or removed from the installation."""
-        rows = [(key,) for key in keys]
         # The first removal counts: a repeated delivery must not restart the retention time.
         statement = "UPDATE repositories SET gone = 1, gone_at = coalesce(gone_at, ?) WHERE repository_key = ?"
-        now = self._database.clock()
-        await self._database.do(lambda db: db.executemany(statement, [(now, *row) for row in rows]).rowcount)
+        now = self._clock()
+        db.executemany(statement, [(now, key) for key in keys])
 
     async def archive(self, key: str, *, archived: bool, private: bool) -> None:
         """Store whether a repository is archived, which makes it read-only, and whether it is private."""
@@ -93,30 +114,15 @@ class Installations(Table):
 
     async def to_list(self, limit: int) -> list[Listed]:
         """Return active repositories; the one whose issues were listed longest ago is first."""
-        rows = await self._rows(_TO_LIST, (limit,))
-        return [
-            Listed(RepositoryRef(host, number, int(key.rpartition("/")[2]), owner, name), until)
-            for host, number, key, owner, name, until in rows
-        ]
+        return [Listed(_ref(*where), until) for until, *where in await self._rows(_TO_LIST, (limit,))]
 
     async def configured(self, word: str) -> list[tuple[RepositoryRef, str]]:
         """Return active repositories whose stored configuration contains a word, with that configuration."""
-        statement = """
-            SELECT repositories.host, installation_id, repository_key, owner, name, config
-            FROM repositories LEFT JOIN installations
-                ON installations.host = repositories.host AND installations.id = installation_id
-            WHERE config LIKE ? AND gone = 0 AND archived = 0 AND installation_id <> 0
-                AND coalesce(state, 'active') = 'active' ORDER BY repository_key
-        """
-        rows = await self._rows(statement, (f"%{word}%",))
-        return [
-            (RepositoryRef(host, number, _id(key), owner, name), text) for host, number, key, owner, name, text in rows
-        ]
+        return [(_ref(*where), text) for text, *where in await self._rows(_CONFIGURED, (f"%{word}%",))]
 
     async def parked(self, limit: int) -> list[RepositoryRef]:
         """Return the repositories that have parked jobs."""
-        rows = await self._rows(_PARKED, (limit,))
-        return [RepositoryRef(host, number, _id(key), owner, name) for host, number, key, owner, name in rows]
+        return [_ref(*where) for where in await self._rows(_PARKED, (limit,))]
 
     async def listed(self, key: str, until: str) -> None:
         """Record that all issues of a repository opened before ``until`` are known."""
@@ -125,20 +131,16 @@ class Installations(Table):
 
     async def named(self, full_name: str) -> RepositoryRef | None:
         """Find an accessible repository by its current name, ignoring case; None if no delivery named it."""
-        # Id 0 means that no payload has named the installation, so no token can be requested.
-        statement = """
-            SELECT host, installation_id, repository_key, owner, name FROM repositories
-            WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
-        """
-        row = await self._row(statement, (full_name,))
-        if row is None:
-            return None
-        host, installation_id, key, owner, name = row
-        return RepositoryRef(host, installation_id, int(key.rpartition("/")[2]), owner, name)
+        row = await self._row(_NAMED, (full_name,))
+        return _ref(*row) if row else None
 
     async def repository(self, key: str) -> RepositoryState | None:
         """Return the state of a repository; None if no delivery has named it yet."""
-        return await self._database.read(lambda db: _repository(db, key))
+        row = await self._row(_STATE, (key,))
+        if row is None:
+            return None
+        installation_id, owner, name, archived, gone, state, config = row
+        return RepositoryState(installation_id, owner, name, bool(archived), bool(gone), state, config)
 
 
 class RepositoryConfig(Keyed):
@@ -146,51 +148,14 @@ class RepositoryConfig(Keyed):
 
     async def last_valid(self) -> str | None:
         """Return the last valid configuration; None if there was none."""
-        return await self._column("config")
+        row = await self._row("SELECT config FROM repositories WHERE repository_key = ?", (self._key,))
+        return None if row is None else row[0]
 
     async def keep(self, text: str) -> None:
         """Store a valid configuration."""
         statement = "UPDATE repositories SET config = ? WHERE repository_key = ?"
         await self._change(statement, (text, self._key))
 
-    async def _column(self, name: Literal["config"]) -> str | None:
-        statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"
-        row = await self._row(statement, (self._key,))
-        return None if row is None else row[0]
 
-
-def _id(key: str) -> int:
-    return int(key.rpartition("/")[2])
-
-
-def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
-    # A payload without an installation has the id 0, which must not replace a known id.
-    statement = """
-        INSERT INTO repositories (repository_key, host, installation_id, owner, name) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (repository_key) DO UPDATE SET gone = 0, gone_at = NULL,
-            owner = excluded.owner, name = excluded.name,
-            installation_id = CASE WHEN excluded.installation_id = 0 THEN repositories.installation_id
-                ELSE excluded.installation_id END
-    """
-    db.executemany(
-        statement,
-        [
-            (repository.key, repository.host, repository.installation_id, repository.owner, repository.name)
-            for repository in repositories
-        ],
-    )
-
-
-def _repository(db: Connection, key: str) -> RepositoryState | None:
-    # A repository may be stored before its installation's own delivery arrives. It then counts as active.
-    statement = """
-        SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config
-        FROM repositories LEFT JOIN installations
-            ON installations.host = repositories.host AND installations.id = installation_id
-        WHERE repository_key = ?
-    """
-    row = db.execute(statement, (key,)).fetchone()
-    if row is None:
-        return None
-    installation_id, owner, name, archived, gone, state, config = row
-    return RepositoryState(installation_id, owner, name, bool(archived), bool(gone), state, config)
+def _ref(host: str, installation_id: int, key: str, owner: str, name: str) -> RepositoryRef:
+    return RepositoryRef(host, installation_id, int(key.rpartition("/")[2]), owner, name)

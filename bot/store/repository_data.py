@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Connection, Database, Table, Value
+from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 
 _ISSUE = "issue_key >= :first AND issue_key < :last"
 _RUN = "run >= :first AND run < :last"
@@ -76,10 +76,12 @@ class RepositoryData(Table):
         super().__init__(database)
         self.key = repository_key
 
-    async def rows(self, table: str) -> list[dict[str, Any]]:
+    @query
+    def rows(self, db: Connection, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table as dicts by column, with values that JSON can represent."""
-        statement = f"SELECT * FROM {table} WHERE {REPOSITORY_ROWS[table]}"
-        return await self._database.read(lambda db: list(_named(db, statement, _key_bounds(self.key))))
+        found = db.execute(f"SELECT * FROM {table} WHERE {REPOSITORY_ROWS[table]}", _key_bounds(self.key))
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, map(_readable, row), strict=True)) for row in found]
 
     async def threads(self) -> list[str]:
         """Return the threads (checkpoint keys) of the repository's runs."""
@@ -90,29 +92,24 @@ class RepositoryData(Table):
         """Return the number of rows of each table."""
         return {table: len(await self.rows(table)) for table in REPOSITORY_ROWS}
 
-    async def forget(self) -> dict[str, int]:
+    @transaction
+    def forget(self, db: Connection) -> dict[str, int]:
         """Delete all of it; returns the number of rows deleted per table."""
-        return await self._database.do(lambda db: forget_repository(db, self.key))
+        return _forget(db, self.key)
 
 
-def forget_repository(db: Connection, key: str) -> dict[str, int]:
-    """Delete everything of a repository, within a transaction."""
+def _forget(db: Connection, key: str) -> dict[str, int]:
     parameters = _key_bounds(key)
-    statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in REPOSITORY_ROWS.items()}
-    return {table: db.execute(statement, parameters).rowcount for table, statement in statements.items()}
+    return {
+        table: db.execute(f"DELETE FROM {table} WHERE {where}", parameters).rowcount
+        for table, where in REPOSITORY_ROWS.items()
+    }
 
 
 def _key_bounds(key: str) -> dict[str, Value]:
     """Return the bounds of a repository's keys: ``#`` precedes an issue's number, ``@`` an author's id."""
     # "$" follows "#" and "A" follows "@" in ASCII, so the ranges contain exactly the keys with these prefixes.
     return {"key": key, "first": f"{key}#", "last": f"{key}$", "author": f"{key}@", "authors": f"{key}A"}
-
-
-def _named(db: Connection, statement: str, parameters: dict[str, Value]) -> Iterator[dict[str, Any]]:
-    found = db.execute(statement, parameters)
-    names = [column[0] for column in found.description]
-    for row in found:
-        yield {name: _readable(value) for name, value in zip(names, row, strict=True)}
 
 
 def _readable(value: Any) -> Any:
@@ -146,10 +143,22 @@ class Dropped:
 class Pruning(Table):
     """The expired data of all repositories."""
 
-    async def closed_issues(self, older_than: float) -> Dropped:
+    @transaction
+    def closed_issues(self, db: Connection, older_than: float) -> Dropped:
         """Delete evidence, events, usage and texts of issues that ended this many seconds ago; reports remain."""
-        now = self._database.clock()
-        return await self._database.do(lambda db: _drop_closed(db, now, now - older_than))
+        now = self._clock()
+        db.execute(_STAMP, (now,))
+        keys = [key for (key,) in db.execute(_ENDED, (now - older_than, MAX_ISSUES)).fetchall()]
+        threads: list[str] = []
+        for key in keys:
+            threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
+            parameters: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
+            for table in ("evidence", "run_events"):
+                db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", parameters)
+            db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", parameters)
+            db.execute("UPDATE runs SET body = '' WHERE issue_key = ?", (key,))
+        db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
+        return Dropped(len(keys), tuple(threads), len(keys) == MAX_ISSUES)
 
     async def over(self, within: float) -> list[str]:
         """Return the threads of runs that ended within this many seconds, but more than a minute ago."""
@@ -159,50 +168,30 @@ class Pruning(Table):
         rows = await self._rows(_OVER, (now - within, now - 60.0))
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
-    async def counters(self, older_than: float) -> None:
+    @transaction
+    def counters(self, db: Connection, older_than: float) -> None:
         """Delete usage and limit counters older than this many seconds, and writes and crashes that no longer count."""
-        now = self._database.clock()
-        await self._database.do(lambda db: _drop_counters(db, now, day_of(now - older_than)))
+        now = self._clock()
+        day = day_of(now - older_than)
+        # Rows of single runs remain: their ``day`` is ``run``, which sorts after all dates.
+        db.execute("DELETE FROM usage WHERE day < ?", (day,))
+        db.execute(_ASKED_FOR_LONG_AGO)
+        db.execute("DELETE FROM limited WHERE day < ?", (day,))
+        db.execute("DELETE FROM crashes WHERE at < ?", (now - 7 * 86_400.0,))
+        db.execute("DELETE FROM permissions WHERE at < ?", (now - 30 * 86_400.0,))
+        db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))
 
-    async def gone_repositories(self, older_than: float) -> list[str]:
+    @transaction
+    def gone_repositories(self, db: Connection, older_than: float) -> list[str]:
         """Delete all data of repositories that were removed this many seconds ago; returns their keys."""
-        now = self._database.clock()
-        return await self._database.do(lambda db: _forget_gone(db, now, now - older_than))
+        now = self._clock()
+        db.execute(_STAMP_GONE, (now,))
+        keys = [key for (key,) in db.execute(_GONE, (now - older_than,)).fetchall()]
+        for key in keys:
+            _forget(db, key)
+        return keys
 
     async def known_repositories(self) -> set[str]:
         """Return the keys of all repositories that have stored data."""
         statement = "SELECT repository_key FROM repositories"
         return {key for (key,) in await self._rows(statement)}
-
-
-def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
-    db.execute(_STAMP, (now,))
-    keys = [key for (key,) in db.execute(_ENDED, (before, MAX_ISSUES)).fetchall()]
-    threads: list[str] = []
-    for key in keys:
-        threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
-        parameters: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
-        for table in ("evidence", "run_events"):
-            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", parameters)
-        db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", parameters)
-        db.execute("UPDATE runs SET body = '' WHERE issue_key = ?", (key,))
-    db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
-    return Dropped(len(keys), tuple(threads), len(keys) == MAX_ISSUES)
-
-
-def _drop_counters(db: Connection, now: float, day: str) -> None:
-    # Rows of single runs remain: their ``day`` is ``run``, which sorts after all dates.
-    db.execute("DELETE FROM usage WHERE day < ?", (day,))
-    db.execute(_ASKED_FOR_LONG_AGO)
-    db.execute("DELETE FROM limited WHERE day < ?", (day,))
-    db.execute("DELETE FROM crashes WHERE at < ?", (now - 7 * 86_400.0,))
-    db.execute("DELETE FROM permissions WHERE at < ?", (now - 30 * 86_400.0,))
-    db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))
-
-
-def _forget_gone(db: Connection, now: float, before: float) -> list[str]:
-    db.execute(_STAMP_GONE, (now,))
-    keys = [key for (key,) in db.execute(_GONE, (before,)).fetchall()]
-    for key in keys:
-        forget_repository(db, key)
-    return keys

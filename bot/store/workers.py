@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.store.databases.database import Connection, Table, Value
+from bot.store.databases.database import Connection, Table, Value, query, transaction
 
 # Check and change are one statement, so of two processes only one changes the row.
 _TAKE = """
@@ -69,23 +69,17 @@ class Leases(Table):
 class Heartbeats(Table):
     """The heartbeats of all workers that share the store."""
 
-    async def record(self, place: str, seconds: float, fault: str = "") -> None:
+    @transaction
+    def record(self, db: Connection, place: str, seconds: float, fault: str = "") -> None:
         """Count a worker as alive for this many seconds, with what keeps it from working; empty if nothing does."""
-        now = self._database.clock()
-        parameters: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds, "fault": fault[:500]}
-        await self._database.do(lambda db: _record(db, parameters, now))
+        now = self._clock()
+        db.execute(_BEAT, {"name": f"worker:{place}", "until": now + seconds, "fault": fault[:500]})
+        # A worker has a new name after each start, so the rows of ended workers would accumulate.
+        db.execute(_OLD, (now - 3_600.0,))
 
     async def alive(self) -> list[str]:
         """Return the fault of each worker that is alive, those without one first."""
-        now = self._database.clock()
-        rows = await self._rows(_ALIVE, (now,))
-        return [str(fault) for (fault,) in rows]
-
-
-def _record(db: Connection, parameters: dict[str, Value], now: float) -> None:
-    db.execute(_BEAT, parameters)
-    # A worker has a new name after each start, so the rows of ended workers would accumulate.
-    db.execute(_OLD, (now - 3_600.0,))
+        return [str(fault) for (fault,) in await self._rows(_ALIVE, (self._clock(),))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +109,14 @@ class Queue:
 class Metrics(Table):
     """Numbers for monitoring; none of them is about a single repository."""
 
-    async def keep(self, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
+    @transaction
+    def keep(self, db: Connection, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
         """Add to the counters and set the gauges, in one transaction."""
-        await self._database.do(lambda db: _keep(db, added, levels))
+        for statement, samples in ((_ADD, added), (_SET, levels)):
+            # Labels are sorted, so equal labels have the same JSON and share a row.
+            rows = [(name, json.dumps(labels), value) for (name, labels), value in samples.items()]
+            if rows:
+                db.executemany(statement, rows)
 
     async def samples(self) -> dict[Sample, float]:
         """Return all stored samples."""
@@ -125,22 +124,13 @@ class Metrics(Table):
         rows = await self._rows(statement)
         return {(name, tuple(map(tuple, json.loads(labels)))): float(value) for name, labels, value in rows}
 
-    async def queue(self) -> Queue:
+    @query
+    def queue(self, db: Connection) -> Queue:
         """Return the current state of the queue."""
         now = self._clock()
-        jobs, oldest = await self._database.read(
-            lambda db: (db.execute(_QUEUE).fetchall(), db.execute(_OLDEST, (now,)).fetchall())
-        )
-        waited = {lane: max(0.0, now - float(due)) for lane, due in oldest}
-        return Queue({(lane, state): int(count) for lane, state, count in jobs}, waited)
+        waited = {lane: max(0.0, now - float(due)) for lane, due in db.execute(_OLDEST, (now,))}
+        return Queue({(lane, state): int(count) for lane, state, count in db.execute(_QUEUE)}, waited)
 
     async def accuracy(self) -> Accuracy:
         """Return how reports compared with fixes, over all repositories."""
         return Accuracy(*await self._row(_OUTCOMES))
-
-
-def _keep(db: Connection, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
-    for statement, samples in ((_ADD, added), (_SET, levels)):
-        # Labels are sorted, so equal labels have the same JSON and share a row.
-        if samples:
-            db.executemany(statement, [(name, json.dumps(labels), value) for (name, labels), value in samples.items()])

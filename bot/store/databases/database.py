@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from importlib import resources
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from bot.errors import RetryableError
 from nodes.context import UnavailableError
@@ -16,6 +17,8 @@ _SCHEMA = resources.files(__package__).joinpath("schema.sql").read_text(encoding
 STEPS = tuple(_COMMENT.sub("", step).strip().removesuffix(";") for step in _STEP.split(_SCHEMA)[1:])
 """The migration steps. A file's ``user_version`` is the number of steps applied."""
 T = TypeVar("T")
+S = TypeVar("S", bound="Table")
+P = ParamSpec("P")
 Value = str | bytes | int | float | None
 Parameters = Sequence[Value] | Mapping[str, Value]
 
@@ -101,7 +104,10 @@ class Table:
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
-        self._clock = clock or database.clock
+        self._clock = clock or self._now
+
+    def _now(self) -> float:
+        return self._database.clock()
 
     async def _rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
         """Return the rows of a query."""
@@ -122,3 +128,25 @@ class Keyed(Table):
     def __init__(self, database: Database, key: str, clock: Callable[[], float] | None = None) -> None:
         super().__init__(database, clock)
         self._key = key
+
+
+def transaction(
+    work: Callable[Concatenate[S, Connection, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Make a method of a table that callers await without the connection: it commits all of its changes or none."""
+
+    @wraps(work)
+    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.do(lambda db: work(self, db, *args, **kwargs))
+
+    return run
+
+
+def query(work: Callable[Concatenate[S, Connection, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Make a method of a table that callers await without the connection: it only reads, and blocks no writer."""
+
+    @wraps(work)
+    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.read(lambda db: work(self, db, *args, **kwargs))
+
+    return run

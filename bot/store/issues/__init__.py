@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.jobs import Job
-from bot.store.databases.database import Connection, Keyed
+from bot.store.databases.database import Connection, Keyed, query, transaction
 from bot.store.jobs.queue import check_owned
 
 _FIELDS = "muted, ended, moved_to, typed"
@@ -42,22 +42,20 @@ class IssueState:
 class Issues(Keyed):
     """The row of one issue."""
 
-    async def state(self) -> IssueState:
+    @query
+    def state(self, db: Connection) -> IssueState:
         """Return the issue's state."""
-        return await self._database.read(lambda db: read_state(db, self._key))
+        return read_state(db, self._key)
 
-    async def state_for(self, job: Job) -> IssueState:
+    @query
+    def state_for(self, db: Connection, job: Job) -> IssueState:
         """Return the issue's state if the attempt still owns its job.
 
         Raises:
             JobTakenOverError: another attempt has it.
         """
-
-        def work(db: Connection) -> IssueState:
-            check_owned(db, job)
-            return read_state(db, self._key)
-
-        return await self._database.read(work)
+        check_owned(db, job)
+        return read_state(db, self._key)
 
     async def mute(self, *, muted: bool) -> None:
         """Mute or unmute the issue: a muted issue gets no more comments."""
@@ -74,9 +72,34 @@ class Issues(Keyed):
         if moved_to is not None:
             await self._set("moved_to", moved_to)
 
-    async def adopt(self, old_key: str) -> bool:
+    @transaction
+    def adopt(self, db: Connection, old: str) -> bool:
         """Move the rows of the issue's key before its transfer to this one; False if there is nothing to move."""
-        return await self._database.do(lambda db: _adopt(db, old_key, self._key))
+        new = self._key
+        has_any = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
+        has_run = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
+        # After a run under the new key, moved rows could collide with its (issue_key, run_no).
+        if not has_any or has_run:
+            return False
+        for table in _FOLLOWS:
+            db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))
+        for table in ("outcomes", "runs"):
+            moved = f"UPDATE {table} SET repository_key = ? WHERE issue_key = ?"
+            db.execute(moved, (new.rpartition("#")[0], new))
+        # ";" follows ":" in ASCII, so the range has all runs of the old key, and an index serves it.
+        for table in _OF_RUNS:
+            statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"
+            db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
+        # Checkpoints stay under the old key, so a run in progress starts again, with the people's signals and answers.
+        # A run that waits for an answer keeps waiting, and starts again with the answer.
+        db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
+        # The tombstone of the old key redirects late deliveries, and ``was_moved_here`` finds the new key by it.
+        db.execute(_MOVED, (old, new))
+        db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))
+        # A stop by a person applies at the new place too.
+        known = "SELECT muted FROM issues WHERE issue_key = ?"
+        db.execute(f"UPDATE issues SET muted = coalesce(({known}), muted) WHERE issue_key = ?", (old, new))
+        return True
 
     async def was_moved_here(self) -> bool:
         """Return whether the issue was transferred and had another key before."""
@@ -95,32 +118,3 @@ def read_state(db: Connection, key: str) -> IssueState:
     """Read an issue's row within a larger transaction."""
     row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()
     return IssueState(bool(row[0]), row[1], row[2], bool(row[3])) if row else IssueState()
-
-
-def _adopt(db: Connection, old: str, new: str) -> bool:
-    known = db.execute("SELECT 1 FROM runs WHERE issue_key IN (?, ?)", (old, new)).fetchall()
-    has_run = db.execute("SELECT 1 FROM runs WHERE issue_key = ?", (new,)).fetchone()
-    # After a run under the new key, moved rows could collide with its (issue_key, run_no).
-    if not known or has_run:
-        return False
-    for table in _FOLLOWS:
-        db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))
-    for table in ("outcomes", "runs"):
-        moved = f"UPDATE {table} SET repository_key = ? WHERE issue_key = ?"
-        db.execute(moved, (new.rpartition("#")[0], new))
-    # ";" follows ":" in ASCII, so the range has all runs of the old key, and an index serves it.
-    for table in _OF_RUNS:
-        statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"
-        db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
-    # Checkpoints stay under the old key, so a run in progress starts again, with the people's signals and answers.
-    # A run that waits for an answer keeps waiting, and starts again with the answer.
-    db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
-    # The tombstone of the old key redirects late deliveries, and ``was_moved_here`` finds the new key by it.
-    db.execute(_MOVED, (old, new))
-    db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))
-    db.execute(
-        # A stop by a person applies at the new place too.
-        "UPDATE issues SET muted = coalesce((SELECT muted FROM issues WHERE issue_key = ?), muted) WHERE issue_key = ?",
-        (old, new),
-    )
-    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.databases.database import Connection, Keyed
+from bot.store.databases.database import Connection, Keyed, query
 
 WITHIN = 86_400.0
 """Seconds within which reports of one crash count together."""
@@ -45,9 +45,10 @@ class Storm:
 class Crashes(Keyed):
     """The crashes of one repository."""
 
-    async def recent(self, fingerprint: str, until: float) -> Storm:
+    @query
+    def recent(self, db: Connection, fingerprint: str, until: float) -> Storm:
         """Return the reports of a crash in the ``WITHIN`` seconds before a time."""
-        return await self._database.read(lambda db: _recent(db, self._key, fingerprint, until))
+        return _recent(db, self._key, fingerprint, until)
 
 
 def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list[Storm]:

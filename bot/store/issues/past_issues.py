@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database, Keyed
+from bot.store.databases.database import Connection, Database, Keyed, query, transaction
 from nodes.search.issue.similar import VERSION, IssueWords
 
 MAX_COMPARED = 50_000
@@ -43,9 +42,10 @@ class PastIssues(Keyed):
         super().__init__(database, key)
         self._started: ReadingProgress | None = None
 
-    async def keep(self, issues: Sequence[StoredIssue]) -> None:
+    @transaction
+    def keep(self, db: Connection, issues: Sequence[StoredIssue]) -> None:
         """Store issues as they were read; a row with a later ``updated_at`` is retained."""
-        await self._database.do(lambda db: _keep(db, self._key, issues))
+        _keep(db, self._key, issues)
 
     async def mark(self, number: int, *, is_open: bool) -> None:
         """Mark a stored issue as open or closed; an issue that is not stored is ignored."""
@@ -58,9 +58,11 @@ class PastIssues(Keyed):
         statement = "DELETE FROM past_issues WHERE repository_key = ? AND number = ?"
         await self._change(statement, (self._key, number))
 
-    async def clear(self) -> None:
+    @transaction
+    def clear(self, db: Connection) -> None:
         """Delete all past issues of the repository."""
-        await self._database.do(lambda db: _clear(db, self._key))
+        db.execute("DELETE FROM past_issues WHERE repository_key = ?", (self._key,))
+        db.execute("DELETE FROM past_walks WHERE repository_key = ?", (self._key,))
         self._started = None
 
     async def before(self, number: int) -> list[StoredIssue]:
@@ -84,13 +86,29 @@ class PastIssues(Keyed):
         """Return whether reading old issues has started. A positive answer is cached for the life of this object."""
         return self._started is not None or await self.progress() is not None
 
-    async def store_page(self, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
+    @transaction
+    def store_page(self, db: Connection, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
         """Store a page of issues and the progress, in one transaction."""
-        await self._database.do(lambda db: _walked(db, self._key, issues, walk))
+        _keep(db, self._key, issues)
+        statement = """
+            INSERT INTO past_walks (repository_key, version, page, seen, finished) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (repository_key) DO UPDATE SET version = excluded.version, page = excluded.page,
+                seen = excluded.seen, finished = excluded.finished
+        """
+        db.execute(statement, (self._key, VERSION, walk.page, walk.seen, int(walk.finished)))
 
-    async def confirmed_distinct(self, number: int) -> frozenset[int]:
+    @query
+    def confirmed_distinct(self, db: Connection, number: int) -> frozenset[int]:
         """Return the issues that a person, on either of the two issues, marked as no duplicate of this one."""
-        return await self._database.read(lambda db: _confirmed_distinct(db, Tenant(self._key), number))
+        prefix = f"{self._key}#"
+        other_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
+        named_by_this = {other for (other,) in db.execute(other_here, (f"{prefix}{number}",))}
+        # As in `Effects.with_prefix`, LIKE would match too much.
+        other_there = """
+            SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?
+        """
+        named_by_others = db.execute(other_there, (number, len(prefix), prefix))
+        return frozenset(named_by_this | {int(key.removeprefix(prefix)) for (key,) in named_by_others})
 
 
 def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
@@ -104,44 +122,7 @@ def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
             title = excluded.title, body = excluded.body, crash = excluded.crash
         WHERE excluded.updated_at >= past_issues.updated_at OR excluded.version > past_issues.version
     """
-    rows = [
-        (
-            key,
-            issue.number,
-            int(issue.is_open),
-            issue.updated_at,
-            VERSION,
-            issue.words.title,
-            issue.words.body,
-            issue.words.crash,
-        )
-        for issue in issues
-    ]
+    rows = (
+        (key, issue.number, int(issue.is_open), issue.updated_at, VERSION, *astuple(issue.words)) for issue in issues
+    )
     db.executemany(statement, rows)
-
-
-def _walked(db: Connection, key: str, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
-    _keep(db, key, issues)
-    statement = """
-        INSERT INTO past_walks (repository_key, version, page, seen, finished) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (repository_key) DO UPDATE SET version = excluded.version, page = excluded.page,
-            seen = excluded.seen, finished = excluded.finished
-    """
-    db.execute(statement, (key, VERSION, walk.page, walk.seen, int(walk.finished)))
-
-
-def _clear(db: Connection, key: str) -> None:
-    db.execute("DELETE FROM past_issues WHERE repository_key = ?", (key,))
-    db.execute("DELETE FROM past_walks WHERE repository_key = ?", (key,))
-
-
-def _confirmed_distinct(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
-    other_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
-    named_by_this = {other for (other,) in db.execute(other_here, (tenant.issue(number),))}
-    # The repository's key with "#". As in `Effects.with_prefix`, LIKE would match too much.
-    prefix = tenant.issue(0)[:-1]
-    other_there = """
-        SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?
-    """
-    named_by_others = db.execute(other_there, (number, len(prefix), prefix))
-    return frozenset(named_by_this | {int(key.removeprefix(prefix)) for (key,) in named_by_others})

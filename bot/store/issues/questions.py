@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.ports import AskedQuestion, QuestionState, Relation, SignalKind
 from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database, Keyed
+from bot.store.databases.database import Connection, Database, Keyed, Table, query, transaction
 from nodes.context import Signal
 from nodes.state import CORRECTION, MAX_QUESTIONS, HumanExchange
 
@@ -27,45 +27,50 @@ WHERE (label_actors.added, label_actors.actor, label_actors.by_bot)
 """The latest change wins; a repeated delivery of it changes nothing, not even its time."""
 PACE = 0.5
 """Minimum seconds between two queries of a run. A signal after the last query of a run starts another run."""
-_READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
+_READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ? ORDER BY number"
 
 
 class NoSlotError(RuntimeError):
     """An issue has two questions already; the guards should have prevented a third."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Questions:
+class Questions(Table):
     """The questions of one repository's issues."""
 
-    def __init__(self, database: Database, tenant: Tenant, clock: Callable[[], datetime] = _now) -> None:
-        self._database = database
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        super().__init__(database)
         self._tenant = tenant
-        self._clock = clock
 
-    async def all(self, issue_key: str) -> tuple[AskedQuestion, ...]:
+    @query
+    def all(self, db: Connection, issue_key: str) -> tuple[AskedQuestion, ...]:
         """Return every question that was asked, by slot."""
-        key = self._tenant.own(issue_key)
-        return tuple(asked for asked, _ in await self._database.read(lambda db: read_questions(db, key)))
+        return tuple(asked for asked, _ in read_questions(db, self._tenant.own(issue_key)))
 
-    async def exchanges(self, issue_key: str) -> tuple[HumanExchange, ...]:
+    @query
+    def exchanges(self, db: Connection, issue_key: str) -> tuple[HumanExchange, ...]:
         """Return every settled question in the form that a new run inherits."""
-        key = self._tenant.own(issue_key)
-        rows = await self._database.read(lambda db: read_questions(db, key))
+        rows = read_questions(db, self._tenant.own(issue_key))
         return tuple(_settled(asked, exchange) for asked, exchange in rows if asked.state != "open")
 
-    async def ask(self, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
+    @transaction
+    def ask(self, db: Connection, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
         """Store a question under its id, in the next slot; one that is stored already is returned unchanged.
 
         Raises:
             NoSlotError: both slots are taken.
         """
         key = self._tenant.own(issue_key)
-        at = self._clock().strftime("%Y-%m-%dT%H:%M:%SZ")
-        return await self._database.do(lambda db: _ask(db, key, exchange, at))
+        earlier = [asked for asked, _ in read_questions(db, key)]
+        known = next((asked for asked in earlier if asked.question_id == exchange.question_id), None)
+        if known is not None:
+            return known
+        # Transactions are serializable, so two attempts cannot take the same slot between this count and the insert.
+        if len(earlier) >= MAX_QUESTIONS:
+            raise NoSlotError(f"{key}: {len(earlier)} questions were asked already")
+        at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        statement = "INSERT INTO questions (issue_key, slot, question_id, exchange, asked_at) VALUES (?, ?, ?, ?, ?)"
+        db.execute(statement, (key, len(earlier) + 1, exchange.question_id, exchange.model_dump_json(), at))
+        return read_questions(db, key)[-1][0]
 
     async def settle(
         self,
@@ -85,41 +90,17 @@ class Questions:
             WHERE issue_key = ? AND question_id = ? AND state = 'open'
         """
         parameters = (state, answer, answered_by, answer_url, self._tenant.own(issue_key), question_id)
-        await self._database.do(lambda db: db.execute(statement, parameters).rowcount)
+        await self._change(statement, parameters)
 
 
 def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
     """Read an issue's questions by slot, as posted and as the run asked them, within a larger transaction."""
     found = []
-    for slot, question_id, text, asked_at, state, answer, answered_by, answer_url in db.execute(_ROWS, (key,)):
+    for slot, question_id, text, *rest in db.execute(_ROWS, (key,)):
         exchange = HumanExchange.model_validate_json(text)
-        asked = AskedQuestion(
-            slot=slot,
-            question_id=question_id,
-            text=exchange.question,
-            reason=exchange.reason,
-            options=exchange.options,
-            asked_at=asked_at,
-            state=state,
-            answer=answer,
-            answered_by=answered_by,
-            answer_url=answer_url,
-        )
-        found.append((asked, exchange))
+        asked = (exchange.question, exchange.reason, exchange.options)
+        found.append((AskedQuestion(slot, question_id, *asked, *rest), exchange))
     return found
-
-
-def _ask(db: Connection, key: str, exchange: HumanExchange, at: str) -> AskedQuestion:
-    earlier = [asked for asked, _ in read_questions(db, key)]
-    known = next((asked for asked in earlier if asked.question_id == exchange.question_id), None)
-    if known is not None:
-        return known
-    # Transactions are serializable, so two attempts cannot take the same slot between this count and the insert.
-    if len(earlier) >= MAX_QUESTIONS:
-        raise NoSlotError(f"{key}: {len(earlier)} questions were asked already")
-    statement = "INSERT INTO questions (issue_key, slot, question_id, exchange, asked_at) VALUES (?, ?, ?, ?, ?)"
-    db.execute(statement, (key, len(earlier) + 1, exchange.question_id, exchange.model_dump_json(), at))
-    return read_questions(db, key)[-1][0]
 
 
 def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:
@@ -142,13 +123,15 @@ class People(Keyed):
         given = (self._key, label, int(added), actor, int(by_bot), self._database.clock())
         await self._change(LABELLED, given)
 
-    async def label_changes(self) -> dict[str, bool]:
+    @query
+    def label_changes(self, db: Connection) -> dict[str, bool]:
         """Return the labels that a person added (True) or removed (False). The App never changes them."""
-        return await self._database.read(lambda db: read_label_changes(db, self._key))
+        return read_label_changes(db, self._key)
 
-    async def relations(self) -> tuple[Relation, ...]:
+    @query
+    def relations(self, db: Connection) -> tuple[Relation, ...]:
         """Return the duplicates that people confirmed or denied."""
-        return await self._database.read(lambda db: read_relations(db, self._key))
+        return read_relations(db, self._key)
 
 
 def read_label_changes(db: Connection, issue_key: str) -> dict[str, bool]:
@@ -180,12 +163,11 @@ class StoredSignal:
         return f"{CORRECTION if self.kind == 'correction' else ''}{self.text}"[:600]
 
 
-class IssueSignals:
+class IssueSignals(Keyed):
     """The signals of one issue; implements the graph's signal port."""
 
     def __init__(self, database: Database, issue_key: str) -> None:
-        self._database = database
-        self._key = issue_key
+        super().__init__(database, issue_key)
         self._queried_at = float("-inf")
 
     async def unread(self, after: int) -> Sequence[Signal]:
@@ -199,11 +181,12 @@ class IssueSignals:
             Signal(item.number, "redirect", item.text) for item in await self.since(after) if item.kind == "redirect"
         ]
 
-    async def since(self, after: int) -> list[StoredSignal]:
+    @query
+    def since(self, db: Connection, after: int) -> list[StoredSignal]:
         """Return all signals with a number above ``after``, oldest first."""
-        return await self._database.read(lambda db: read_signals(db, self._key, after))
+        return read_signals(db, self._key, after)
 
 
 def read_signals(db: Connection, issue_key: str, after: int) -> list[StoredSignal]:
     """Read signals within a larger transaction."""
-    return [StoredSignal(*row) for row in db.execute(f"{_READ} ORDER BY number", (issue_key, after))]
+    return [StoredSignal(*row) for row in db.execute(_READ, (issue_key, after))]

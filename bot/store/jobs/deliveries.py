@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.jobs import UnknownWorkError, Work, dump, kind_of, load
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Database, Table, transaction
 
 MERGE_SECONDS = 600.0
 """Seconds for which later equal jobs may postpone a job."""
@@ -75,12 +75,11 @@ class Arrival:
     """Digest of the body; None if a second delivery with the same body may lead to jobs too."""
 
 
-class Inbox:
+class Inbox(Table):
     """Stores deliveries. Those that arrive during a commit share the next one."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
+        super().__init__(database, clock)
         self._waiting: list[tuple[Arrival, asyncio.Future[bool]]] = []
         self._committing: asyncio.Task[None] | None = None
 
@@ -98,21 +97,19 @@ class Inbox:
     async def knows(self, guid: str) -> bool:
         """Return whether a delivery was stored."""
         statement = "SELECT 1 FROM deliveries WHERE guid = ?"
-        return await self._database.read(lambda db: db.execute(statement, (guid,)).fetchone()) is not None
+        return await self._row(statement, (guid,)) is not None
 
     async def forget_old(self, older_than: float) -> int:
         """Delete deliveries older than this many seconds that have no unfinished jobs; returns the number deleted."""
-        before = self._clock() - older_than
-        return await self._database.do(lambda db: _forget(db, before))
+        unsettled = "SELECT 1 FROM jobs WHERE jobs.guid = deliveries.guid AND jobs.state <> 'done'"
+        statement = f"DELETE FROM deliveries WHERE received_at < ? AND NOT EXISTS ({unsettled})"
+        return await self._change(statement, (self._clock() - older_than,))
 
     async def _commit(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            arrivals = [arrival for arrival, _ in batch]
-            now = self._clock()
             try:
-                # The lambda's defaults bind this round's values, because the loop assigns the names again.
-                stored = await self._database.do(lambda db, a=arrivals, n=now: _store(db, a, n))  # type: ignore[misc]
+                stored = await self._store([arrival for arrival, _ in batch])
             # Whatever the error is, the waiting requests must receive it, or GitHub gets no response.
             except Exception as error:
                 _fail_all(batch, error)
@@ -122,17 +119,18 @@ class Inbox:
                     if not future.done():
                         future.set_result(new)
 
+    @transaction
+    def _store(self, db: Connection, arrivals: Sequence[Arrival]) -> list[bool]:
+        now = self._clock()
+        # All keys of the batch in one call, which sorts them: two batches that lock one by one could deadlock.
+        db.lock(work.key for arrival in arrivals for work in arrival.work)
+        return [_store_one(db, arrival, now) for arrival in arrivals]
+
 
 def _fail_all(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exception) -> None:
     for _, future in batch:
         if not future.done():
             future.set_exception(error)
-
-
-def _store(db: Connection, arrivals: Sequence[Arrival], now: float) -> list[bool]:
-    # All keys of the batch in one call, which sorts them: two batches that lock one by one could deadlock.
-    db.lock(work.key for arrival in arrivals for work in arrival.work)
-    return [_store_one(db, arrival, now) for arrival in arrivals]
 
 
 def _store_one(db: Connection, arrival: Arrival, now: float) -> bool:
@@ -147,11 +145,3 @@ def _store_one(db: Connection, arrival: Arrival, now: float) -> bool:
     for ordinal, work in enumerate(arrival.work):
         insert_job(db, arrival.guid, ordinal, work, now)
     return True
-
-
-def _forget(db: Connection, before: float) -> int:
-    unsettled = "SELECT 1 FROM jobs WHERE jobs.guid = deliveries.guid AND jobs.state <> 'done'"
-    return db.execute(
-        f"DELETE FROM deliveries WHERE received_at < ? AND NOT EXISTS ({unsettled})",
-        (before,),
-    ).rowcount

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, UnknownWorkError, Work, kind_of, load
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.turns import FREE, Death, forget_turns, next_issues, take_turn
 
@@ -39,6 +39,10 @@ UPDATE jobs SET state = 'dead', due = :now, due_set_at = :now, death = :death,
     said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END
 WHERE id = :id
 """
+_UNPARK = """
+UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0
+WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
+"""
 _AHEAD = 60.0
 """Seconds by which the clocks of two processes may differ."""
 _SINCE = "CASE WHEN due_set_at > 0 THEN due_set_at ELSE stored_at END"
@@ -61,12 +65,11 @@ class HeldJob:
     message: str
 
 
-class Jobs:
+class Jobs(Table):
     """The job queue; each job in progress has one owner."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
+        super().__init__(database, clock)
         self._turn = 0.0
         """Time of the last claim in this process."""
         self._left = False
@@ -115,55 +118,55 @@ class Jobs:
     async def idle(self) -> float | None:
         """Return the seconds until the next job becomes due, ignoring jobs already due; None if there is none."""
         now = self._clock()
-        statement = "SELECT min(due) FROM jobs WHERE state = 'todo' AND due > ?"
-        due = await self._database.read(lambda db: db.execute(statement, (now,)).fetchone()[0])
+        (due,) = await self._row("SELECT min(due) FROM jobs WHERE state = 'todo' AND due > ?", (now,))
         return None if due is None else max(0.0, float(due) - now)
 
-    async def check(self, job: Job) -> None:
+    @query
+    def check(self, db: Connection, job: Job) -> None:
         """Return if the attempt still owns the job.
 
         Raises:
             JobTakenOverError: it does not.
         """
-        await self._database.read(lambda db: check_owned(db, job))
+        check_owned(db, job)
 
-    async def settle(self, job: Job, message: str = "", *, next_work: Sequence[Work] = ()) -> None:
+    @transaction
+    def settle(self, db: Connection, job: Job, message: str = "", *, next_work: Sequence[Work] = ()) -> None:
         """Mark the job as done and store its follow-up jobs in the same transaction."""
-        now = self._clock()
-        await self._database.do(lambda db: settle_job(db, job, message, next_work, now))
+        settle_job(db, job, message, next_work, self._clock())
 
-    async def postpone(self, job: Job, seconds: float, message: str, *, limited: bool = False) -> None:
+    @transaction
+    def postpone(self, db: Connection, job: Job, seconds: float, message: str, *, limited: bool = False) -> None:
         """Retry the job later; it retains its place in the queue.
 
         ``limited``: a limit was reached, so the attempt does not count against the job's maximum.
         """
-        now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "todo", now, message, after=seconds, waited=limited))
+        _release(db, job, "todo", self._clock(), message, after=seconds, waited=limited)
 
-    async def park(self, job: Job, message: str) -> None:
+    @transaction
+    def park(self, db: Connection, job: Job, message: str) -> None:
         """Park the job until its installation is active again."""
-        now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "parked", now, message))
+        _release(db, job, "parked", self._clock(), message)
 
-    async def mark_dead(self, job: Job, message: str, *, death: Death = "fault") -> None:
+    @transaction
+    def mark_dead(self, db: Connection, job: Job, message: str, *, death: Death = "fault") -> None:
         """Mark the job as dead; it stays visible, and an operator can replay it or upkeep revives it after a delay."""
-        now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "dead", now, message, death=death))
+        _release(db, job, "dead", self._clock(), message, death=death)
 
-    async def recover(self, *, blame: bool, place: str | None = None) -> int:
+    @transaction
+    def recover(self, db: Connection, *, blame: bool, place: str | None = None) -> int:
         """Free the jobs of worker processes that are gone; returns the number freed.
 
         ``blame`` counts each job as lost once more, since one of them probably ended the process. ``place`` is the
         owners' suffix; None if no other process works on these jobs.
         """
-        now = self._clock()
         where, parameters = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
-        return await self._database.do(lambda db: free_jobs(db, now, where, parameters, blame=blame))
+        return free_jobs(db, self._clock(), where, parameters, blame=blame)
 
     async def held_jobs(self, state: str = "dead") -> list[HeldJob]:
         """Return ``dead`` or ``parked`` jobs, oldest first."""
         statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
-        rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
+        rows = await self._rows(statement, (state,))
         return [HeldJob(id, key, kind_of(work), attempts, message) for id, key, work, attempts, message in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
@@ -175,34 +178,34 @@ class Jobs:
             SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0, lost = 0, revived = 0
             WHERE id = :id AND state = 'dead'
         """
-        return await self._database.do(lambda db: db.execute(statement, {"now": now, "id": job_id}).rowcount) > 0
+        return await self._change(statement, {"now": now, "id": job_id}) > 0
 
     async def correct_due_times(self) -> int:
         """Count the waits of jobs from now that were set while the clock was ahead; returns the number of jobs."""
-        parameters = {"now": self._clock(), "ahead": self._clock() + _AHEAD}
-        return await self._database.do(lambda db: db.execute(_CORRECT_DUE, parameters).rowcount)
+        return await self._change(_CORRECT_DUE, {"now": self._clock(), "ahead": self._clock() + _AHEAD})
 
-    async def unpark(self, repositories: Sequence[str]) -> int:
+    @transaction
+    def unpark(self, db: Connection, repositories: Sequence[str]) -> int:
         """Queue the parked jobs of these repositories (by key) again; returns the number of jobs."""
         now = self._clock()
-        return await self._database.do(lambda db: sum(_unpark(db, f"{key}#", now) for key in repositories))
+        return sum(db.execute(_UNPARK, {"now": now, "prefix": f"{key}#"}).rowcount for key in repositories)
 
     async def has_unfinished(self, issue_key: str) -> bool:
         """Return whether an issue has a job that is not done, including dead and parked ones."""
         statement = "SELECT 1 FROM jobs WHERE issue_key = ? AND state <> 'done' LIMIT 1"
-        return await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone()) is not None
+        return await self._row(statement, (issue_key,)) is not None
 
     async def counts(self) -> dict[str, int]:
         """Return the number of jobs by state, without done ones."""
         statement = "SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"
-        return dict(await self._database.read(lambda db: db.execute(statement).fetchall()))
+        return dict(await self._rows(statement))
 
-    async def forget_done(self, older_than: float) -> int:
+    @transaction
+    def forget_done(self, db: Connection, older_than: float) -> int:
         """Delete jobs that were done this many seconds ago; returns the number deleted."""
         before = self._clock() - older_than
-        statement = "DELETE FROM jobs WHERE state = 'done' AND settled_at < ?"
-        await self._database.do(lambda db: forget_turns(db, before))
-        return await self._database.do(lambda db: db.execute(statement, (before,)).rowcount)
+        forget_turns(db, before)
+        return db.execute("DELETE FROM jobs WHERE state = 'done' AND settled_at < ?", (before,)).rowcount
 
 
 def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work], now: float) -> None:
@@ -278,11 +281,3 @@ def free_jobs(db: Connection, now: float, where: str, parameters: Mapping[str, V
         WHERE state = 'doing' AND {where}
     """
     return db.execute(statement, {**parameters, "blame": int(blame), "now": now, "few": FEW}).rowcount
-
-
-def _unpark(db: Connection, prefix: str, now: float) -> int:
-    statement = """
-        UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0
-        WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
-    """
-    return db.execute(statement, {"now": now, "prefix": prefix}).rowcount

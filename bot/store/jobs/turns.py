@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from bot.jobs import kind_of
-from bot.store.databases.database import Connection, Table, Value
+from bot.store.databases.database import Connection, Table, Value, transaction
 
 MAX_OFFERED = 8
 """Issues offered to one claim. Other processes may take the first ones at the same moment."""
@@ -98,24 +98,23 @@ def forget_turns(db: Connection, before: float) -> int:
 class DeadJobs(Table):
     """The dead jobs of all repositories."""
 
-    async def revive(self) -> list[int]:
+    @transaction
+    def revive(self, db: Connection) -> list[int]:
         """Revive jobs that have been dead long enough and that no later job replaces; returns their ids."""
         now = self._clock()
-        return await self._database.do(lambda db: _revive(db, now))
-
-
-def _revive(db: Connection, now: float) -> list[int]:
-    # The due time of a dead job is the time at which it died.
-    # A dead job of an older release has no recorded cause and is not revived: only an operator replays it.
-    rows = db.execute(_DEAD).fetchall()
-    due = [row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
-    revived: list[int] = []
-    for number, key, lane, work, *_ in due:
-        if len(revived) < MAX_REVIVED and not _is_superseded(db, number, key, lane, kind_of(work)):
-            db.lock([key])
-            db.execute(_REVIVE, {"now": now, "id": number})
-            revived.append(number)
-    return revived
+        # The due time of a dead job is the time at which it died.
+        # A dead job of an older release has no recorded cause and is not revived: only an operator replays it.
+        rows = db.execute(_DEAD).fetchall()
+        due = [
+            row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now
+        ]
+        revived: list[int] = []
+        for number, key, lane, work, *_ in due:
+            if len(revived) < MAX_REVIVED and not _is_superseded(db, number, key, lane, kind_of(work)):
+                db.lock([key])
+                db.execute(_REVIVE, {"now": now, "id": number})
+                revived.append(number)
+        return revived
 
 
 def _is_superseded(db: Connection, number: int, key: str, lane: str, kind: str) -> bool:

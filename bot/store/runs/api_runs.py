@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.jobs import ApiRun, Job
-from bot.store.databases.database import Connection, Table
+from bot.store.databases.database import Connection, Table, query, transaction
 from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.queue import settle_job
 
@@ -50,20 +50,40 @@ class TooManyRunsError(Exception):
 class ApiRuns(Table):
     """The API runs of all repositories."""
 
-    async def accept(self, work: ApiRun, request: str, key: str | None) -> StoredRun:
+    @transaction
+    def accept(self, db: Connection, work: ApiRun, request: str, key: str | None) -> StoredRun:
         """Store a run and its job in one transaction, or return the run that has the same idempotency key.
 
         Raises:
             TooManyRunsError: too many are unfinished.
         """
         now = self._clock()
-        return await self._database.do(lambda db: _accept(db, work, request, key, now))
+        # Expired runs go first, so that their idempotency keys are free again.
+        db.execute("DELETE FROM api_runs WHERE settled_at < ?", (now - KEPT,))
+        existing = _get(db, "api_runs.idempotency_key", key) if key is not None else None
+        if existing is not None:
+            return existing
+        # Transactions are serializable, so concurrent requests cannot exceed the limit together.
+        (waiting,) = db.execute("SELECT count(*) FROM api_runs WHERE settled_at IS NULL").fetchone()
+        if waiting >= MAX_UNFINISHED:
+            raise TooManyRunsError
+        db.lock([work.key])
+        statement = """
+            INSERT INTO api_runs (id, repository_key, idempotency_key, request, created_at) VALUES (?, ?, ?, ?, ?)
+        """
+        db.execute(statement, (work.id, work.ref.key, key, request, now))
+        insert_job(db, f"api:{work.id}", 0, work, now)
+        return StoredRun(work.id, request, "queued", now, None, "", None, None)
 
-    async def get(self, number: str) -> StoredRun | None:
+    @query
+    def get(self, db: Connection, number: str) -> StoredRun | None:
         """Return a run; None if it does not exist or has expired."""
-        return await self._database.read(lambda db: _get(db, "api_runs.id", number))
+        return _get(db, "api_runs.id", number)
 
-    async def settle(self, number: str, job: Job, *, sha: str = "", result: str | None, fault: str | None) -> None:
+    @transaction
+    def settle(
+        self, db: Connection, number: str, job: Job, *, sha: str = "", result: str | None, fault: str | None
+    ) -> None:
         """Store the result of a run and settle its job, in one transaction.
 
         Raises:
@@ -71,31 +91,8 @@ class ApiRuns(Table):
         """
         now = self._clock()
         statement = "UPDATE api_runs SET sha = ?, result = ?, fault = ?, settled_at = ? WHERE id = ?"
-
-        def work(db: Connection) -> None:
-            db.execute(statement, (sha, result, fault, now, number))
-            settle_job(db, job, fault or "answered", (), now)
-
-        await self._database.do(work)
-
-
-def _accept(db: Connection, work: ApiRun, request: str, key: str | None, now: float) -> StoredRun:
-    # Expired runs go first, so that their idempotency keys are free again.
-    db.execute("DELETE FROM api_runs WHERE settled_at < ?", (now - KEPT,))
-    existing = _get(db, "api_runs.idempotency_key", key) if key is not None else None
-    if existing is not None:
-        return existing
-    # Transactions are serializable, so concurrent requests cannot exceed the limit together.
-    (waiting,) = db.execute("SELECT count(*) FROM api_runs WHERE settled_at IS NULL").fetchone()
-    if waiting >= MAX_UNFINISHED:
-        raise TooManyRunsError
-    db.lock([work.key])
-    statement = """
-        INSERT INTO api_runs (id, repository_key, idempotency_key, request, created_at) VALUES (?, ?, ?, ?, ?)
-    """
-    db.execute(statement, (work.id, work.ref.key, key, request, now))
-    insert_job(db, f"api:{work.id}", 0, work, now)
-    return StoredRun(work.id, request, "queued", now, None, "", None, None)
+        db.execute(statement, (sha, result, fault, now, number))
+        settle_job(db, job, fault or "answered", (), now)
 
 
 def _get(db: Connection, column: str, value: str) -> StoredRun | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import Judgement
-from bot.store.databases.database import Connection, Keyed
+from bot.store.databases.database import Connection, Keyed, query, transaction
 
 FeedbackSource = Literal["command", "reaction", "label"]
 _LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"
@@ -226,13 +226,20 @@ class LabelsAfter:
 class LabelJudgements(Keyed):
     """Judgements of one issue's reports by labels."""
 
-    async def changes_after(self, run: int) -> LabelsAfter:
+    @query
+    def changes_after(self, db: Connection, run: int) -> LabelsAfter:
         """Return the changes by people after a run's report, the latest first and at most ``MAX_LABELS``."""
-        return await self._database.read(lambda db: _changes(db, self._key, run))
+        rows = db.execute(_CHANGES, (run, self._key, MAX_LABELS)).fetchall()
+        ours = db.execute(_OURS, (self._key,)).fetchone()
+        changes = tuple(LabelChange(label, bool(added), actor, at) for label, added, actor, at in rows)
+        return LabelsAfter(changes, tuple(json.loads(ours[0])) if ours else ())
 
-    async def keep(self, run: int, found: Sequence[LabelJudgement]) -> None:
+    @transaction
+    def keep(self, db: Connection, run: int, found: Sequence[LabelJudgement]) -> None:
         """Store the labels' judgements of a run's report in place of the earlier ones."""
-        await self._database.do(lambda db: _keep(db, self._key, run, found))
+        db.execute("DELETE FROM label_judgements WHERE issue_key = ? AND run_no = ?", (self._key, run))
+        rows = [(self._key, run, item.label, item.actor, int(item.right), item.why, item.at) for item in found]
+        db.executemany(_KEEP, rows)
 
 
 def read_labelled(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
@@ -244,17 +251,3 @@ def count_labels(db: Connection, bounds: tuple[str, str]) -> tuple[int, int]:
     """Count the labels that agree with a report and those that do not, between two keys of issues."""
     agree, differ = db.execute(_COUNTS, bounds).fetchone()
     return agree, differ
-
-
-def _changes(db: Connection, key: str, run: int) -> LabelsAfter:
-    rows = db.execute(_CHANGES, (run, key, MAX_LABELS)).fetchall()
-    ours = db.execute(_OURS, (key,)).fetchone()
-    changes = tuple(LabelChange(label, bool(added), actor, at) for label, added, actor, at in rows)
-    return LabelsAfter(changes, tuple(json.loads(ours[0])) if ours else ())
-
-
-def _keep(db: Connection, key: str, run: int, found: Sequence[LabelJudgement]) -> int:
-    db.execute("DELETE FROM label_judgements WHERE issue_key = ? AND run_no = ?", (key, run))
-    rows = [(key, run, item.label, item.actor, int(item.right), item.why, item.at) for item in found]
-    db.executemany(_KEEP, rows)
-    return len(rows)

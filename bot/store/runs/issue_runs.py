@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.jobs import Job, Work
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope
-from bot.store.databases.database import Connection, Keyed
+from bot.store.databases.database import Connection, Keyed, query, transaction
 from bot.store.issues.crashes import Crash, Storm, note_crash
 from bot.store.issues.questions import read_signals
 from bot.store.jobs.queue import settle_job
@@ -101,45 +101,50 @@ class Ending:
 class IssueRuns(Keyed):
     """The runs of one issue."""
 
-    async def last(self) -> Run | None:
+    @query
+    def last(self, db: Connection) -> Run | None:
         """Return the newest run."""
-        return await self._database.read(lambda db: _last(db, self._key))
+        return _last(db, self._key)
 
-    async def before(self, number: int) -> Run | None:
+    @query
+    def before(self, db: Connection, number: int) -> Run | None:
         """Return the newest run with a smaller number."""
-        return await self._database.read(lambda db: _last(db, self._key, before=number))
+        return _last(db, self._key, before=number)
 
     async def result_before(self, number: int) -> str | None:
         """Return the result, as JSON, of the newest run with a smaller number that has one."""
         row = await self._row(RESULT_BEFORE, (self._key, number))
         return str(row[1]) if row else None
 
-    async def open(self) -> Run:
+    @transaction
+    def open(self, db: Connection) -> Run:
         """Return the unfinished run, or open a new one."""
-        now = self._clock()
-        return await self._database.do(lambda db: open_run(db, self._key, now))
+        return open_run(db, self._key, self._clock())
 
-    async def restore(self, status: Literal["waiting", "finished"], body_hash: str) -> Run:
+    @transaction
+    def restore(self, db: Connection, status: Literal["waiting", "finished"], body_hash: str) -> Run:
         """Store a run of another store, without its result and checkpoint; return the newest run if one exists."""
-        now = self._clock()
+        run = _last(db, self._key) or _new(db, self._key, 1, 0, self._clock())
+        # A run that waits or ended is further than the other store knows.
+        if run.status == "running":
+            stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
+            db.execute(stated, (status, body_hash, self._key, run.number))
+        return _last(db, self._key) or run
 
-        def work(db: Connection) -> Run:
-            run = _last(db, self._key) or _new(db, self._key, 1, 0, now)
-            # A run that waits or ended is further than the other store knows.
-            if run.status == "running":
-                stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
-                db.execute(stated, (status, body_hash, self._key, run.number))
-            return _last(db, self._key) or run
-
-        return await self._database.do(work)
-
-    async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
+    @transaction
+    def begin(self, db: Connection, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
         """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
 
         ``leave`` is the number of a waiting run to mark as failed first.
         """
-        now = self._clock()
-        return await self._database.do(lambda db: _begin(db, self._key, scopes, leave, now))
+        last = _last(db, self._key)
+        if last is not None and last.unfinished and last.number != leave:
+            return last
+        # Counted in the transaction that opens the run, so concurrent runs cannot exceed a ceiling together.
+        reached = reserve(db, scopes, Amount(issues=1))
+        if reached is not None:
+            return reached
+        return open_run(db, self._key, self._clock()) if leave is None else self._replace(db, leave)
 
     async def pin(
         self,
@@ -158,13 +163,21 @@ class IssueRuns(Keyed):
         began = (from_.asked_by, from_.asked_in, from_.why)
         await self._change(_PIN, (*parameters, *began, self._key, number))
 
-    async def give_up(self, number: int) -> Run:
+    @transaction
+    def give_up(self, db: Connection, number: int) -> Run:
         """Mark a run that cannot continue as failed, and open the next."""
-        now = self._clock()
-        return await self._database.do(lambda db: _replace(db, self._key, number, now))
+        return self._replace(db, number)
 
-    async def settle(
+    def _replace(self, db: Connection, number: int) -> Run:
+        now = self._clock()
+        failed = "UPDATE runs SET status = 'failed', changed_at = ? WHERE issue_key = ? AND run_no = ?"
+        db.execute(failed, (now, self._key, number))
+        return open_run(db, self._key, now)
+
+    @transaction
+    def settle(
         self,
+        db: Connection,
         number: int,
         status: RunStatus,
         job: Job,
@@ -188,56 +201,22 @@ class IssueRuns(Keyed):
             JobTakenOverError: another attempt has the job; nothing was changed.
         """
         now = self._clock()
-
-        def work(db: Connection) -> None:
-            db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
-            _note_ending(db, self._key, number, ending, reported)
-            late = (*_alerts(db, self._key, crash, alert, now), *_unread(db, self._key, last_signal, unread))
-            # Last: it raises if another attempt has the job, and then everything above is rolled back.
-            settle_job(db, job, message, (*next_work, *late), now)
-
-        await self._database.do(work)
-
-
-def _note_ending(db: Connection, key: str, number: int, ending: Ending | None, reported: Reported | None) -> None:
-    """Store the fields of a run's report that lists show, and the parts that are compared with the fix."""
-    if ending is not None:
-        shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
-        db.execute(_SHOW, (*shown, key, number))
-    if reported is not None:
-        note_report(db, key, number, _sha(db, key, number), reported)
-
-
-def _alerts(
-    db: Connection, key: str, crash: Crash | None, alert: Callable[[Storm, float], Work] | None, now: float
-) -> list[Work]:
-    """Store the crashes that an issue reports; return the follow-up jobs for those that several people report."""
-    storms = note_crash(db, key, crash, now) if crash is not None else []
-    return [alert(storm, now) for storm in storms] if alert is not None else []
-
-
-def _unread(db: Connection, key: str, last_signal: int, unread: Callable[[], Work] | None) -> list[Work]:
-    """Return the follow-up job for a redirect that the run has not read."""
-    # In the transaction that settles the job, so that no redirect is missed between the check and the end.
-    return [unread()] if unread is not None and has_redirect(db, key, last_signal) else []
-
-
-def has_redirect(db: Connection, key: str, last_signal: int) -> bool:
-    """Return whether a redirect arrived after a signal."""
-    return any(signal.kind == "redirect" for signal in read_signals(db, key, last_signal))
-
-
-def _begin(
-    db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int | None, now: float
-) -> Run | ReachedCeiling:
-    last = _last(db, issue_key)
-    if last is not None and last.unfinished and last.number != leave:
-        return last
-    # Counted in the transaction that opens the run, so concurrent runs cannot exceed a ceiling together.
-    reached = reserve(db, scopes, Amount(issues=1))
-    if reached is not None:
-        return reached
-    return open_run(db, issue_key, now) if leave is None else _replace(db, issue_key, leave, now)
+        db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
+        if ending is not None:
+            shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
+            db.execute(_SHOW, (*shown, self._key, number))
+        if reported is not None:
+            note_report(db, self._key, number, reported)
+        late: list[Work] = []
+        if crash is not None:
+            storms = note_crash(db, self._key, crash, now)
+            late += [alert(storm, now) for storm in storms] if alert is not None else []
+        # In the transaction that settles the job, so that no redirect is missed between the check and the end.
+        signals = read_signals(db, self._key, last_signal) if unread is not None else []
+        if unread is not None and any(signal.kind == "redirect" for signal in signals):
+            late.append(unread())
+        # Last: it raises if another attempt has the job, and then everything above is rolled back.
+        settle_job(db, job, message, (*next_work, *late), now)
 
 
 def open_run(db: Connection, issue_key: str, now: float) -> Run:
@@ -258,18 +237,7 @@ def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: flo
     return Run(*db.execute(statement, parameters).fetchone())
 
 
-def _replace(db: Connection, issue_key: str, number: int, now: float) -> Run:
-    failed = "UPDATE runs SET status = 'failed', changed_at = ? WHERE issue_key = ? AND run_no = ?"
-    db.execute(failed, (now, issue_key, number))
-    return open_run(db, issue_key, now)
-
-
 def _last(db: Connection, issue_key: str, *, before: int = _ANY) -> Run | None:
     which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
     row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
     return Run(*row) if row else None
-
-
-def _sha(db: Connection, issue_key: str, number: int) -> str:
-    row = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, number)).fetchone()
-    return str(row[0]) if row else ""

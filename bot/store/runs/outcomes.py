@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bot.ports import IssueRef
-from bot.store.databases.database import Connection, Keyed, Table
+from bot.store.databases.database import Connection, Keyed, Table, query, transaction
 from bot.store.runs import feedback
 
 OutcomeState = Literal["open", "scored", "unknown"]
@@ -141,30 +141,44 @@ class Unrated:
 class IssueOutcome(Keyed):
     """The outcome of one issue."""
 
-    async def get(self) -> Outcome | None:
+    @query
+    def get(self, db: Connection) -> Outcome | None:
         """Return the outcome; None if nothing was reported."""
-        return await self._database.read(lambda db: read_outcome(db, self._key))
+        return read_outcome(db, self._key)
 
-    async def keep(self, verdict: Verdict) -> None:
+    @transaction
+    def keep(self, db: Connection, verdict: Verdict) -> None:
         """Store the result of a search; an unknown one is searched for again, once per entry of ``LOOKS``."""
+        outcome = read_outcome(db, self._key)
+        if outcome is None:
+            return
         now = self._clock()
-        await self._database.do(lambda db: _keep(db, self._key, verdict, now))
+        # A scored outcome is final. An unknown one has no further search after the last entry, so it stays unknown.
+        again = now + LOOKS[outcome.looks] if verdict.state == "unknown" and outcome.looks < len(LOOKS) else None
+        statement = """
+            UPDATE outcomes SET state = ?, rank = ?, fix = ?, why = ?, looks = looks + 1, look_at = ?, settled_at = ?
+            WHERE issue_key = ?
+        """
+        db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, now, self._key))
 
 
 class RepositoryOutcomes(Keyed):
     """The scored reports of one repository."""
 
-    async def standing(self) -> Standing:
+    @query
+    def standing(self, db: Connection) -> Standing:
         """Return the results of its reports and claims."""
-        return await self._database.read(lambda db: read_standing(db, self._key))
+        return read_standing(db, self._key)
 
-    async def feedback_counts(self) -> feedback.FeedbackCounts:
+    @query
+    def feedback_counts(self, db: Connection) -> feedback.FeedbackCounts:
         """Count people's judgements of its reports and their label changes."""
-        return await self._database.read(lambda db: feedback.read_feedback_counts(db, self._key))
+        return feedback.read_feedback_counts(db, self._key)
 
-    async def corrections(self) -> list[feedback.Correction]:
+    @query
+    def corrections(self, db: Connection) -> list[feedback.Correction]:
         """Return what people wrote about wrong reports, the latest one of each issue."""
-        return await self._database.read(lambda db: feedback.read_corrections(db, self._key))
+        return feedback.read_corrections(db, self._key)
 
     async def texts(self) -> list[tuple[int, str, str]]:
         """Return number, title and body of issues as their last report read them, if they are still stored."""
@@ -198,9 +212,8 @@ class Outcomes(Table):
 
     async def due(self) -> list[Due]:
         """Return closed issues whose fix has not been searched for yet, or is due to be searched for again."""
-        now = self._clock()
-        rows = await self._rows(_DUE, (now,))
-        return [_due(*row) for row in rows]
+        rows = await self._rows(_DUE, (self._clock(),))
+        return [Due(_ref(key, *where), run, looks) for key, run, looks, *where in rows]
 
     async def unrated(self, *, within: float, pause: float, most: int) -> list[Unrated]:
         """Return reports whose reactions were not read for the longest time.
@@ -211,10 +224,13 @@ class Outcomes(Table):
         rows = await self._rows(_UNRATED, (now - within, now - pause, most))
         return [Unrated(_ref(key, *where), run, comment, at) for key, run, comment, at, *where in rows]
 
-    async def keep_ratings(self, one: Unrated, ratings: Sequence[feedback.Feedback]) -> None:
+    @transaction
+    def keep_ratings(self, db: Connection, one: Unrated, ratings: Sequence[feedback.Feedback]) -> None:
         """Store people's reactions to a report in place of those that were stored before."""
-        now = self._clock()
-        await self._database.do(lambda db: _keep_ratings(db, one, ratings, now))
+        # In one transaction with the time, so that no round counts as done without its ratings.
+        feedback.keep_reactions(db, one.ref.key, one.run, ratings)
+        rated = "UPDATE outcomes SET rated_at = ? WHERE issue_key = ? AND run_no = ?"
+        db.execute(rated, (self._clock(), one.ref.key, one.run))
 
     async def tallies(self) -> list[Tally]:
         """Return the counts of every repository that has a report, by name."""
@@ -222,7 +238,7 @@ class Outcomes(Table):
         return [Tally(f"{owner}/{name}", *counts) for owner, name, *counts in rows]
 
 
-def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Reported) -> None:
+def note_report(db: Connection, issue_key: str, run: int, reported: Reported) -> None:
     """Store what a report named, within a transaction; it replaces an earlier report's row."""
     statement = """
         INSERT INTO outcomes (issue_key, repository_key, run_no, sha, claimed, confidence, named)
@@ -233,6 +249,8 @@ def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Re
     """
     # The new report has not been compared yet, so the result of the earlier comparison is reset.
     values = (int(reported.claimed), reported.confidence, json.dumps(reported.named))
+    found = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, run)).fetchone()
+    sha = found[0] if found else ""
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *values))
 
 
@@ -246,31 +264,7 @@ def read_outcome(db: Connection, key: str) -> Outcome | None:
     return Outcome(run, sha, reported, state, Verdict(state, rank, fix, why) if state != "open" else None, looks)
 
 
-def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
-    outcome = read_outcome(db, key)
-    if outcome is None:
-        return
-    # A scored outcome is final. An unknown one has no further search after the last entry, so it stays unknown.
-    again = now + LOOKS[outcome.looks] if verdict.state == "unknown" and outcome.looks < len(LOOKS) else None
-    statement = """
-        UPDATE outcomes SET state = ?, rank = ?, fix = ?, why = ?, looks = looks + 1, look_at = ?, settled_at = ?
-        WHERE issue_key = ?
-    """
-    db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, now, key))
-
-
-def _keep_ratings(db: Connection, one: Unrated, ratings: Sequence[feedback.Feedback], now: float) -> None:
-    # In one transaction with the time, so that no round counts as done without its ratings.
-    feedback.keep_reactions(db, one.ref.key, one.run, ratings)
-    rated = "UPDATE outcomes SET rated_at = ? WHERE issue_key = ? AND run_no = ?"
-    db.execute(rated, (now, one.ref.key, one.run))
-
-
-def _due(issue_key: str, run: int, looks: int, *where: str | int) -> Due:
-    return Due(_ref(issue_key, *where), run, looks)
-
-
-def _ref(issue_key: str, *where: str | int) -> IssueRef:
+def _ref(issue_key: str, *where: Any) -> IssueRef:
     host, installation_id, key, owner, name = where
-    repository_id, number = int(str(key).rpartition("/")[2]), int(issue_key.rpartition("#")[2])
-    return IssueRef(str(host), int(installation_id), repository_id, str(owner), str(name), number)
+    repository_id, number = int(key.rpartition("/")[2]), int(issue_key.rpartition("#")[2])
+    return IssueRef(host, installation_id, repository_id, owner, name, number)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Database, Table, transaction
 from nodes.evidence import Evidence
 from nodes.state import TraceEntry
 
@@ -60,41 +60,37 @@ class Event(NamedTuple):
     """JSON of a ``bot.store.runs.run_events.Visit``."""
 
 
-class RunEvents:
+class RunEvents(Table):
     """The events of one run, in order."""
 
     def __init__(self, database: Database, run: str, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._run = run
-        self.clock = clock or database.clock
+        self.clock = self._clock
         """Seconds since 1970, the same for all processes that share the store."""
 
-    async def add(self, *bodies: str) -> None:
+    @transaction
+    def add(self, db: Connection, *bodies: str) -> None:
         """Append events, as JSON, in one transaction; events beyond ``MAX_EVENTS`` are dropped."""
         now = self.clock()
-        await self._database.do(lambda db: _add(db, self._run, bodies, now))
+        for body in bodies:
+            db.execute(_ADD, {"run": self._run, "at": now, "body": body, "most": MAX_EVENTS})
+        # Live pages find the runs that changed by ``changed_at``.
+        issue_key, _, number = self._run.rpartition(":")
+        changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"
+        db.execute(changed, (now, issue_key, int(number)))
 
     async def after(self, seq: int) -> list[Event]:
         """Return the events with a number above ``seq``."""
         statement = "SELECT seq, at, body FROM run_events WHERE run = ? AND seq > ? ORDER BY seq"
-        rows = await self._database.read(lambda db: db.execute(statement, (self._run, seq)).fetchall())
-        return [Event(*row) for row in rows]
+        return [Event(*row) for row in await self._rows(statement, (self._run, seq))]
 
 
-def _add(db: Connection, run: str, bodies: Sequence[str], now: float) -> None:
-    for body in bodies:
-        db.execute(_ADD, {"run": run, "at": now, "body": body, "most": MAX_EVENTS})
-    # Live pages find the runs that changed by ``changed_at``.
-    issue_key, _, number = run.rpartition(":")
-    changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"
-    db.execute(changed, (now, issue_key, int(number)))
-
-
-class RunEvidence:
+class RunEvidence(Table):
     """The evidence of one run; implements the graph's evidence port."""
 
     def __init__(self, database: Database, run: str) -> None:
-        self._database = database
+        super().__init__(database)
         self._run = run
         self._known: dict[str, Evidence] = {}
 
@@ -114,12 +110,11 @@ class RunEvidence:
         """Return the evidence of these keys; a key without stored evidence is absent."""
         if not self._known.keys() >= set(keys):  # stored before a crash
             statement = "SELECT hash, body FROM evidence WHERE run = ?"
-            rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
+            rows = await self._rows(statement, (self._run,))
             self._known |= {key: Evidence.model_validate_json(body) for key, body in rows if key not in self._known}
         return {key: self._known[key] for key in keys if key in self._known}
 
     async def all(self) -> list[Evidence]:
         """Return all evidence of the run, ordered by hash."""
         statement = "SELECT body FROM evidence WHERE run = ? ORDER BY hash"
-        rows = await self._database.read(lambda db: db.execute(statement, (self._run,)).fetchall())
-        return [Evidence.model_validate_json(body) for (body,) in rows]
+        return [Evidence.model_validate_json(body) for (body,) in await self._rows(statement, (self._run,))]

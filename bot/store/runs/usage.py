@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
-from bot.store.databases.database import Connection, Database, Keyed, Table, Value
+from bot.store.databases.database import Connection, Database, Keyed, Table, Value, query, transaction
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"
@@ -88,27 +88,30 @@ class RunCost:
 class Usage(Table):
     """The usage counters of all scopes."""
 
-    async def reserve(self, scopes: Sequence[Scope], amount: Amount) -> ReachedCeiling | None:
+    @transaction
+    def reserve(self, db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedCeiling | None:
         """Add an amount to every scope; or add nothing and return the ceiling that it would exceed."""
-        return await self._database.do(lambda db: reserve(db, scopes, amount))
+        return reserve(db, scopes, amount)
 
-    async def refund(self, scopes: Iterable[Scope], amount: Amount) -> None:
+    @transaction
+    def refund(self, db: Connection, scopes: Sequence[Scope], amount: Amount) -> None:
         """Subtract a reserved amount that was not used; a negative amount adds what was used beyond the reservation."""
-        await self._database.do(lambda db: _add(db, scopes, Amount() - amount))
+        _add(db, scopes, Amount() - amount)
 
-    async def spent(self, scope: Scope) -> Amount:
+    @query
+    def spent(self, db: Connection, scope: Scope) -> Amount:
         """Return the usage of a scope."""
-        return await self._database.read(lambda db: _spent(db, scope))
+        return _spent(db, scope)
 
     async def of_model_runs(self) -> RunCost | None:
         """Return what the newest finished runs with a model cost, at most a hundred; None if there are none."""
         row = await self._row(_OF_RUNS)
         return RunCost(*map(int, row)) if row[0] else None
 
-    async def postpone(self, scope: Scope) -> int:
+    @transaction
+    def postpone(self, db: Connection, scope: Scope) -> int:
         """Count that a run was postponed because of its model; returns the new count."""
-        parameters = (scope.key, scope.period)
-        return int(await self._database.do(lambda db: db.execute(_POSTPONE, parameters).fetchone()[0]))
+        return int(db.execute(_POSTPONE, (scope.key, scope.period)).fetchone()[0])
 
 
 def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedCeiling | None:
@@ -130,7 +133,7 @@ def _spent(db: Connection, scope: Scope) -> Amount:
     return Amount(*map(int, row)) if row else Amount()
 
 
-def _add(db: Connection, scopes: Iterable[Scope], amount: Amount) -> None:
+def _add(db: Connection, scopes: Sequence[Scope], amount: Amount) -> None:
     db.executemany(_ADD, [(scope.key, scope.period, *astuple(amount)) for scope in scopes])
 
 
@@ -153,18 +156,10 @@ class StoredPace(Table):
         self._apart = 60.0 / calls_per_minute
         self._burst = max(calls_per_minute, 1.0)
 
-    async def take(self) -> Slot:
+    @transaction
+    def take(self, db: Connection) -> Slot:
         """Reserve a place in the queue if the wait is short; a refused caller receives its own time to ask again."""
-        now = self._database.clock()
-        return await self._database.do(lambda db: self._take(db, now))
-
-    async def close(self, seconds: float) -> None:
-        """Refuse all calls for this many seconds, because the model server asked for it."""
-        now = self._database.clock()
-        parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _MAX_WAIT}
-        await self._change(_CLOSE, parameters)
-
-    def _take(self, db: Connection, now: float) -> Slot:
+        now = self._clock()
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
         # Ignore times too far ahead: a clock that was set back must not close the queue for a day.
         next_at, closed, promised = (at if at < now + _MAX_WAIT else 0.0 for at in row)
@@ -178,6 +173,12 @@ class StoredPace(Table):
         self._write(db, next_at, retry_at)
         return Slot(retry_at - now, granted=False)
 
+    async def close(self, seconds: float) -> None:
+        """Refuse all calls for this many seconds, because the model server asked for it."""
+        now = self._database.clock()
+        parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _MAX_WAIT}
+        await self._change(_CLOSE, parameters)
+
     def _write(self, db: Connection, next_at: float, promised: float) -> None:
         db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})
 
@@ -189,10 +190,10 @@ class RepositoryLimited(Keyed):
         """Count that a limit was reached, by its code, such as ``repository.tokens``."""
         await self._change(_NOTE, (self._key, self._today(), what))
 
-    async def today(self) -> dict[str, int]:
+    @query
+    def today(self, db: Connection) -> dict[str, int]:
         """Return the limits that were reached today, and how often."""
-        today = self._today()
-        return await self._database.read(lambda db: read_limited(db, self._key, today))
+        return read_limited(db, self._key, self._today())
 
     async def unreported(self, issue_key: str) -> tuple[str, ...]:
         """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
@@ -202,7 +203,7 @@ class RepositoryLimited(Keyed):
         return tuple(what for (what,) in await self._rows(_REPORTED, parameters))
 
     def _today(self) -> str:
-        return day_of(self._database.clock())
+        return day_of(self._clock())
 
 
 def read_limited(db: Connection, repository_key: str, day: str) -> dict[str, int]:

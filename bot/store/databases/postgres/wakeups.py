@@ -13,7 +13,7 @@ import psycopg
 from psycopg.errors import DuplicateObject, DuplicateTable
 
 from bot.errors import UserError
-from bot.store.databases.database import Connection, Table, Value
+from bot.store.databases.database import Connection, Table, Value, transaction
 from bot.store.jobs.queue import FEW, WAITING, free_jobs
 
 TASK, EARLY = "work", 0.25
@@ -128,13 +128,11 @@ class Workers(Table):
         rows = await self._rows(statement, (f"%{place}",))
         return {(number, attempt) for number, attempt in rows}
 
-    async def free(self, job: int, attempt: int) -> int:
+    @transaction
+    def free(self, db: Connection, job: int, attempt: int) -> int:
         """Free a job that no worker works on because the response to its claim was lost; returns the number freed."""
         parameters: dict[str, Value] = {"id": job, "tried": attempt}
-        now = self._database.clock()
-        return await self._database.do(
-            lambda db: free_jobs(db, now, "id = :id AND attempt = :tried", parameters, blame=False)
-        )
+        return free_jobs(db, self._clock(), "id = :id AND attempt = :tried", parameters, blame=False)
 
     async def create_missing_wakeups(self) -> int:
         """Create wake-ups for due jobs that have none; returns their number."""
