@@ -50,7 +50,7 @@ _BUILD_FAILS = re.compile(
 """What a title says and what tools print when the project itself is built."""
 _READ, _LISTING = 20_000, 240
 """Maximum characters of a body that are read for that; maximum tokens of the names of the files that build."""
-_BUILD_FILES = ToolCall(
+BUILD_FILES = ToolCall(
     "tree",
     path="{Cargo.toml,CMakeLists.txt,*.cmake,Makefile*,meson.build,setup.py,setup.cfg,pyproject.toml,package.json,go.mod"
     ",pom.xml,*.gradle,*.gradle.kts,*.gemspec,*.csproj,BUILD.bazel,Dockerfile,tox.ini,.cargo/*,.github/workflows/*"
@@ -169,7 +169,7 @@ class Conversation:
     async def _opening(self, tools: ToolPort) -> str:
         files = tools.list_files(self._case.files[:OPENED])
         # The search ranks source, so what builds it is listed by name.
-        builds = await tools.use(_BUILD_FILES, _LISTING) if is_about_building(self._case) else ""
+        builds = await tools.use(BUILD_FILES, _LISTING) if is_about_building(self._case) else ""
         sections = (
             ("What was read from it", read_before(self._case)),
             ("Said since", later_messages(self._case)),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nodes.brains.conversation import BUILD_FILES
 from nodes.search.engine import Engine
 from nodes.search.reading.grep import MOST
 from nodes.search.reading.tools import FUNCTION, LINES, Tools
@@ -24,6 +25,7 @@ FILES: dict[str, bytes | str] = {
     "src/locale/de.js": "exports.title = 'scan'\n",
     "Cargo.toml": "[package]\n",
     "parts/one/Cargo.toml": "[package]\n",
+    "parts/two/Dockerfile": "FROM scratch\n",
     ".cargo/config.toml": "[build]\n",
     ".github/workflows/ci.yml": "run: make\n",
     "src/scan.cpp": "int total;\n",
@@ -110,6 +112,12 @@ def test_a_pattern_means_whole_paths(tools: Tools, pattern: str, paths: list[str
 def test_a_tree_lists_hidden_folders_and_the_paths_of_the_whole_project_first(tools: Tools) -> None:
     assert tools.answer(ToolCall("tree", path=".cargo")).names == ("config.toml",)
     assert tools.answer(ToolCall("tree", path="Cargo.{toml,lock}")).names == ("Cargo.toml", "parts/one/Cargo.toml")
+    assert tools.answer(ToolCall("tree", path="dockerfile")).names == ("parts/two/Dockerfile",)
+
+
+def test_the_files_that_build_the_project_are_found(tools: Tools) -> None:
+    assert "parts/two/Dockerfile" in tools.answer(BUILD_FILES).names
+    assert ".github/workflows/ci.yml" in tools.answer(BUILD_FILES).names
 
 
 def test_code_comes_before_the_texts_of_a_user_interface(tools: Tools) -> None:

@@ -50,13 +50,19 @@ class Matches:
         return sum(map(len, self.lines.values()))
 
 
-def compile_expression(text: str, *, ignore_case: bool = False) -> Expression:
-    """Compile an expression of RE2's syntax; a text that is none is searched literally."""
+def compile_expression(text: str, *, ignore_case: bool = False, longest: int | None = LONGEST) -> Expression:
+    """Compile an expression of RE2's syntax; a text that is none is searched literally.
+
+    Args:
+        text: the expression of a reader, or of the program.
+        ignore_case: whether upper and lower case are the same.
+        longest: maximum characters; None if the program bounded the text before it made an expression of it.
+    """
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MEMORY
     options.case_sensitive = not ignore_case
-    pattern = text[:LONGEST].encode("utf-8", "replace")
+    pattern = text[:longest].encode("utf-8", "replace")
     try:
         # ``^`` and ``$`` are the ends of a line, as in every grep.
         return Expression(re2.compile(b"(?m)" + pattern, options), literal=False)

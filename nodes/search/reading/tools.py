@@ -13,7 +13,7 @@ import numpy as np
 from nodes.search.git.objects import decode
 from nodes.search.history.log import Log
 from nodes.search.paths.roles import CODE
-from nodes.search.reading.grep import compile_expression, grep
+from nodes.search.reading.grep import LONGEST, compile_expression, grep
 from nodes.search.reading.lookups import Lookups, is_called, name_parts, passage
 from nodes.search.tokens import term_hash
 from nodes.search.types import ToolAnswer
@@ -186,8 +186,10 @@ class Tools(Lookups):
 
     def _named(self, wanted: str) -> ToolAnswer:
         """Return the paths that match a pattern, or that contain the last part of a path."""
-        last = wanted.rpartition("/")[2].lower()
-        files = self._files(wanted) or (self._files(f"*{last}*") if last and not _GLOB.search(wanted) else [])
+        last = wanted.rpartition("/")[2]
+        files = self._files(wanted)
+        if not files and last and not _GLOB.search(wanted):
+            files = self._files(f"*{last}*", ignore_case=True)
         # Those of the whole project before those of its parts.
         paths = sorted((self._index.paths[number] for number in files), key=lambda path: path.count("/"))
         if not paths:
@@ -251,7 +253,7 @@ class Tools(Lookups):
             code = git.finish()
             return shas, len(shas) == _CHANGES or (git.cut is None and code == 0 and since is None)
 
-    def _files(self, path: str) -> list[int]:
+    def _files(self, path: str, *, ignore_case: bool = False) -> list[int]:
         """Return the files of a path, a folder or a pattern such as ``src/*.py``, the project's own code first."""
         index = self._index
         wanted = path.strip().strip("/").removeprefix("./")
@@ -261,7 +263,7 @@ class Tools(Lookups):
             numbers = iter((index.number_of[wanted],))
         elif _GLOB.search(wanted):
             # Linear too: a reader may write any number of wildcards.
-            glob = compile_expression(_of_glob(wanted)).compiled
+            glob = compile_expression(_of_glob(wanted[:LONGEST]), ignore_case=ignore_case, longest=None).compiled
             numbers = (n for n, one in enumerate(index.paths) if glob.search(one.encode("utf-8", "surrogateescape")))
         else:
             numbers = (n for n, one in enumerate(index.paths) if one.startswith(f"{wanted}/"))
