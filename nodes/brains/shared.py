@@ -119,12 +119,18 @@ def join_sections(sections: Iterable[tuple[str, str]]) -> str:
 
 
 def _unshortened(case: Case) -> str:
-    return f"{mask(case.title)[:TITLE]}\n\n{mask(case.body)}".strip()
+    return f"{mask(case.title)[:TITLE]}\n\n{_body(case)}".strip()
+
+
+def _body(case: Case) -> str:
+    """Return the body without the comments of its template, which nobody sees on GitHub either."""
+    body = mask(case.body)
+    return _without_comments(body).strip() or body
 
 
 def _text(case: Case) -> str:
     # Masked before it is cut: half of a token would no longer be recognised.
-    body = compress(essence(mask(case.body), min(ISSUE, case.compress_from // _OF_A_TOKEN)), case.compress_from)
+    body = compress(essence(_body(case), min(ISSUE, case.compress_from // _OF_A_TOKEN)), case.compress_from)
     return f"{mask(case.title)[:TITLE]}\n\n{body}".strip()
 
 
@@ -151,10 +157,10 @@ def _trace(trace: StackTrace) -> str:
 def essence(text: str, tokens: int) -> str:
     """Return a text of at most about this many tokens.
 
-    Comments of templates, wide indentation, blocks about the environment, frames that were printed before and frames of
-    libraries go first, only as far as needed.
+    Wide indentation, blocks about the environment, frames that were printed before and frames of libraries go first,
+    only as far as needed.
     """
-    for step in (_without_comments, _without_indent, _without_environment, _without_repeats, _without_libraries):
+    for step in (_without_indent, _without_environment, _without_repeats, _without_libraries):
         if estimate(text) <= tokens:
             return text
         text = step(text)

@@ -1,4 +1,4 @@
-"""What a long issue loses first: comments of its template, its environment, frames of libraries, then its middle."""
+"""What a long issue loses first: its environment, frames of libraries, then its middle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from nodes.brains.calls.tokens import estimate
 from nodes.brains.shared import essence
 
 WORDS = "The parser drops the sign of the zone. " * 20
-COMMENT = "<!-- Thank you -> for <https://x.y> the report!\nPlease search first. -->"
 ENVIRONMENT = "### Environment\n- OS: Linux\n- Python: 3.12\n" + "".join(f"package{n} 1.2.{n}\n" for n in range(60))
 TRACE = (
     "Traceback (most recent call last):\n"
@@ -36,8 +35,7 @@ SECTION = "### Steps\nRun it.\n"
 @pytest.mark.parametrize(
     ("text", "tokens", "kept", "gone"),
     [
-        pytest.param(f"{WORDS}\n{COMMENT}", 2_000, ["search first"], [], id="short-texts-stay-whole"),
-        pytest.param(f"{WORDS}\n{COMMENT}", 205, ["sign of the zone"], ["search first"], id="comments-first"),
+        pytest.param(f"{WORDS}\n{ENVIRONMENT}", 2_000, ["package59"], [], id="short-texts-stay-whole"),
         pytest.param(
             f"{WORDS}\n{ENVIRONMENT}\n{SECTION}", 260, ["Run it."], ["Linux", "package59"], id="the-environment-next"
         ),
