@@ -48,14 +48,14 @@ from nodes.search.types import Query
 from tests.servers.endpoints import ANSWERS, answer
 from tests.servers.model_server import ModelServer, Reply, Request, fields_of, says, serve
 
-WHO = ("oracle", "wrong", "thorough", "fluent", "eloquent", "orator", "objector")
-_WRONG = ("wrong", "thorough", "fluent", "eloquent", "orator")
+WHO = ("oracle", "wrong", "thorough", "fluent", "eloquent", "orator", "partisan", "objector")
+_WRONG = ("wrong", "thorough", "fluent", "eloquent", "orator", "partisan")
 _FORMS = (
     "With {subject}, {a} gets {b} before anything checks it.",
     "There {a} is set from {b}, so what the caller needs is lost.",
     "Afterwards {a} never sees {b} again, as reported of {subject}.",
 )
-_IN_OWN_WORDS = ("oracle", "orator", "objector")
+_IN_OWN_WORDS = ("oracle", "orator", "partisan", "objector")
 """Those that write these sentences, each about another line."""
 _NO_NAMES = frozenset("class const elif else from function import public return self static this void while".split())
 _SENTENCES = {"wrong": (0, 0), "thorough": (0,), "fluent": (0, 0)}
@@ -84,7 +84,9 @@ class Scripted:
             return says(self._report(prompt))
         if "You are the critic" in prompt:
             objects = {"approved": False, "gaps": ["No evidence shows the value that fails."]}
-            return says({**ANSWERS["critic"], **(objects if self.who == "objector" else {})})
+            # The wrong ones approve whatever they are asked; only a partisan approves nothing but its own cause.
+            answers = objects if self.who == "objector" else {"other_holds": self.who in _WRONG[:-1]}
+            return says({**ANSWERS["critic"], **answers})
         if "You are the supervisor" in prompt:
             legal = fields_of(request)["next_node"].get("enum", ())
             node = next(name for name in ("critic", "codebase_search", "writer", *legal) if name in legal)

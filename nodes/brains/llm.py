@@ -18,6 +18,7 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.conversation import read_code
+from nodes.brains.countered import ComparedAudit, build_question, other_place
 from nodes.brains.fence import fence
 from nodes.brains.shared import build_rules
 from nodes.context import Case, Judged, ModelError, Picture
@@ -146,16 +147,28 @@ class LLMBrain:
         return replace(judged, value=judged.value.model_copy(update={"relevant": relevant}))
 
     async def audit(self, case: Case) -> Judged[Audit]:
-        """Try to refute the main hypothesis."""
+        """Try to refute the main hypothesis, and a statement that contradicts it."""
         shown = evidence_for(case)
-        first = await self._ask(case, "critic", Audit, shown)
+        other = other_place(case, shown)
+        if other is not None and other not in shown:
+            shown = (*shown, other)
+        first = await self._audited(case, shown, other)
         if self._settings.level != "high" or not first.value.approved:
             return first
         try:
-            second = await self._ask(case, "critic", Audit, shown, SECOND_AUDIT)
+            second = await self._audited(case, shown, other, SECOND_AUDIT)
         except ModelError as failure:
             return replace(first, usage=first.usage + failure.usage)
         return replace(second, usage=first.usage + second.usage)
+
+    async def _audited(
+        self, case: Case, shown: Sequence[NumberedEvidence], other: NumberedEvidence | None, after: str = ""
+    ) -> Judged[Audit]:
+        if other is None:
+            return await self._ask(case, "critic", Audit, shown, after)
+        asked = "\n\n".join(filter(None, (build_question(other), after)))
+        compared = await self._ask(case, "critic", ComparedAudit, shown, asked)
+        return Judged(compared.value.judged(), compared.judged_by, usage=compared.usage, remarks=compared.remarks)
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""

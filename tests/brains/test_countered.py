@@ -1,0 +1,84 @@
+"""A critic judges a statement that contradicts the hypothesis, too: who approves both has refuted neither."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from nodes.brains.calls.models import Models, ModelSettings
+from nodes.brains.countered import UNCRITICAL, other_place
+from nodes.brains.llm import LLMBrain
+from nodes.context import Case
+from nodes.judgements import CauseSentence, Submission, SubmittedPlace
+from nodes.state import AgentFinding
+from tests.servers.endpoints import ANSWERS
+from tests.servers.model_server import ModelServer, says, serve, text_of
+from tests.support.cases import case, place
+
+NAMED = place("src/lexer.py", "scan", score=0.9)
+CITED = place("src/cursor.py", "advance", score=0.5)
+RANKED = place("src/reader.py", "read", score=0.7)
+LOWER = place("src/writer.py", "write", score=0.2)
+
+
+def submitted(*evidence: Any) -> Case:
+    given = Submission(
+        cause=(CauseSentence(text="`scan` never calls `advance`.", evidence=(NAMED.key, CITED.key)),),
+        places=(SubmittedPlace(evidence=NAMED.key),),
+    )
+    finding = AgentFinding(agent_name="codebase_search", summary="It loops.", judged_by="m", submitted=given)
+    return case("scan never ends", "It hangs.", *evidence, findings=(finding,))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture
+async def brain(server: ModelServer) -> AsyncIterator[LLMBrain]:
+    models = Models(ModelSettings(base_url=server.url, max_retries=0, calls_per_minute=1e6))
+    yield LLMBrain(models)
+    await models.aclose()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "path"),
+    [
+        pytest.param((NAMED, CITED, LOWER, RANKED), "src/reader.py", id="the-best-of-a-file-that-is-not-cited"),
+        pytest.param((NAMED, CITED), "src/cursor.py", id="else-one-that-is-not-to-change"),
+        pytest.param((NAMED,), None, id="else-none"),
+    ],
+)
+def test_the_other_place_is_not_the_submitted_one(evidence: tuple[Any, ...], path: str | None) -> None:
+    found = other_place(submitted(*evidence), ())
+    assert (found.evidence.locator.path if found else None) == path
+
+
+@pytest.mark.parametrize(
+    ("answer", "approved", "gaps"),
+    [
+        pytest.param({"approved": True, "other_holds": False}, True, (), id="one-of-two"),
+        pytest.param({"approved": True, "other_holds": True}, False, (UNCRITICAL,), id="both"),
+        pytest.param({"approved": False, "other_holds": True, "gaps": ["Why?"]}, False, ("Why?",), id="the-other"),
+        pytest.param({"approved": True}, True, (), id="not-answered"),
+    ],
+)
+async def test_who_approves_a_contradiction_too_approves_nothing(
+    brain: LLMBrain, server: ModelServer, answer: dict[str, Any], approved: bool, gaps: tuple[str, ...]
+) -> None:
+    server.script = [says({**ANSWERS["critic"], **answer})]
+    judged = await brain.audit(submitted(NAMED, CITED, RANKED))
+    assert (judged.value.approved, judged.value.gaps) == (approved, gaps)
+    asked = text_of(server.requests[0])
+    assert "The fault is in `read` instead, where E3 shows it." in asked
+    assert "def read():" in asked
+
+
+async def test_without_another_place_there_is_no_other_explanation(brain: LLMBrain, server: ModelServer) -> None:
+    server.script = [says(ANSWERS["critic"])]
+    assert (await brain.audit(submitted(NAMED))).value.approved
+    assert "other_holds" not in str(server.requests[0])
