@@ -15,9 +15,8 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.languages import LANGUAGES
-from nodes.search.parsers.pool import Progress
+from nodes.search.parsers.pool import Batch, build
 from nodes.search.parsers.protocol import Job, deadline
-from nodes.search.parsers.workers import build
 from tests.support.repositories import git
 
 MEGABYTE = 1_000_000
@@ -81,12 +80,12 @@ def read(folder: Path, language: str, ending: str, tokens: Sequence[str], size: 
     for token in tokens:
         content = source(token, size)
         blob = git(folder, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
-        progress = Progress([[Job(blob, f"a{ending}", blob, len(content))]])
+        batch = Batch([Job(blob, f"a{ending}", blob, len(content))])
         children, own = _children(), time.process_time()
-        built = list(build(repository, progress))
-        assert [parsed.complete for parsed, _ in built] == [True], built
+        built = list(build(repository, [batch]))
+        assert batch.complete, built
         own, children = time.process_time() - own, _children() - children
-        yield Read(language, token, not progress.unparsed, children, own, len(content))
+        yield Read(language, token, not batch.unparsed, children, own, len(content))
 
 
 def _children() -> float:

@@ -27,8 +27,8 @@ FILES = {
 IN_SMALL_STEPS = """
 import sys
 from nodes.search.index import loading
-from nodes.search.parsers import protocol, workers
-protocol.BATCH_BYTES, loading.PER_WRITE, workers.WORTH_A_PROCESS = 5_000, 1, 40_000
+from nodes.search.parsers import pool
+pool.BATCH_BYTES, loading.PER_WRITE, pool.WORTH_A_PROCESS = 5_000, 1, 40_000
 from bot.cli import cli
 cli(sys.argv[1:])
 """

@@ -17,8 +17,7 @@ from nodes.search.cache import Cache
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.index.loading import Loaded, load_index
-from nodes.search.parsers import child, pool, protocol, workers
-from nodes.search.parsers.protocol import Counted
+from nodes.search.parsers import child, pool, protocol
 from nodes.search.types import Query
 from tests.search.states import state
 from tests.serve.app import processes_of, wait_for
@@ -131,11 +130,10 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
     (entry,) = repository.tree(sha)
     jobs = [protocol.Job("bad.ts", entry.path, entry.blob, entry.size)]
     monkeypatch.setattr(child, "STALL", 0.0)
-    helper = child.Helper(repository, [jobs], [], first=[(0, [0])])
+    helper = child.Helper(protocol.Task(str(repository.directory), [jobs], [(0, [0])], [], os.getpid(), []))
     try:
         os.kill(helper._process.pid, signal.SIGSTOP)
-        # The first call may still find that the helper began the file.
-        assert [helper.ended() for _ in range(3)][-1] == -signal.SIGKILL
+        assert helper.ended() == -signal.SIGKILL
     finally:
         helper.close()
 
@@ -172,36 +170,23 @@ def test_batches_and_helpers_do_not_change_the_index(tmp_path: Path, monkeypatch
     files = {f"{folder}/{name}": text for folder in "abc" for name, text in SOUND.items()}
     make_repository(tmp_path / "r", {**files, "tabs.py": "def f():\n\treturn 1\n"})
     expected = state(load(tmp_path / "r").index)
-    monkeypatch.setattr(protocol, "BATCH_BYTES", 50)
-    monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
+    monkeypatch.setattr(pool, "BATCH_BYTES", 50)
+    monkeypatch.setattr(pool, "helpers_for", lambda _hard, _easy: 2)
     assert state(load(tmp_path / "r").index) == expected
 
 
 PLAIN_FILES = {f"pkg/part{number}.py": f"def part_{number}():\n    return {number}\n" for number in range(30)}
 
 
-def in_helpers_only(patch: pytest.MonkeyPatch) -> None:
-    """Leave every batch to two helpers, a few files in each."""
-    patch.setattr(protocol, "BATCH_BYTES", 200)
-    patch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
-    patch.setattr(workers, "claimed", lambda _descriptor: ())
-    patch.setattr(workers, "WORTH_COUNTING", 0)
-
-
-def test_helpers_count_the_words_of_files_that_need_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_repository(tmp_path / "r", {**PLAIN_FILES, "README.md": "What it is\n"})
-    expected = state(load(tmp_path / "r").index)
-    in_helpers_only(monkeypatch)
-    monkeypatch.setattr(workers, "ColumnBuilder", object)
-    assert state(load(tmp_path / "r").index) == expected
-
-
-def test_a_batch_whose_words_a_killed_helper_did_not_count_is_read_again(
+def test_a_batch_that_a_killed_helper_did_not_finish_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_repository(tmp_path / "r", PLAIN_FILES)
     expected = state(load(tmp_path / "r").index)
-    in_helpers_only(monkeypatch)
+    monkeypatch.setattr(pool, "BATCH_BYTES", 200)
+    monkeypatch.setattr(pool, "helpers_for", lambda _hard, _easy: 2)
+    # Every batch is left to the helpers.
+    monkeypatch.setattr(pool, "claimed", lambda _descriptor: ())
     begin = child.Helper.__init__
     stopped: list[int] = []
 
@@ -209,7 +194,7 @@ def test_a_batch_whose_words_a_killed_helper_did_not_count_is_read_again(
         begin(self, *given, **named)
         if not stopped:
             stopped.append(self._process.pid)
-            wait_for(lambda: self._at() is not None, 30)
+            wait_for(lambda: os.fstat(self._output.fileno()).st_size > 0, 30)
             self._process.kill()
 
     monkeypatch.setattr(child.Helper, "__init__", begin_and_die)
@@ -217,17 +202,13 @@ def test_a_batch_whose_words_a_killed_helper_did_not_count_is_read_again(
     assert stopped
 
 
-def test_a_counted_batch_without_all_of_its_blobs_is_incomplete() -> None:
-    jobs = [protocol.Job(f"{name}.py", f"{name}.py", name * 40, 1) for name in "ab"]
-    progress = pool.Progress([jobs, jobs])
-    for batch, complete in enumerate((True, False)):
-        progress.put_counted(Counted(batch, b"columns", complete))
-    progress.put_counted(Counted(0, b"again", complete=True))
-    assert [(one.number, one.columns, one.complete) for one in progress.finished()] == [
-        (0, b"columns", True),
-        (1, b"columns", False),
-    ]
-    assert list(progress.left()) == []
+def test_a_batch_without_all_of_its_blobs_is_incomplete(tmp_path: Path) -> None:
+    make_repository(tmp_path / "r", {"a.py": "x = 1\n"})
+    repository = Repository.open(tmp_path / "r")
+    (entry,) = repository.tree(repository.resolve())
+    jobs = [protocol.Job(name, f"{name}.py", blob, 1) for name, blob in (("a", entry.blob), ("b", "b" * 40))]
+    assert [batch.complete for batch, _ in pool.build(repository, [pool.Batch(jobs)])] == [False]
+    assert [batch.complete for batch, _ in pool.build(repository, [pool.Batch(jobs[:1])])] == [True]
 
 
 USES_THE_ENGINE = """

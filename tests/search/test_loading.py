@@ -11,7 +11,7 @@ from nodes.search.git import Repository
 from nodes.search.index import loading
 from nodes.search.index.loading import load_index
 from nodes.search.indexes import Indexes
-from nodes.search.parsers import protocol, workers
+from nodes.search.parsers import pool
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Scope
 from tests.search.states import state
@@ -165,9 +165,9 @@ def test_damaged_records_are_parsed_again(repository, cache, tmp_path, expected,
 
 
 def test_in_batches_by_several_processes(repository, cache, monkeypatch, expected):
-    monkeypatch.setattr(protocol, "BATCH_BYTES", 100)
+    monkeypatch.setattr(pool, "BATCH_BYTES", 100)
     monkeypatch.setattr(loading, "PER_WRITE", 1_000)
-    monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 3)
+    monkeypatch.setattr(pool, "helpers_for", lambda _hard, _easy: 3)
     seen = []
     sha = repository.resolve()
     loaded = load_index(repository, sha, cache, lambda *progress: seen.append(progress))

@@ -18,10 +18,9 @@ from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import Columns, is_intact, select_files, unpack
 from nodes.search.index.postings import read_changes, read_log
-from nodes.search.languages import always_needs_parser, language_of
-from nodes.search.parsers.pool import Progress
-from nodes.search.parsers.protocol import Job, cut_batches
-from nodes.search.parsers.workers import build
+from nodes.search.languages import language_of
+from nodes.search.parsers.pool import Batch, build, cut_batches
+from nodes.search.parsers.protocol import Job
 from nodes.search.paths.roles import role_of
 from nodes.search.paths.whose import read_project
 from nodes.search.types import Role, Scope
@@ -101,17 +100,6 @@ class Assembly:
         self.keys = frozenset(self.missing)
         """Keys of all indexed contents."""
 
-    def batches(self) -> list[list[Job]]:
-        """Return the missing files in batches; files whose name requires a parser come first, in their own batches."""
-        jobs = list(self.missing.values())
-        need_parser = [always_needs_parser(job.path) for job in jobs]
-        parts = (
-            [job for job, needs_parser in zip(jobs, need_parser, strict=True) if needs_parser is wanted]
-            for wanted in (True, False)
-        )
-        # The parent handles batches without such files itself; mixed batches would leave it idle.
-        return [batch for part in parts for batch in cut_batches(part)]
-
     def add(self, keys: Sequence[str], columns: Columns) -> None:
         """Take missing contents from a table, given the key of each of its files."""
         for row, key in enumerate(keys):
@@ -172,14 +160,15 @@ def load_index(
         files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
         files.add_known(previous, cache)
         parsed = len(files.missing)
-        batches = Progress(files.batches())
+        batches = cut_batches(list(files.missing.values()))
         complete = _parse(repository, files, batches, cache, progress)
     tree = Tree(listing(), files.columns())
     complete &= tree.listing.has_history and all(entry.size >= 0 for entry in entries)
     # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
     if cache and complete and not repository.shallow:
         cache.put_tree(tree_key, tree.pack())
-    loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, batches.unparsed, files.left_out)
+    unparsed = sum(batch.unparsed for batch in batches)
+    loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
     return loaded
 
@@ -261,18 +250,20 @@ def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
         repository.shortfalls.note("repository.text")
 
 
-def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Cache | None, progress: Watcher) -> bool:
+def _parse(
+    repository: Repository, files: Assembly, batches: Sequence[Batch], cache: Cache | None, progress: Watcher
+) -> bool:
     """Parse the missing files; return whether all of them could be read."""
     fresh: dict[str, bytes] = {}
     done, complete, total = 0, True, len(files.missing)
-    for parsed, columns in build(repository, batches):
-        keys = [job.key for job in batches.batches[parsed.number]]
+    for batch, columns in build(repository, batches):
+        keys = [job.key for job in batch.jobs]
         files.add(keys, columns)
-        complete &= parsed.complete
-        if cache and parsed.complete:
+        complete &= batch.complete
+        if cache and batch.complete:
             fresh |= zip(keys, columns.records(), strict=True)
             # A missed deadline cost seconds of processor time, so its result is stored before anything else can fail.
-            if parsed.missed or sum(map(len, fresh.values())) > PER_WRITE:
+            if batch.unparsed or sum(map(len, fresh.values())) > PER_WRITE:
                 cache.put(fresh, files.keys)
                 fresh = {}
         done += len(keys)

@@ -1,10 +1,8 @@
 """A child process that parses batches until none is left (``python -m nodes.search.parsers.helper``).
 
-In a large repository it also counts the words of batches that need no parser. Other batches are written file by file,
-so that nothing is lost if a parser ends the process.
-
-A parser may need minutes for a small file, and nothing in this process can interrupt it. Therefore the kernel ends the
-process when a file has used its processor time; the parent reads in the note which file that was.
+Each file is written alone, so that nothing is lost if a parser ends the process. A parser may need minutes for a small
+file, and nothing in this process can interrupt it. Therefore the kernel ends the process when a file has used its
+processor time; the last frame says which file that was.
 """
 
 from __future__ import annotations
@@ -23,25 +21,20 @@ from nodes.search.git.objects import BlobReader, is_text
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
 from nodes.search.parsers.protocol import (
-    NOTE,
     PLAIN,
     TOO_MUCH_MEMORY,
-    Counted,
-    Job,
     Task,
     Text,
     claimed,
     deadline,
+    frame_of_start,
+    frame_of_text,
     load_task,
-    needs_parser,
-    packed,
-    packed_counted,
     plain_text,
-    text_without_parser,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
 MEMORY = 1 << 30
 """Bytes of address space; the largest file that parses without errors needs a third of it."""
@@ -51,22 +44,16 @@ PROCESSOR = 300
 
 def work(task: Task, reader: BlobReader, output: int) -> None:
     """Parse while batches are left and the parent lives."""
-    build = _builder() if task.counts else None
     for number, files in _assigned(task):
         jobs = [task.batches[number][file] for file in files]
-        if build and len(jobs) == len(task.batches[number]) and not needs_parser(jobs):
-            os.pwrite(task.note, NOTE.pack(number, 0, time.process_time()), 0)
-            if counted := _counted(build, number, jobs, reader):
-                _write(output, packed_counted(counted))
-                continue
         for file, job, content in zip(files, jobs, reader.read([job.blob for job in jobs]), strict=True):
             # The parent id changes when the parent ends; then no process reads the results.
             if os.getppid() != task.parent:
                 return
-            # Before the parser starts: after the kernel has ended the process, only the note remains.
-            os.pwrite(task.note, NOTE.pack(number, file, time.process_time()), 0)
-            text = None if content is None else _text(task, job, content)
-            _write(output, packed(number, file, text))
+            # Before the parser starts: after the kernel has ended the process, only this frame remains.
+            _write(output, frame_of_start(number, file, time.process_time()))
+            text = None if content is None else _text(task, job.path, content)
+            _write(output, frame_of_text(number, file, text))
 
 
 def _assigned(task: Task) -> Iterator[tuple[int, list[int]]]:
@@ -75,36 +62,15 @@ def _assigned(task: Task) -> Iterator[tuple[int, list[int]]]:
         yield from ((number, list(range(len(task.batches[number])))) for number in claimed(claims))
 
 
-def _builder() -> Callable[[Sequence[Text]], bytes]:
-    """Return a function that packs the columns of some texts."""
-    # Here, because numpy takes as long to load as the rest of a helper, and most helpers do not count.
-    from nodes.search.index.records import ColumnBuilder  # noqa: PLC0415 - see above
-
-    build = ColumnBuilder().build
-    return lambda texts: build(texts).pack()
-
-
-def _counted(
-    build: Callable[[Sequence[Text]], bytes], number: int, jobs: Sequence[Job], reader: BlobReader
-) -> Counted | None:
-    """Read a whole batch without a parser and count its words; None if a file needs a parser."""
-    contents = reader.read([job.blob for job in jobs])
-    texts = [text_without_parser(job.path, content) for job, content in zip(jobs, contents, strict=True)]
-    read = [text for text in texts if text]
-    if len(read) < len(jobs):
-        return None
-    return Counted(number, build(read), None not in contents)
-
-
-def _text(task: Task, job: Job, content: bytes) -> Text:
+def _text(task: Task, path: str, content: bytes) -> Text:
     if not content or not is_text(content):
         return Text(b"", PLAIN)
-    if language_of(job.path) in task.gave_up:
-        return plain_text(job.path, content)
+    if language_of(path) in task.gave_up:
+        return plain_text(path, content)
     # SIGPROF has no handler, so the kernel ends the process. A handler in Python would only run after the parser
     # returns.
     signal.setitimer(signal.ITIMER_PROF, deadline(len(content)))
-    text = Text(content, outline(job.path, content))
+    text = Text(content, outline(path, content))
     signal.setitimer(signal.ITIMER_PROF, 0)
     return text
 
