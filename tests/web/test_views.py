@@ -1,26 +1,18 @@
-"""Parts of pages: described drawings, highlighted quotes, and comments without active content."""
+"""Parts of pages: described drawings, and comments without active content."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.report.words import count, span
 from bot.server.web.render import file_name
 from bot.server.web.views import path
 from bot.server.web.views.words import CUT, as_html, label, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
-from nodes.search.languages import LANGUAGES
-from nodes.search.languages.lexemes import lexemes
 from nodes.state import TraceEntry
-from tests.support.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry
-
-ENDINGS = sorted({language.endings[0] for language in LANGUAGES if language.endings})
 
 
 def at(node: str, began: float, ended: float | None) -> Visit:
@@ -61,19 +53,6 @@ def test_the_graph_shows_the_path(
 def test_overlap_is_the_time_with_more_than_one_running_node() -> None:
     seen = [at("codebase_search", 0.0, 2.0), at("web_search", 0.5, 2.5), at("tool", 1.0, 1.5), at("critic", 3.0, 4.0)]
     assert path.overlap(seen) == pytest.approx(1.5)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=400), st.sampled_from(ENDINGS))
-def test_a_quote_in_pieces_is_the_quote(text: str, ending: str) -> None:
-    assert "".join(texts for _, texts in lexemes(f"a{ending}", text)) == text
-
-
-@pytest.mark.tried("texts made to be slow to read")
-@pytest.mark.parametrize("sign", ["(", "[{", '"', "`${", "<", "/*", "if ", "\\", "#{"])
-def test_hostile_quotes_take_little_time(sign: str) -> None:
-    for ending in ENDINGS:
-        assert_cheap(partial(lexemes, f"a{ending}", (sign * 1_000)[:1_000]), 1.0, ending)
 
 
 def test_a_rendered_comment_retains_its_structure_and_is_sanitised() -> None:

@@ -97,8 +97,6 @@ class Language:
     """The function of that module that returns the grammar."""
     files: tuple[str, ...] = ()
     """File names that belong to this language whatever their ending."""
-    keywords: frozenset[str] = frozenset()
-    """Reserved words that pages highlight."""
     outline_by_lines: Callable[[bytes], Outline | None] | None = None
     """Returns the parser's outline of plainly written source in less time; None if the source needs the parser."""
 

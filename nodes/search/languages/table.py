@@ -19,7 +19,7 @@ _CPP_HEADER = re.compile(rb"^(namespace|template|class|using)\b|^[ \t]*(public|p
 
 def _language(key: str, table: dict[str, dict[str, Any]]) -> Language:
     row = {**table.get(table[key].get("like", ""), {}), **table[key]}
-    words = {name: tuple(row.get(name, "").split()) for name in ("endings", "files", "keywords")}
+    words = {name: tuple(row.get(name, "").split()) for name in ("endings", "files")}
     name = row.get("name", key)
     return Language(
         name,
@@ -28,7 +28,6 @@ def _language(key: str, table: dict[str, dict[str, Any]]) -> Language:
         queries=tuple(row.get("queries", name).split()),
         factory=row.get("factory", "language"),
         files=words["files"],
-        keywords=frozenset(words["keywords"]),
         outline_by_lines=_OUTLINES.get(key),
     )
 

@@ -20,7 +20,6 @@ from nodes.agents.writing.statement import function_of, probable_place
 from nodes.evidence import Evidence
 from nodes.report import RelatedChange, RelatedIssue, Suspect, TriageReport
 from nodes.search.facts import Fact
-from nodes.search.languages.lexemes import lexemes
 from nodes.trust.secrets import mask
 
 _PLACES, _RANKED, _FACTS = 3, 5, 6
@@ -30,8 +29,6 @@ _MARK = re.compile(r" ?\[E\d{1,6}\]")
 _RELATIONS = {"duplicate": "May be the same", "related": "Similar", "fixed_by": "May have fixed it"}
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
-COLOURED = 200
-"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
 
 
 def cited_in(report: TriageReport) -> frozenset[str]:
@@ -65,7 +62,7 @@ def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] 
         if not (at.path or at.url or at.sha)
         else verbatim(line(str(at))),
         "numbers": numbers_of(evidence.quote, at.start_line if at.path is not None else None),
-        "quote": tokens_of(at.path if evidence.kind == "code" else None, evidence.quote),
+        "quote": verbatim(mask(evidence.quote)),
     }
 
 
@@ -87,22 +84,13 @@ class Lines:
     """The name for screen readers."""
     numbers: str
     """Line numbers, one per line; empty if the text is not from a file."""
-    quote: tuple[tuple[str, str], ...]
-    """(kind, text) pairs; the kind is a class of the style sheet, or empty."""
+    quote: str
+    """The lines without secrets."""
 
 
 def numbers_of(text: str, first: int | None) -> str:
     """Return the line numbers of a text that begins at a line, one per line; empty without a first line."""
     return "\n".join(str(first + line) for line in range(text.count("\n") + 1)) if first else ""
-
-
-def tokens_of(path: str | None, text: str) -> tuple[tuple[str, str], ...]:
-    """Split a text into tokens if the language of its path is known and they are few; secrets are masked."""
-    shown = mask(text)
-    tokens = lexemes(path, shown) if path else []
-    if not 0 < len(tokens) <= COLOURED:
-        return (("", verbatim(shown)),)
-    return tuple((kind, verbatim(token)) for kind, token in tokens)
 
 
 class Linked(NamedTuple):
@@ -190,7 +178,7 @@ def _code(suspect: Suspect, facts: Iterable[Fact]) -> Lines:
     numbers = numbers_of(suspect.quote, suspect.quote_start or suspect.start_line)
     marked = "\n".join(f"▸ {number}" if number in about else number for number in numbers.split("\n"))
     where = verbatim(line(f"{suspect.path}, from line {suspect.quote_start or suspect.start_line}"))
-    return Lines(where, marked, tokens_of(suspect.path, suspect.quote))
+    return Lines(where, marked, verbatim(mask(suspect.quote)))
 
 
 def _fact(fact: Fact, links: Links, here: str = "") -> Linked:
