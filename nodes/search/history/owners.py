@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from nodes.search.history.printed import shown
 from nodes.search.history.types import Owner
 from nodes.search.history.weigh import MASS, YEAR
+from nodes.search.paths.globs import path_matches
 from nodes.search.types import Reason
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ LARGEST = 3_000_000
 """Bytes; GitHub does not load a larger file either."""
 MAX_RULES = 20_000
 _OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100})?|[^\s@]{1,100}@[^\s@]{1,200}")
+_WILDCARD = re.compile(r"[*?\\]")
 _FIELD = re.compile(r"(?:\\.|[^\s\\]|\\$)+")
-T = TypeVar("T")
-S = TypeVar("S")
 SHOWN = 3
 LAST_CHANGES = 10
 """The number of changes of a file that count as recent."""
@@ -44,16 +44,11 @@ class Rule:
     """One line: a pattern and the owners of what it matches."""
 
     pattern: str
-    """The pattern as written, with escapes resolved."""
+    """As written, except that a space has no backslash."""
     owners: tuple[str, ...]
     """Users and teams with ``@``, or email addresses; empty if the line removes owners."""
     line: int
     """1-based."""
-    _segments: tuple[str, ...] = ()
-
-    def matches(self, path: str) -> bool:
-        """Return whether the rule matches a path of the repository."""
-        return matches(self._segments, path)
 
 
 def parse_codeowners(text: str) -> tuple[Rule, ...]:
@@ -70,28 +65,7 @@ def parse_codeowners(text: str) -> tuple[Rule, ...]:
 
 def owners_of(rules: Sequence[Rule], path: str) -> Rule | None:
     """Return the rule that decides for a path, which is the last that matches; it may have no owners."""
-    return next((rule for rule in reversed(rules) if rule.matches(path)), None)
-
-
-def segments_of(pattern: str) -> tuple[str, ...]:
-    """Split a pattern at its slashes into explicit segments: ``docs/`` becomes ``**``, ``docs``, ``**``, ``*``."""
-    parts = pattern.split("/")
-    if parts[0] == "":
-        parts = parts[1:]  # a leading slash anchors the pattern to the root
-    elif len(parts) == 1 or (len(parts) == 2 and parts[1] == ""):
-        parts = ["**", *parts]  # without a slash in the middle, the pattern matches at any depth
-    if parts[-1] in ("", "**"):
-        parts = [*parts[:-1], "**", "*"]  # a folder matches all its content, but no file of that name
-    return tuple(parts)
-
-
-def matches(segments: Sequence[str], path: str) -> bool:
-    """Return whether a path matches. A folder matches all its content, but ``docs/*`` only its direct content."""
-    parts = path.split("/")
-    if not segments:
-        return False
-    below = segments[-1] not in ("*", "**")
-    return _glob(segments, parts, "**", _fits) or (below and _glob((*segments, "**"), parts, "**", _fits))
+    return next((rule for rule in reversed(rules) if _matches(rule.pattern, path)), None)
 
 
 def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tuple[Owner, ...]:
@@ -136,30 +110,6 @@ def read_rules(log: Log) -> tuple[Rule, ...]:
     return ()
 
 
-def _fits(segment: str, part: str) -> bool:
-    return _glob(segment, part, "*", lambda one, other: one in ("?", other))
-
-
-def _glob(pattern: Sequence[S], items: Sequence[T], star: object, fits: Callable[[S, T], bool]) -> bool:
-    """Match a sequence against a pattern in which ``star`` matches any run, in at most the product of both lengths."""
-    at = place = 0
-    after_star, retry = -1, 0
-    while place < len(items):
-        # After a mismatch only the last star is extended: earlier ones cannot help, so there is no exponential
-        # backtracking.
-        if at < len(pattern) and pattern[at] == star:
-            after_star, retry = at + 1, place
-            at += 1
-        elif at < len(pattern) and fits(pattern[at], items[place]):
-            at, place = at + 1, place + 1
-        elif after_star >= 0:
-            retry += 1
-            at, place = after_star, retry
-        else:
-            return False
-    return all(part == star for part in pattern[at:])
-
-
 def _rule(raw: str, number: int) -> Rule | None:
     fields = _FIELD.findall(raw)
     if not fields or fields[0].startswith(("#", "!", "\\#")) or "[" in fields[0] or "]" in fields[0]:
@@ -171,10 +121,17 @@ def _rule(raw: str, number: int) -> Rule | None:
         if not _OWNER.fullmatch(field):
             return None
         owners.append(field)
-    pattern = re.sub(r"\\(.)", r"\1", fields[0])
-    if not pattern.strip("/"):
-        return None
-    return Rule(pattern, tuple(owners), number, segments_of(pattern))
+    pattern = fields[0].replace("\\ ", " ")
+    return Rule(pattern, tuple(owners), number) if pattern.strip("/") else None
+
+
+def _matches(pattern: str, path: str) -> bool:
+    # Most rules of a long file are excluded by their first letters, without compiling a pattern.
+    if _WILDCARD.split(pattern.strip("/"), maxsplit=1)[0] not in path:
+        return False
+    # Unlike in ``.gitignore``, ``docs/*`` does not match what is in a folder below ``docs``.
+    is_direct = pattern.endswith("/*") and "**" not in pattern
+    return path_matches(path, (pattern,)) and not (is_direct and path.count("/") > pattern.strip("/").count("/"))
 
 
 def _owner(name: str, reasons: Sequence[Reason]) -> Owner:
