@@ -365,6 +365,13 @@ def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> No
     assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
 
 
+def test_two_lines_with_one_sentence_are_said_once() -> None:
+    facts = (BUILT, replace(BUILT, line=5), CALLED)
+    assert comment(**{**FOUND, "facts": facts}).count(BUILT.says) == 1
+    others = (BUILT, *(replace(BUILT, path="src/list.py", line=line, says="It is here too.") for line in (1, 2)))
+    assert comment(**{**FOUND, "facts": others}).count("It is here too.") == 1
+
+
 def test_a_comment_does_not_send_a_maintainer_to_a_list() -> None:
     message = f"After 2 wider searches, confidence in the first place is 47%: {READ_THE_LIST}"
     assert READ_THE_LIST not in comment(**{**NOT_FOUND, "suspects": (SUSPECT,)}, review_message=message)

@@ -37,9 +37,12 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         kinds.setdefault(fact.kind, fact)
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.in_title))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
+    said = {lead.says}
     for fact in sorted(filter(is_stated, others), key=precedence(report.facts)):
-        if (fact.path, fact.line) != (lead.path, lead.line):
+        # Two lines of one function can have the same sentence, which tells a reader nothing the second time.
+        if (fact.path, fact.line) != (lead.path, lead.line) and fact.says not in said:
             lines.setdefault((fact.path, fact.line), fact)
+            said.add(fact.says)
     elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: SUSPECTS - 1]
     same = [fact for fact in lines.values() if fact.path == lead.path and fact.line]
     # Without a claim, the other places of the report matter as much as what surrounds the first.
@@ -61,12 +64,11 @@ def _repeats(fact: Fact, lead: Fact) -> bool:
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return the facts that are neither the headline nor shown below it."""
     lead = None if report.headline is None else report.facts[report.headline]
-    visible = {(fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
-    kept: dict[object, Fact] = {}
+    visible = {fact.says for fact in (*shown, *([lead] if lead else []))}
+    kept: dict[str, Fact] = {}
     for fact in filter(_is_about(report), report.facts):
-        same = (fact.path, fact.line, fact.says)
-        if same not in visible:
-            kept.setdefault(same, fact)
+        if fact.says not in visible:
+            kept.setdefault(fact.says, fact)
     return tuple(sorted(kept.values(), key=lambda fact: (is_echo(fact), not is_stated(fact))))
 
 

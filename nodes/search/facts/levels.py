@@ -139,8 +139,9 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
             if fact.path == first[0] and fact.kind == "used_here" and (not places or fact.follows in places)
         ]
         lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *order(fact)))
-        # The reporter knows where the type of the title is; of 27 such claims 22 were right.
-        if not lead.is_echo:
+        # The reporter knows where the type of the title is; of 27 such claims 22 were right. What shows a fault of
+        # other code, or a line that may have moved, is stated.
+        if not (lead.is_echo or lead.unclaimed):
             return Statement("claimed", lead, stated)
     # With strong facts on other files too, the first file was right in 73 % of development issues instead of 92 %.
     if stated:

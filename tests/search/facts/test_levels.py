@@ -27,6 +27,7 @@ GONE = replace(
     unclaimed=True,
     says="It passes; line 2 of 1.2 is no longer in this file.",
 )
+MAY_HAVE_MOVED = replace(_fact("a.py", "raised_here", strong=False), unclaimed=True)
 BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
 
 
@@ -44,6 +45,7 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param(
             [_fact("a.py"), _fact("b.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-elsewhere"
         ),
+        pytest.param([MAY_HAVE_MOVED, _fact("a.py")], 0.9, "stated", "a.py", id="led-by-a-line-that-may-have-moved"),
         pytest.param([_fact("b.py", "default_here")], 0.9, "ranked", None, id="only-an-option-declared-elsewhere"),
         pytest.param([_fact("a.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-here"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),

@@ -98,6 +98,7 @@ def test_a_printed_line_that_another_function_has_is_not_called_missing(tmp_path
     files = {"pkg/io.py": f"{PYTHON}\n\ndef other(self, path):\n    return self._cache[path]\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
     assert found.says.endswith("the line may have moved.")
+    assert found.unclaimed
 
 
 def test_no_frame_is_called_innermost_if_a_function_inside_it_is_gone(tmp_path: Path):

@@ -99,12 +99,17 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # chains the first and the last trace did equally (4 of 12 each), so neither leads.
         fits = frame.exact or frame.moved is not None or (event is not None and frame.symbol is not None)
         strong = fits and len(chain) == 1 and not purpose and not frame.lost_inner
+        # Neither the text of the line nor its error says that the number is still that of the line.
+        may_have_moved = not frame.exact and frame.moved is None and event is None
         yield replace(
             fact,
             strong=strong,
             refuses=is_refusal(lines, frame.line, frame.start),
             by_library=frame.is_library,
-            unclaimed=follows or bool(frame.gone) or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
+            unclaimed=follows
+            or may_have_moved
+            or bool(frame.gone)
+            or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
         )
         yield from named
 
