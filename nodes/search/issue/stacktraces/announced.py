@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Line
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, build_trace
 from nodes.search.types import Frame, StackTrace
 
 _LOOKBACK = 8
@@ -110,9 +110,8 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
                 frames = [Frame(forward(start["path"]), int(start["line"])), *frames]
             if start and frames:
                 top, stop, message = _message(lines, (floor, index, stop), kind, start)
-                frames = frames[::-1] if kind.is_recent_last else frames
-                place = lines[top].start, lines[stop - 1].end
-                traces.append(StackTrace(kind.language, None, message, tuple(frames[:MAX_FRAMES]), *place))
+                heading, inside = Heading(None, message), lines[top:stop]
+                traces.append(build_trace(kind.language, heading, frames, inside, is_recent_last=kind.is_recent_last))
                 floor = stop
                 break
     return traces[:MAX_TRACES]

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from nodes.search.issue.located import find_located
 from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, error_line, same_place
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, build_trace, error_line, same_place
 from nodes.search.tokens import STOPWORDS
 from nodes.search.types import Frame, StackTrace
 
@@ -193,14 +193,9 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
     # Perl and Lua print the innermost place with the message.
     if heading.frame and not same_place(heading.frame, frames[0]):
         frames = [heading.frame, *frames]
-    return StackTrace(
-        language=frames[0].path.rpartition(".")[2].lower(),
-        error=heading.error,
-        message=heading.message,
-        frames=tuple((frames[::-1] if _RECENT_LAST.search(caption) else frames)[:MAX_FRAMES]),
-        start=lines[top].start,
-        end=lines[stop - 1].end,
-    )
+    is_recent_last = bool(_RECENT_LAST.search(caption))
+    language = frames[0].path.rpartition(".")[2].lower()
+    return build_trace(language, heading, frames, lines[top:stop], is_recent_last=is_recent_last)
 
 
 def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, Heading, str]:

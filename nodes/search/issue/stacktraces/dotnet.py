@@ -7,13 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import (
-    Dialect,
-    Heading,
-    Line,
-    error_line,
-    find_runs,
-)
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs
 from nodes.search.types import Frame, StackTrace
 
 # Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
@@ -35,9 +29,9 @@ _UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
 _ARGUMENTS = re.compile(r"`\d{1,2}|\[[^\[\]]{0,200}\]{1,4}")
 _MAX_ARGUMENTS = 800
 _MAX_PLACE = 500
-_FILLER = re.compile(r"-{3} \S.{0,200}$")
-_OUTER = re.compile(r"inner|intern|внутр|内部", re.IGNORECASE)
-"""A word of the note between the frames of an inner exception and those of the exception around it."""
+_NOTE = re.compile(r"-{3} \S.{0,200}$")
+_FILLER = re.compile(r"(?!.{0,300}(?:inner|intern|внутр|内部))-{3} \S.{0,200}$", re.IGNORECASE)
+"""A note that is not the one between the frames of an inner exception and those of the exception around it."""
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
@@ -47,7 +41,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     traces: list[StackTrace] = []
     for trace in sorted(find_runs(lines, _DIALECT), key=lambda trace: trace.start):
         first = index[trace.start]
-        if around and trace.error is None and first and _FILLER.match(lines[first - 1].bare):
+        if around and trace.error is None and first and _NOTE.match(lines[first - 1].bare):
             heading = around.pop()
             # Its name stood alone before its frames were read.
             traces = [other for other in traces if other.frames or other.error != heading.error]
@@ -113,8 +107,4 @@ def _alone(bare: str) -> Heading | None:
     return heading if heading and "." in str(heading.error) else None
 
 
-def _is_filler(bare: str) -> bool:
-    return bool(_FILLER.match(bare)) and not _OUTER.search(bare)
-
-
-_DIALECT = Dialect("csharp", _frame, _heading, filler=_is_filler, alone=_alone)
+_DIALECT = Dialect("csharp", _frame, _heading, filler=_FILLER, alone=_alone)

@@ -9,12 +9,12 @@ from itertools import takewhile
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
-    MAX_FRAMES,
     Dialect,
     FramelessError,
     Heading,
     Line,
     add_frameless_errors,
+    build_trace,
     find_runs,
 )
 from nodes.search.types import Frame, StackTrace
@@ -103,13 +103,11 @@ def _terms(lines: Sequence[Line]) -> Iterator[StackTrace]:
     for run in runs:
         reason = _REASON.search(text, max(0, run[0].start() - _APART), run[0].start())
         first, last = (bisect_right(starts, at) - 1 for at in (run[0].start(), run[-1].end() - 1))
-        frames = tuple(
+        frames = [
             Frame(forward(found[3]), int(found[4]), _function(found[2]), found[1].removeprefix("Elixir."))
             for found in run
-        )
-        yield StackTrace(
-            "elixir", reason[1] if reason else None, None, frames[:MAX_FRAMES], lines[first].start, lines[last].end
-        )
+        ]
+        yield build_trace("elixir", Heading(reason[1] if reason else None), frames, lines[first : last + 1])
 
 
 def _function(written: str) -> str | None:
@@ -134,8 +132,4 @@ def _struct(lines: Sequence[Line], index: int) -> FramelessError | None:
     return FramelessError(Heading(found[1], None if message == "nil" else message, frame), stop)
 
 
-def _is_filler(bare: str) -> bool:
-    return bare == "(stdlib)"
-
-
-DIALECT = Dialect("elixir", _frame, _heading, filler=_is_filler, alone=_alone)
+DIALECT = Dialect("elixir", _frame, _heading, filler=re.compile(r"\(stdlib\)$"), alone=_alone)

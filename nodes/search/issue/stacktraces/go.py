@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.stacktraces.runs import (
-    MAX_FRAMES,
     MAX_TRACES,
     FramelessError,
     Heading,
     Line,
     add_frameless_errors,
+    build_trace,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -40,7 +40,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             continue
         stop, frames = _frames(lines, index)
         top, heading = _heading_above(lines, floor=floor, first=index)
-        traces.append(_trace(lines, heading, frames, top=top, stop=stop))
+        traces.append(_trace(lines[top:stop], heading, frames))
         floor = index = stop
     return add_frameless_errors(lines, "go", traces, _frameless_error)
 
@@ -117,19 +117,12 @@ def _heading_above(lines: Sequence[Line], *, floor: int, first: int) -> tuple[in
     return top, Heading(None, state)
 
 
-def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, top: int, stop: int) -> StackTrace:
+def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame]) -> StackTrace:
     # Frames above the panic machinery run after the panic and do not show its cause.
     raised = [at for at, frame in enumerate(frames) if _qualified(frame) in _MACHINERY]
     # The last one, because a recovered panic that is raised again passes this machinery twice.
     relevant = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
-    return StackTrace(
-        language="go",
-        error=heading.error,
-        message=heading.message,
-        frames=tuple(relevant[:MAX_FRAMES]),
-        start=lines[top].start,
-        end=lines[stop - 1].end,
-    )
+    return build_trace("go", heading, relevant, lines)
 
 
 def _qualified(frame: Frame) -> str:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import (
-    Dialect,
-    Heading,
-    error_line,
-)
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, error_line
 from nodes.search.types import Frame
 
 _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
@@ -20,7 +16,6 @@ _ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extens
 _BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
 # webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
 _LAYER = re.compile(r"\([\w-]{1,40}\)/")
-_REPEATED = re.compile(r"\.\.\. \d{1,6} lines matching cause stack trace \.\.\.$")
 _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
 )
@@ -28,8 +23,9 @@ _PRINTED = re.compile(r"error: (.*)$")
 """A plain error of Bun."""
 _CONSOLE = re.compile(r"Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
 """The format of a browser console."""
-_NO_PLACE = re.compile(
+_FILLER = re.compile(
     r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
+    r"|\.\.\. \d{1,6} lines matching cause stack trace \.\.\.$|From previous event:$"
 )
 _SCRIPT = re.compile(
     r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
@@ -109,8 +105,4 @@ def _alone(bare: str) -> Heading | None:
     return Heading(match[1], (match[2] or "").strip() or None) if match else None
 
 
-def _is_filler(bare: str) -> bool:
-    return bool(_NO_PLACE.match(bare) or _REPEATED.match(bare)) or bare == "From previous event:"
-
-
-DIALECT = Dialect("javascript", _frame, _heading, filler=_is_filler, alone=_alone)
+DIALECT = Dialect("javascript", _frame, _heading, filler=_FILLER, alone=_alone)

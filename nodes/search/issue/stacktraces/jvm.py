@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nodes.search.issue.stacktraces.runs import (
-    Dialect,
-    Heading,
-    error_line,
-)
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, error_line
 from nodes.search.types import Frame
 
 _PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
@@ -64,9 +60,5 @@ def _alone(bare: str) -> Heading | None:
     return heading if heading and "." in str(heading.error) else None
 
 
-def _is_filler(bare: str) -> bool:
-    return bool(_OMITTED.match(bare))
-
-
-DIALECT = Dialect("java", _frame, _heading, filler=_is_filler, alone=_alone)
+DIALECT = Dialect("java", _frame, _heading, filler=_OMITTED, alone=_alone)
 """Every ``Caused by`` is a separate trace."""

@@ -6,14 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import (
-    Dialect,
-    FramelessError,
-    Heading,
-    Line,
-    add_frameless_errors,
-    find_runs,
-)
+from nodes.search.issue.stacktraces.runs import Dialect, FramelessError, Heading, Line, add_frameless_errors, find_runs
 from nodes.search.types import Frame, StackTrace
 
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
@@ -63,7 +56,7 @@ _LOOKBACK = 12
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
-    dialect = Dialect("c", _frame, _heading, filler=_is_filler, finished=_with_names, lookback=_LOOKBACK)
+    dialect = Dialect("c", _frame, _heading, filler=_FILLER, finished=_with_names, lookback=_LOOKBACK)
     return add_frameless_errors(lines, "c", find_runs(lines, dialect), _frameless_error)
 
 
@@ -151,7 +144,3 @@ def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None
     certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
     heading = _heading(bare) if certain else _located(bare)
     return FramelessError(heading, index + 1) if heading else None
-
-
-def _is_filler(bare: str) -> bool:
-    return bool(_FILLER.match(bare))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.python import MAX_RECENT, build_trace, conclusion, function_name
+from nodes.search.issue.stacktraces.python import MAX_RECENT, conclusion, function_name, python_trace
 from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, error_line
 from nodes.search.types import Frame, StackTrace
 
@@ -40,7 +40,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         # One frame without a heading may be a line of prose such as "utils.py in load(x)".
         if named or heading.error or len(frames) > 1:
             heading = heading if heading.error else Heading(named[1] if named else None)
-            traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
+            traces.append(python_trace(heading, frames, lines[top:stop]))
         index = max(stop, first + 1)
     return traces
 

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import (
-    Dialect,
-    Heading,
-    Line,
-    error_line,
-)
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
 from nodes.search.types import Frame, StackTrace
 
 _NUMBERED = re.compile(
@@ -143,14 +138,10 @@ def _alone(bare: str) -> Heading | None:
     return heading if heading.frame or uncaught else None
 
 
-def _is_filler(bare: str) -> bool:
-    return bool(_MAIN.match(bare))
-
-
 def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
     """Name in each frame the function that contains its place; PHP prints the one that is called there."""
     trace = _innermost_first(trace, lines)
     return trace if _names_its_place(trace, lines) else _shifted(trace)
 
 
-DIALECT = Dialect("php", _frame, _heading, filler=_is_filler, alone=_alone, finished=_finished)
+DIALECT = Dialect("php", _frame, _heading, filler=_MAIN, alone=_alone, finished=_finished)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.python import build_trace, error_below
+from nodes.search.issue.stacktraces.python import error_below, python_trace
 from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line
 from nodes.search.types import Frame, StackTrace
 
@@ -26,7 +26,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     for index, line in enumerate(lines):
         # A line of underscores begins the next failure.
         if frames and (index - last > _MAX_GAP or line.bare.startswith("____")):
-            traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=last + 1))
+            traces.append(python_trace(error_heading or Heading(None), frames, lines[first : last + 1]))
             frames, error_heading = [], None
         if line.bare.startswith("E  "):
             error_heading = error_heading or error_below(line.bare[1:].strip())
@@ -40,11 +40,10 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
         if not (match[3] or is_outer):
             heading = error_heading or error_below(line.bare[match.start(4) :]) or Heading(match[4])
-            traces.append(build_trace(lines, frames, heading, top=first, stop=index + 1))
+            traces.append(python_trace(heading, frames, lines[first : index + 1]))
             frames, error_heading = [], None
     if frames:
-        stop = _end(lines, last)
-        traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=stop))
+        traces.append(python_trace(error_heading or Heading(None), frames, lines[first : _end(lines, last)]))
     return traces[:MAX_TRACES]
 
 

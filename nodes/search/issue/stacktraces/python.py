@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.stacktraces.runs import (
-    MAX_FRAMES,
     MAX_TRACES,
     FramelessError,
     Heading,
     Line,
     add_frameless_errors,
+    build_trace,
     error_line,
 )
 from nodes.search.types import Frame, StackTrace
@@ -52,7 +53,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         above = lines[first - 1].bare if first else ""
         if MOST_RECENT_FIRST in above:
             top, heading = _fatal_error(lines, first)
-            traces.append(build_trace(lines, frames[::-1], heading, top=top, stop=index))
+            traces.append(build_trace("python", heading, frames, lines[top:index]))
             continue
         stop, heading = conclusion(lines, index, under=lines[first])
         # AWS Lambda prints the error above the trace.
@@ -60,7 +61,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             heading = error_line(lines[first - 2].bare.removeprefix("[ERROR] ")) or heading
         # Reporters often paste a trace without its first line.
         top = first - 1 if MAX_RECENT in above else first
-        traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
+        traces.append(python_trace(heading, frames, lines[top:stop]))
         index = stop
     return add_frameless_errors(lines, "python", traces, _frameless_error)
 
@@ -114,17 +115,8 @@ def function_name(written: str | None) -> str | None:
     return _CALLED.split(written, maxsplit=1)[0].strip() or None if written else None
 
 
-def build_trace(lines: Sequence[Line], frames: list[Frame], heading: Heading, *, top: int, stop: int) -> StackTrace:
-    """Build a trace from the lines from ``top`` to before ``stop``, with its frames reversed to innermost first."""
-    return StackTrace(
-        language="python",
-        error=heading.error,
-        message=heading.message,
-        # The most recent call is printed last, and it must be retained if there are too many frames.
-        frames=tuple(frames[::-1][:MAX_FRAMES]),
-        start=lines[top].start,
-        end=lines[stop - 1].end,
-    )
+python_trace = partial(build_trace, "python", is_recent_last=True)
+"""Build the trace of some lines from its heading and its frames as printed."""
 
 
 def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:

@@ -93,8 +93,4 @@ def _with_error(trace: StackTrace, text: str) -> StackTrace:
     return StackTrace(trace.language, error, message or None, trace.frames, trace.start, trace.end)
 
 
-def _is_filler(bare: str) -> bool:
-    return bool(_OMITTED.match(bare))
-
-
-_DIALECT = Dialect("ruby", frame=_frame, heading=_heading, filler=_is_filler)
+_DIALECT = Dialect("ruby", frame=_frame, heading=_heading, filler=_OMITTED)

@@ -82,8 +82,8 @@ class Dialect:
     language: str
     frame: Callable[[str], Frame | None]
     heading: Callable[[str], Heading | None]
-    filler: Callable[[str], bool] = lambda _: False
-    """Recognises lines between two frames that contain no frame."""
+    filler: re.Pattern[str] = re.compile(r"(?!)")
+    """The beginning of lines between two frames that contain no frame."""
     alone: Callable[[str], Heading | None] = lambda _: None
     """Recognises an error without frames that states its location, or whose format only this language has."""
     finished: Callable[[StackTrace, Sequence[Line]], StackTrace | None] = lambda trace, _: trace
@@ -106,6 +106,15 @@ def error_line(text: str) -> Heading | None:
     return Heading(error=name, message=message.strip() or None if message else None)
 
 
+def build_trace(
+    language: str, heading: Heading, frames: Sequence[Frame], lines: Sequence[Line], *, is_recent_last: bool = False
+) -> StackTrace:
+    """Build the trace that some lines print; the innermost frames are retained if there are too many."""
+    ordered = frames[::-1] if is_recent_last else frames
+    place = lines[0].start, lines[-1].end
+    return StackTrace(language, heading.error, heading.message, tuple(ordered[:MAX_FRAMES]), *place)
+
+
 def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
     """Return every run of frames, with the heading above it, then the errors that are recognised alone."""
     traces: list[StackTrace] = []
@@ -116,7 +125,11 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
             continue
         stop, frames = _frames(lines, index, dialect)
         # The floor prevents a second use of the heading of the trace above.
-        if trace := dialect.finished(_trace(lines, dialect, floor=floor, first=index, stop=stop, frames=frames), lines):
+        top, heading = _heading_above(lines, dialect, floor=floor, first=index)
+        # Only near the top: further down the same place is another call of a recursion.
+        if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
+            frames = [heading.frame, *frames]
+        if trace := dialect.finished(build_trace(dialect.language, heading, frames, lines[top:stop]), lines):
             traces.append(trace)
         floor = index = stop
     return add_frameless_errors(lines, dialect.language, traces, lambda read, at: _alone(dialect, read[at].bare, at))
@@ -149,9 +162,8 @@ def add_frameless_errors(
         start, end = lines[index].start, lines[stop - 1].end
         # An error inside a trace is its heading, which that trace already has.
         if error and all(trace.end <= start or end <= trace.start for trace in traces):
-            heading = error.heading
-            frames = (heading.frame,) if heading.frame else ()
-            found.append(StackTrace(language, heading.error, heading.message, frames, start, end))
+            frames = [error.heading.frame] if error.heading.frame else []
+            found.append(build_trace(language, error.heading, frames, lines[index:stop]))
             index = stop
         else:
             index += 1
@@ -165,27 +177,10 @@ def _frames(lines: Sequence[Line], first: int, dialect: Dialect) -> tuple[int, l
         frame = dialect.frame(lines[index].bare)
         if frame is not None:
             frames.append(frame)
-        elif not dialect.filler(lines[index].bare):
+        elif not dialect.filler.match(lines[index].bare):
             break
         index += 1
     return index, frames[:MAX_FRAMES]
-
-
-def _trace(
-    lines: Sequence[Line], dialect: Dialect, *, floor: int, first: int, stop: int, frames: list[Frame]
-) -> StackTrace:
-    top, heading = _heading_above(lines, dialect, floor=floor, first=first)
-    # Only near the top: further down the same place is another call of a recursion.
-    if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
-        frames = [heading.frame, *frames]
-    return StackTrace(
-        language=dialect.language,
-        error=heading.error,
-        message=heading.message,
-        frames=tuple(frames[:MAX_FRAMES]),
-        start=lines[top].start,
-        end=lines[stop - 1].end,
-    )
 
 
 def _heading_above(lines: Sequence[Line], dialect: Dialect, *, floor: int, first: int) -> tuple[int, Heading]:

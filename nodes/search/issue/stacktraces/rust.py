@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, same_place
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, build_trace, same_place
 from nodes.search.types import Frame, StackTrace
 
 _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
@@ -51,7 +51,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         stop, frames = _frames(lines, _backtrace_below(lines, index) if panicked else index)
         stop = stop if frames else index
         if heading.frame or frames or (panicked and lines[first].bare.startswith("thread '")):
-            traces.append(_trace(lines, heading, frames, first=first, stop=stop))
+            traces.append(_trace(lines[first:stop], heading, frames))
         index = max(stop, first + 1)
     return traces
 
@@ -122,20 +122,13 @@ def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
     return index, frames
 
 
-def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, first: int, stop: int) -> StackTrace:
+def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame]) -> StackTrace:
     frames = _without_machinery(frames)
     if heading.frame:
         same = [frame for frame in frames if same_place(frame, heading.frame)]
         named = replace(heading.frame, function=same[0].function if same else None)
         frames = [named, *(frame for frame in frames if frame not in same[:1])]
-    return StackTrace(
-        language="rust",
-        error=heading.error,
-        message=heading.message,
-        frames=tuple(frames[:MAX_FRAMES]),
-        start=lines[first].start,
-        end=lines[stop - 1].end,
-    )
+    return build_trace("rust", heading, frames, lines)
 
 
 def _without_machinery(frames: list[Frame]) -> list[Frame]:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nodes.search.issue.stacktraces.runs import (
-    Dialect,
-    Heading,
-)
+from nodes.search.issue.stacktraces.runs import Dialect, Heading
 from nodes.search.types import Frame
 
 _FATAL = re.compile(
@@ -23,6 +20,8 @@ _REPORT = re.compile(
     r"\d{1,4} {1,40}(\S{1,120}) {1,80}\t{0,4}0x[0-9a-f]{1,16} (.{1,600}?)(?: \+ \d{1,12})?"
     r"(?: \(([^():]{1,200}\.\w{1,6}):(\d{1,9})\))?$"
 )
+# Swift draws the source between frames; frames of system libraries have an address and no location.
+_FILLER = re.compile(r"[│├╭╰…]|\d.*(?:│|0x)")
 _UNSYMBOLICATED = re.compile(r"0x[0-9a-f]{1,16}$")
 
 
@@ -66,9 +65,4 @@ def _alone(bare: str) -> Heading | None:
     return heading if heading and heading.frame else None
 
 
-def _is_filler(bare: str) -> bool:
-    # Swift draws the source between frames; frames of system libraries have an address and no location.
-    return bare.startswith(("│", "├", "╭", "╰", "…")) or (bare[:1].isdigit() and ("│" in bare or "0x" in bare))
-
-
-DIALECT = Dialect("swift", _frame, _heading, filler=_is_filler, alone=_alone)
+DIALECT = Dialect("swift", _frame, _heading, filler=_FILLER, alone=_alone)
