@@ -78,10 +78,14 @@ def tried(name: str) -> Callable[[str], object]:
 
 
 def only_matched(name: str) -> bool:
-    """Return whether a pattern only matches the beginning of a text; False for a pattern that other modules use."""
+    """Return whether a pattern only matches the beginning of a text, as the filler of a trace does.
+
+    False for a pattern that other modules use.
+    """
     module, _, constant = name.rpartition(".")
-    uses = re.findall(rf"\b{re.escape(constant)}\b(\.match\(|\.fullmatch\(| = )?", getsource(import_module(module)))
-    return constant.startswith("_") and all(uses)
+    form = rf"(\bfiller=)?\b{re.escape(constant)}\b(\.match\(|\.fullmatch\(| = )?"
+    uses = re.findall(form, getsource(import_module(module)))
+    return constant.startswith("_") and all(map(any, uses))
 
 
 @pytest.mark.tried("regular expressions with the texts they are slowest on")

@@ -20,6 +20,23 @@ _DOUBLED = re.compile(r'File ""[^"\n]{1,500}"", line \d')
 _KEY = re.compile(r'"(?:log|msg|message|MESSAGE|text|line|event)"[ \t]{0,3}:[ \t]{0,3}"')
 
 
+_ERROR_KEY = re.compile(r'"error(Type|Message)"\s{0,9}:\s{0,9}"((?:[^"\\\n]|\\.){0,2000})"')
+_STACK = re.compile(r'"(?:stackTrace|stack|trace)"\s{0,9}:\s{0,9}\[\s{0,40}(?=["{])')
+_STACKED = re.compile(
+    r'"(?P<printed>(?:[^"\\\n]|\\.){1,2000})"'
+    r'|\{\s{0,40}"path":\s?"(?P<path>[^"\n]{1,400})",\s{1,40}"line":\s?(?P<line>\d{1,7}),'
+    r'\s{1,40}"label":\s?"(?P<label>[^"\n]{1,200})"\s{0,40}\}'
+)
+_NEXT_STACKED = re.compile(r"\s{0,40},\s{0,40}")
+_AROUND_STACK = 3_000
+"""Characters before a stack in which the keys of its error are."""
+_PYTHON, _JVM, _RUBY = (
+    re.compile(r" {0,4}File \\?\""),
+    re.compile(r"[^\s:(]{1,300}\([^()]{1,200}\)$"),
+    re.compile(r".*:in "),
+)
+
+
 class _String(NamedTuple):
     """The content of a quoted string, and its range with its quotation marks."""
 
@@ -48,6 +65,51 @@ def escapes(text: str) -> list[Edit]:
                 Edit(row.start + item.start(), row.start + item.end(), '"') for item in re.finditer('""', row.text)
             )
     return edits
+
+
+def stacks(text: str) -> list[Edit]:
+    """Write the error of AWS Lambda, a JSON object with the frames in a list, as the runtime of its language does."""
+    edits: list[Edit] = []
+    floor = 0
+    for stack in _STACK.finditer(text) if '"errorType"' in text else ():
+        end, frames = stack.end(), list[re.Match[str]]()
+        while frame := _STACKED.match(text, end):
+            frames.append(frame)
+            more = _NEXT_STACKED.match(text, frame.end())
+            end = more.end() if more else frame.end()
+        around = text.rfind("{", max(floor, stack.start() - _AROUND_STACK), stack.start()), text.find("}", end)
+        keys = {found[1]: _decoded(found[2]) for found in _ERROR_KEY.finditer(text, max(floor, around[0]), around[1])}
+        if frames and stack.start() >= floor and around[0] >= 0 and around[1] > 0 and "Type" in keys:
+            edits += _unfolded(frames, around, f"{_typed(keys['Type'])}: {keys.get('Message', '')}".rstrip(": "))
+            floor = around[1] + 1
+    return edits
+
+
+def _typed(name: str) -> str:
+    """Return the class in ``Function<ArgumentError>``, as the runtime of Ruby names it."""
+    return name.removeprefix("Function<").removesuffix(">")
+
+
+def _unfolded(frames: Sequence[re.Match[str]], around: tuple[int, int], error: str) -> Iterator[Edit]:
+    """Yield the edits that make a JSON object a trace; the frames stay where they are."""
+    first = frames[0]["printed"] or ""
+    is_python = bool(_PYTHON.match(first))
+    before = (
+        "\nTraceback (most recent call last):\n" if is_python else "\n" if first.startswith(error) else f"\n{error}\n"
+    )
+    margin = "    at " if _JVM.match(first) else "    from " if _RUBY.match(first) else ""
+    at = around[0]
+    for frame in frames:
+        if frame["path"]:
+            yield Edit(at, frame.end(), f"{before}{frame['label']}(...)\n\t{frame['path']}:{frame['line']}")
+        else:
+            yield Edit(at, frame.start("printed"), before + margin)
+            printed = _without_end(frame["printed"])
+            stop = frame.start("printed") + len(printed)
+            yield from _unescaped(frame.string, frame.start("printed"), stop)
+            yield Edit(stop, frame.end())
+        at, before = frame.end(), "\n"
+    yield Edit(at, around[1] + 1, f"\n{error}\n" if is_python else "\n")
 
 
 def _record(row: Row) -> _String | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from nodes.search.issue.normal.escapes import escapes
+from nodes.search.issue.normal.escapes import escapes, stacks
 from nodes.search.issue.normal.mapped import Edit, Mapped
 from nodes.search.issue.normal.markup import boxes, colours, markup, plain_characters, quotes
 from nodes.search.issue.normal.prefixes import prefixes, sorted_by_source
@@ -18,7 +18,7 @@ _MAX_PASSES = 6
 """Layers around a text: an escaped log line inside a log line of a container that somebody quoted."""
 _STEPS: tuple[Callable[[str], list[Edit]], ...] = (
     *(plain_characters, colours, markup, quotes, boxes),
-    *(escapes, prefixes, joined, wrapped),
+    *(stacks, escapes, prefixes, joined, wrapped),
 )
 
 

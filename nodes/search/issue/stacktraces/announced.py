@@ -42,7 +42,9 @@ _KINDS = (
         re.compile(r"Backtrace:$"),
         re.compile(r"(?P<line>\d{1,7}):\d{1,5} {1,3}\d{1,4} \((?P<name>[^\s()]{1,200})"),
         re.compile(rf"In (?:unknown file|{_PATH}):$|\d{{1,4}} \("),
-        re.compile(r"[^\s:]{1,300}:\d{1,7}:\d{1,5}: (?:In procedure \S{1,100}: ?)?(?P<message>.{0,400})"),
+        re.compile(
+            r"(?:[^\s:]{1,300}:\d{1,7}:\d{1,5}: |ERROR: (?=In ))(?:In procedure \S{1,100}: ?)?(?P<message>.{0,400})"
+        ),
         is_recent_last=True,
     ),
     _Kind(
@@ -66,7 +68,8 @@ _KINDS = (
         re.compile(r"while executing$"),
         re.compile(
             rf"\((?:file \"{_PATH}\" line (?P<line>\d{{1,7}})"
-            r"|(?:procedure|method|class|constructor|destructor) \"(?P<name>[^\s\"]{1,200})\".{0,80} line \d{1,7})\)$"
+            r"|(?:(?:class|object) \"[^\s\"]{1,200}\" )?(?:procedure|method|class|constructor|destructor)"
+            r"(?: \"(?P<name>[^\s\"]{1,200})\")?.{0,80} line \d{1,7})\)$"
         ),
         re.compile(r"\"|.{0,400}\"$|invoked from within$|\(.{1,200}\)$"),
         re.compile(r"(?P<message>.{1,400})"),
@@ -159,9 +162,11 @@ def _message(
         return index, stop, printed
     if kind.is_recent_last:
         below = kind.message.match(lines[stop].bare[:_LONGEST]) if stop < len(lines) else None
-        more = below and not below["message"] and stop + 1 < len(lines)
-        message = lines[stop + 1].bare if more else below["message"] if below else None
-        return index, stop + bool(below) + bool(more), message
+        if below and not below["message"] and stop + 1 < len(lines):
+            stop, printed = stop + 1, lines[stop + 1].bare[:_LONGEST]
+            again = kind.message.match(printed)
+            return index, stop + 1, again["message"] if again else printed
+        return index, stop + bool(below), below["message"] if below else None
     above = list(takewhile(lambda line: not is_fence(line.bare), lines[max(floor, index - _LOOKBACK) : index][::-1]))
     indent = min((line.indent for line in above), default=0)
     for back, line in enumerate(above, 1):

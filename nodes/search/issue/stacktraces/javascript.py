@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import Dialect, Heading, error_line
-from nodes.search.types import Frame
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
+from nodes.search.types import Frame, StackTrace
 
 _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
 _SHORT = re.compile(r"(\S{1,300}\.(?:[cm]?[jt]sx?|vue|svelte)\??):(\d{1,9})$")
@@ -31,6 +34,11 @@ _SCRIPT = re.compile(
     r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
     r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
 )
+_ASSERTION = "AssertionError"
+_ABOVE = re.compile(r"((?:file://)?(?:/|[A-Za-z]:)[^\s:][^:]{0,300}):(\d{1,9})$")
+"""The place of a syntax error, above the line of source and its caret."""
+_FAR, _TO_PLACE, _LONGEST = 40, 4, 500
+"""Lines above the frames that may have the heading of a failed assertion, or the place; and characters of a line."""
 _FOREIGN = re.compile(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$")
 """Files whose runtimes print the place below the function, with a column, as ``at path:1:2``."""
 
@@ -105,4 +113,17 @@ def _alone(bare: str) -> Heading | None:
     return Heading(match[1], (match[2] or "").strip() or None) if match else None
 
 
-DIALECT = Dialect("javascript", _frame, _heading, filler=_FILLER, alone=_alone)
+def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """Add the place that Node prints above an error, and the error above the difference of a failed assertion."""
+    if trace.error not in (None, "SyntaxError"):
+        return trace
+    at = bisect_left(lines, trace.start, key=lambda line: line.start)
+    above = [line.bare[:_LONGEST] for line in lines[max(0, at - _FAR) : at]][::-1]
+    if trace.error is None:
+        error = next((heading for bare in above if bare.startswith(_ASSERTION) and (heading := error_line(bare))), None)
+        trace = replace(trace, error=error.error, message=error.message) if error else trace
+    place = next(filter(None, map(_ABOVE.match, above[:_TO_PLACE])), None) if trace.error == "SyntaxError" else None
+    return replace(trace, frames=(Frame(clean_path(place[1]), int(place[2])), *trace.frames)) if place else trace
+
+
+DIALECT = Dialect("javascript", _frame, _heading, filler=_FILLER, alone=_alone, finished=_finished)

@@ -28,6 +28,9 @@ _FATAL = re.compile(
     r"(?:PHP )?(Fatal error|Parse error|Warning|Notice|Deprecated|(?:Catchable|Recoverable) fatal error): {1,3}(.*)"
 )
 _UNCAUGHT = re.compile(r"(?:.{0,400}?[:'] {0,3})?(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
+_SYMFONY = re.compile(
+    r'.{0,200}?Uncaught PHP Exception ([\w\\]{1,200}): "(.{0,1000})" at (\S{1,300}\.\w{2,6}) line (\d{1,9})'
+)
 _WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| on line (\d{1,9}))")
 _LARAVEL = re.compile(r".{0,400}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
 _LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
@@ -130,6 +133,8 @@ def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
 
 def _alone(bare: str) -> Heading | None:
     bare = bare.removeprefix("( ! ) ")
+    if "Uncaught PHP Exception " in bare and (logged := _SYMFONY.match(bare)):
+        return _located(logged[1], f"{logged[2]} in {logged[3]}:{logged[4]}")
     match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
     if not match:
         return None
