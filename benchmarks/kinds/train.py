@@ -14,7 +14,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -46,18 +47,24 @@ def main() -> None:
 
 
 def as_text(model: Model) -> str:
-    """Return the model as JSON, one term per line, so that changes are readable."""
+    """Return the model as JSON, with one line per first letter of its terms."""
     lines = [
         f'"kinds": {json.dumps(model.kinds)}',
         f'"bias": {list(model.bias)}',
         f'"temperature": {model.temperature}',
     ]
-    fields = []
-    for name, weights in model.fields.items():
-        terms = ",\n".join(f"{json.dumps(term)}: {json.dumps(weights[term])}" for term in sorted(weights))
-        fields.append(f'"{name}": {{\n{terms}\n}}')
-    lines.append('"fields": {\n' + ",\n".join(fields) + "\n}")
+    fields = ",\n".join(f'"{name}": {by_first_letter(weights)}' for name, weights in model.fields.items())
+    lines.append(f'"fields": {{\n{fields}\n}}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def by_first_letter(values: Mapping[str, object]) -> str:
+    """Return a mapping as JSON in the order of its keys, with one line per first letter."""
+    lines = (
+        ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(values[key])}" for key in keys)
+        for _, keys in groupby(sorted(values), key=lambda key: key[:1])
+    )
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def _held_out_scores(splits: Iterable[Split]) -> list[tuple[Example, list[float]]]:

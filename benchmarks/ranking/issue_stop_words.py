@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.kinds.examples import LONGEST
+from benchmarks.kinds.train import by_first_letter
 from nodes.search.issue.query import STOP_WORDS, without_asides
 from nodes.search.tokens import query_terms
 
@@ -32,7 +32,7 @@ def main() -> None:
         words = issue_stop_words(
             (row["repo"], f"{row['title']}\n{without_asides(row['body'])}") for row in csv.DictReader(rows)
         )
-    STOP_WORDS.write_text(json.dumps(words, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    STOP_WORDS.write_text(f"{by_first_letter(words)}\n", encoding="utf-8")
     print(f"wrote {STOP_WORDS}, {len(words)} terms")
 
 
