@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bot.limits.ceilings import (
     Amount,
@@ -23,7 +24,7 @@ from bot.settings.operator import Spending
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
-from nodes.brains.calls.budget import Call, PostponedError
+from nodes.brains.calls.budget import Call, PostponedError, Settle
 from nodes.context import ModelError
 from nodes.state import Usage
 
@@ -90,7 +91,7 @@ class SharedBudget:
     def begin(self, before: Usage) -> None:
         """Do nothing: the store contains the run's usage."""
 
-    async def reserve(self, call: Call) -> _Reserved:
+    async def reserve(self, call: Call) -> Settle:
         """Reserve a call and its highest possible cost, then wait for its turn if the wait is short.
 
         Raises:
@@ -110,7 +111,7 @@ class SharedBudget:
                 await self.limited("model.pace", "the rate limit for model calls is reached")
                 await self._postpone("waiting for a turn to call the model", turn.wait)
             await asyncio.sleep(turn.wait)
-        return _Reserved(self, call.model, amount)
+        return partial(self._settle, call.model, amount)
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
         """Sleep briefly; postpone the run for a longer pause.
@@ -145,6 +146,12 @@ class SharedBudget:
         price = cost(self.prices, model, input_tokens, output_tokens, cached_tokens)
         return Amount(calls=1, tokens=input_tokens + output_tokens, cost=price)
 
+    async def _settle(self, model: str, reserved: Amount, usage: Usage) -> None:
+        """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
+        spent = self.amount(model, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+        MODEL_COST.labels(model).inc(spent.cost / 1_000_000)
+        await self.counters.refund(self.scopes, reserved - spent)
+
     @contextlib.asynccontextmanager
     async def _refund_on_error(self, amount: Amount) -> AsyncIterator[None]:
         try:
@@ -152,16 +159,3 @@ class SharedBudget:
         except BaseException:  # a call that was not sent costs nothing, whatever prevented it (cancellation included)
             await self.counters.refund(self.scopes, amount)
             raise
-
-
-@dataclass(frozen=True, slots=True)
-class _Reserved:
-    budget: SharedBudget
-    model: str
-    amount: Amount
-
-    async def settle(self, usage: Usage) -> None:
-        """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
-        spent = self.budget.amount(self.model, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-        MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
-        await self.budget.counters.refund(self.budget.scopes, self.amount - spent)

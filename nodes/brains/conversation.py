@@ -6,26 +6,24 @@ A model or a server that cannot hold one reads in two stages.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
 from nodes.brains.briefing import later_messages
 from nodes.brains.calls.abilities import Abilities
+from nodes.brains.calls.asking import ask_structured, ask_turn, build_turn_sender
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model, ReadingLimits
 from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import InvalidOutput
-from nodes.brains.calls.structured import ask_structured
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.calls.turns import ask_turn
 from nodes.brains.fence import fence
-from nodes.brains.files import choose_files
 from nodes.brains.shared import build_conversation, join_sections, read_before
 from nodes.brains.submitted import Concluded
 from nodes.context import Case, FileCard, Judged, ModelError, ToolPort
 from nodes.evidence import Locator
-from nodes.judgements import CALLS, Call, CodeReading, Submit, Turn
+from nodes.judgements import CALLS, FILES, Call, CodeReading, FileStep, Submit, Turn
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
 from prompts import LAST_TURN, OBJECTION, build_turns_left
@@ -106,6 +104,7 @@ class Conversation:
     def __init__(self, model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> None:
         self._model = model
         self._budget = budget
+        self._turns = build_turn_sender(model, budget)
         self._case = case
         self._steps = limits.steps
         self._tokens = limits.tokens
@@ -146,7 +145,8 @@ class Conversation:
         try:
             submit = await self._in_stages(tools) if self._case.files else Submit()
         except ModelError as error:
-            raise ModelError(str(error), self.usage + error.usage) from error
+            error.usage += self.usage
+            raise
         judged = await self._concluded(submit, tools)
         # The program chose the lines, so that they were shown says nothing about the model.
         return replace(judged, value=judged.value.model_copy(update={"has_read_first": None}))
@@ -216,15 +216,10 @@ class Conversation:
             self._messages = (*self._messages, ("human", LAST_TURN))
         self.turns += 1
         try:
-            asked = await ask_turn(self._model, self._messages, budget=self._budget)
-        except InvalidOutput as invalid:
-            self.usage += invalid.usage
-            raise
-        except ModelError as error:
-            raise ModelError(str(error), self.usage + error.usage) from error
-        self.usage += asked.usage
-        self._messages = asked.messages
-        return asked.turn
+            turn, self._messages = await ask_turn(self._turns, self._messages)
+        finally:
+            self.usage = self._turns.usage
+        return turn
 
     async def _answer(self, calls: Sequence[Call], tools: ToolPort) -> None:
         answers: list[str] = []
@@ -249,6 +244,37 @@ class Conversation:
             dropped=concluded.dropped,
             remarks=(*self._model.remarks, *tools.shortened[:_SHORTENED]),
         )
+
+
+async def choose_files(
+    model: Model, budget: ModelBudget, case: Case, tools: ToolPort, *, listed: str, known: Mapping[str, str]
+) -> tuple[Judged[FileStep], tuple[str, ...]]:
+    """Return the answer, and paths: the chosen ones, a file that the list lacks, then the list.
+
+    Args:
+        model: the model to ask.
+        budget: pays for the request.
+        case: the run.
+        tools: looks up the files that the list lacks.
+        listed: the files as the model sees them, the search's best first.
+        known: their paths by the ids in the list.
+
+    Raises:
+        ModelError: no usable answer arrived.
+    """
+    sections = (
+        ("What was read from it", read_before(case)),
+        ("Said since", later_messages(case)),
+        ("Files", fence("files", listed)),
+    )
+    answer = await ask_structured(
+        model, FileStep, build_conversation(case, "files", join_sections(sections)), budget=budget
+    )
+    step = answer.value
+    named = [known[name] for file in step.files if (name := file.strip(" []()`").upper()) in known]
+    missing = [sketch.path for sketch in await tools.sketched(step.not_listed)]
+    # Five files are read further, and what a model names from its own knowledge is one of them.
+    return answer, tuple(dict.fromkeys((*named[: FILES - 1], *missing[:1], *named[FILES - 1 :], *known.values())))
 
 
 def _around(quoted: Locator, function: Location | None = None, above: int = _BEFORE) -> ToolCall:

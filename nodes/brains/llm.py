@@ -12,11 +12,12 @@ from typing import Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, Field, create_model
 
 from nodes.brains.briefing import build_briefing, build_supervisor_context, evidence_for, select
+from nodes.brains.calls.asking import ask_structured
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
+from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
-from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.conversation import read_code
 from nodes.brains.countered import ComparedAudit, build_question, other_place
 from nodes.brains.fence import fence
@@ -103,7 +104,7 @@ class LLMBrain:
         tools = [(info.name, info.description) for info in case.sources if info.name in companions and info.description]
         system = build_supervisor_system_prompt(case.language, tools)
         try:
-            answer: Structured[BaseModel] = await ask_structured(
+            answer: Judged[BaseModel] = await ask_structured(
                 model,
                 decision_schema(legal, companions),
                 _conversation(system, build_supervisor_context(case.state, fenced=True)),
@@ -115,8 +116,7 @@ class LLMBrain:
             logger.warning("supervisor output invalid twice", extra={"action": "supervisor.invalid"})
             forced = _useful(_FORCED_FALLBACK, legal, case.state)
             return Judged(forced, judged_by=model.name, usage=invalid.usage, remarks=model.remarks)
-        decision = _useful(_plain(answer.value, case.state), legal, case.state)
-        return Judged(decision, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
+        return replace(answer, value=_useful(_plain(answer.value, case.state), legal, case.state))
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
         """Judge the issue itself."""
@@ -130,9 +130,7 @@ class LLMBrain:
         asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."
         messages = _conversation(build_picture_prompt(), asked)
         images = tuple(picture.data_url for picture in pictures)
-        budget = self._paying(case.state)
-        answer = await ask_structured(model, PictureTexts, messages, budget=budget, images=images)
-        return Judged(answer.value, judged_by=model.name, usage=answer.usage)
+        return await ask_structured(model, PictureTexts, messages, budget=self._paying(case.state), images=images)
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:  # noqa: ARG002
         """Read the code in a conversation, which starts with the first files of the search."""
@@ -185,8 +183,7 @@ class LLMBrain:
         model = self._models.get(self._model_name(role, case.state))
         asked = "\n\n".join(filter(None, (build_briefing(case, shown, role), after)))
         messages: tuple[Message, ...] = (build_rules(case), ("human", asked))
-        answer: Structured[T] = await ask_structured(model, schema, messages, budget=self._paying(case.state))
-        return Judged(answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
+        return await ask_structured(model, schema, messages, budget=self._paying(case.state))
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
         settings = self._settings

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.files import choose_files
+from nodes.brains.conversation import choose_files
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, Judged, ToolPort
@@ -60,12 +61,7 @@ class ScreeningBrain(RulesBrain, LLMBrain):
             model, self._paying(case.state), case, case.tools, listed=listed, known=known
         )
         chosen = await _best_places(paths, case.tools)
-        return Judged(
-            _chosen(chosen, answer.value.confidence),
-            judged_by=model.name,
-            usage=answer.usage,
-            remarks=model.remarks,
-        )
+        return replace(answer, value=_chosen(chosen, answer.value.confidence))
 
 
 def _shared_folder(paths: Sequence[str]) -> str:

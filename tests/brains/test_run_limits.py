@@ -60,10 +60,10 @@ async def sent(budget: ModelBudget) -> tuple[int, str]:
     """Return how many of five calls are sent, and why the next is not."""
     for number in range(5):
         try:
-            reserved = await budget.reserve(CALL)
+            settle = await budget.reserve(CALL)
         except ModelError as error:
             return number, str(error)
-        await reserved.settle(USED)
+        await settle(USED)
     return 5, ""
 
 
@@ -97,10 +97,10 @@ async def test_cached_tokens_have_their_own_price(stored: Any) -> None:
         number = 0
         while number < 5:
             try:
-                reserved = await budget.reserve(CALL)
+                settle = await budget.reserve(CALL)
             except ModelError:
                 break
-            await reserved.settle(used)
+            await settle(used)
             number += 1
         assert number == calls
 

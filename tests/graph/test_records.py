@@ -134,7 +134,7 @@ async def test_both_attempts_of_an_invalid_decision_are_logged_without_what_the_
 
     server.script = script  # type: ignore[assignment]
     models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))
-    with caplog.at_level(logging.WARNING, logger="nodes.brains.calls.structured"):
+    with caplog.at_level(logging.WARNING, logger="nodes.brains.calls.asking"):
         await triage(LLMBrain(models))
     await models.aclose()
     logged = [(one.levelname, one.getMessage()) for one in caplog.records if "SupervisorDecision" in one.getMessage()]

@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 from bot.cli.ask.answer import Place, Reply
 from bot.runs.model import model_settings
 from bot.settings import Settings
+from nodes.brains.calls.asking import ask_structured
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.structured import Message, ask_structured
+from nodes.brains.calls.native import Message
 from nodes.brains.fence import fence
 from nodes.context import ModelError
 from nodes.trust.secrets import mask

@@ -14,10 +14,10 @@ from pydantic import BaseModel, Field
 from bot.cli.doctor.checks import Check
 from bot.runs.model import model_fault, model_settings
 from bot.settings import Settings
+from nodes.brains.calls.asking import ask_structured, ask_turn, build_turn_sender
 from nodes.brains.calls.budget import RunBudget, RunLimits
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.structured import Message, ask_structured
-from nodes.brains.calls.turns import ask_turn
+from nodes.brains.calls.native import Message
 from nodes.brains.conversation import converses
 from nodes.brains.fence import fence
 from nodes.context import ModelError
@@ -99,7 +99,7 @@ class _Doctor:
             return _check(ok=True, name=f"{name}'s reading", says=says, brief="")
         if converses(model.abilities):
             try:
-                await ask_turn(model, [_SYSTEM, ("human", _FIRST_CALL)], budget=self._budget)
+                await ask_turn(build_turn_sender(model, self._budget), [_SYSTEM, ("human", _FIRST_CALL)])
             except ModelError:
                 model.learn(reading="stages")
         limits = self._models.settings.reading

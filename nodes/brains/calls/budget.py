@@ -71,11 +71,8 @@ class Call:
     """Maximum tokens of the answer."""
 
 
-class Reserved(Protocol):
-    """The budget reserved for one call."""
-
-    async def settle(self, usage: Usage) -> None:
-        """Record the actual usage, and return the rest to the budget."""
+Settle = Callable[[Usage], Awaitable[None]]
+"""Records the actual usage of a call that was reserved, and returns the rest to the budget."""
 
 
 class ModelBudget(Protocol):
@@ -84,8 +81,8 @@ class ModelBudget(Protocol):
     def begin(self, before: Usage) -> None:
         """Set what the run had spent before this process, according to its state."""
 
-    async def reserve(self, call: Call) -> Reserved:
-        """Return when the call has been counted and may be sent.
+    async def reserve(self, call: Call) -> Settle:
+        """Return what settles the call, once it has been counted and may be sent.
 
         Raises:
             ModelError: the budget is used up.
@@ -144,7 +141,7 @@ class RunBudget:
         if not self._calls:
             self._before = before
 
-    async def reserve(self, call: Call) -> Reserved:
+    async def reserve(self, call: Call) -> Settle:
         """Count a call at its highest possible cost, then wait for the rate limit.
 
         Raises:
@@ -158,7 +155,12 @@ class RunBudget:
         self._tokens += tokens
         self._cost += cost
         await self._pace.wait()
-        return _ReservedHere(self, call, tokens, cost)
+
+        async def settle(usage: Usage) -> None:
+            self._tokens += usage.input_tokens + usage.output_tokens - tokens
+            self._cost += self._price(call.model, usage.input_tokens, usage.output_tokens, usage.cached_tokens) - cost
+
+        return settle
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
         """Sleep, unless the server's rate limit requests more than LONGEST_PAUSE.
@@ -175,11 +177,6 @@ class RunBudget:
         """The cost of this process's calls in millionths of a dollar."""
         return self._cost
 
-    def settle(self, call: Call, tokens: int, cost: int, usage: Usage) -> None:
-        """Replace a reservation by what the call used."""
-        self._tokens += usage.input_tokens + usage.output_tokens - tokens
-        self._cost += self._price(call.model, usage.input_tokens, usage.output_tokens, usage.cached_tokens) - cost
-
     def _check(self, call: Call, tokens: int, cost: int) -> None:
         most, before = self._most, self._before
         spent_before = before.input_tokens + before.output_tokens
@@ -191,15 +188,3 @@ class RunBudget:
             raise ModelError(f"the run's budget of {most.tokens:,} model tokens is spent")
         if most.cost is not None and paid_before + self._cost + cost > most.cost:
             raise ModelError(f"the run's budget of ${most.cost / 1_000_000:.2f} for models is spent")
-
-
-@dataclass(frozen=True, slots=True)
-class _ReservedHere:
-    budget: RunBudget
-    call: Call
-    tokens: int
-    cost: int
-
-    async def settle(self, usage: Usage) -> None:
-        """Record the actual usage, and return the rest to the budget."""
-        self.budget.settle(self.call, self.tokens, self.cost, usage)

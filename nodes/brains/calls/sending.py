@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nodes.brains.calls.abilities import METHODS, Abilities, Method
@@ -125,7 +124,8 @@ class Sender:
         known = self.model.abilities
         if abilities != known:
             method = max(abilities.method, known.method, key=METHODS.index)
-            self.model.learn(**{**{name: getattr(abilities, name) for name in _FORM}, "method": method})
+            kept = {"images": known.images, "longer": known.longer, "counts": known.counts}
+            self.model.learn(**{**asdict(abilities), **kept, "method": method})
 
     def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
         """Return the abilities with the window that an error message names, or with half of the present prompt."""
@@ -165,11 +165,7 @@ class Sender:
         for attempt in range(model.max_retries + 1):
             started = time.monotonic()
             try:
-                async with self._paid(request.call) as counted:
-                    reply = await _send(request, seconds_left)
-                    counted.answered(reply)
-                    model.most_read = max(model.most_read, usage_of(reply).input_tokens)
-                    return reply
+                return await self._paid(request, seconds_left)
             except BusyError as busy:
                 pause = busy.pause(attempt)
                 # A wait that the server's rate limit requests does not count against the deadline.
@@ -181,68 +177,39 @@ class Sender:
                 await self.budget.pause(pause, limited=busy.limited)
         raise AssertionError("the last attempt returns or raises")
 
-    @asynccontextmanager
-    async def _paid(self, call: Call) -> AsyncIterator[_CallUsage]:
-        """Reserve the estimated cost of a call, and settle it by the actual cost."""
-        reserved, counted = await self.budget.reserve(call), _CallUsage(call)
+    async def _paid(self, request: Request, seconds_left: float) -> AIMessage:
+        """Reserve the estimated cost of a call, send it, and settle it by the actual cost."""
+        call = request.call
+        settle = await self.budget.reserve(call)
+        # What a lost answer cost is unknown.
+        usage = Usage(calls=1, input_tokens=call.input_tokens, output_tokens=call.output_tokens)
         try:
-            yield counted
-        except _RefusedError:
-            counted.usage = Usage(calls=1)
+            reply = await _send(request, seconds_left)
+        except (_RefusedError, ModelError) as error:
+            # A server that answers with an error charges nothing.
+            if not (isinstance(error, _LostError) or (isinstance(error, BusyError) and not error.answered)):
+                usage = Usage(calls=1)
             raise
-        except BusyError as busy:
-            # A server that answers with an error charges nothing; what a lost answer cost is unknown.
-            counted.usage = Usage(calls=1) if busy.answered else counted.usage
-            raise
-        except _LostError:
-            raise
-        except ModelError:
-            counted.usage = Usage(calls=1)
-            raise
+        else:
+            usage = _usage(reply, call)
+            request.model.most_read = max(request.model.most_read, usage_of(reply).input_tokens)
+            return reply
         finally:
-            self.usage += counted.usage
-            await reserved.settle(counted.usage)
+            self.usage += usage
+            await settle(usage)
 
 
-_FORM = (
-    "method",
-    "temperature",
-    "limit_name",
-    "system",
-    "effort",
-    "bounds",
-    "most_output",
-    "window",
-    "reading",
-    "thinking",
-)
+def _usage(reply: AIMessage, call: Call) -> Usage:
+    """Return the usage that the server reports, and the estimate of what it does not report."""
+    reported = usage_of(reply)
+    into, out = reported.input_tokens or call.input_tokens, reported.output_tokens or estimate(reply.text)
+    return Usage(calls=1, input_tokens=into, output_tokens=out, cached_tokens=reported.cached_tokens)
 
 
 def _refused(fault: Fault, sent: Abilities) -> str:
     if fault.parts[:1] == ("method",) and sent.method == "prompt":
         return "the model's server offers no way of asking for JSON"
     return describe(fault)
-
-
-@dataclass(slots=True)
-class _CallUsage:
-    """The usage of a call; for a lost answer, the estimate."""
-
-    call: Call
-    usage: Usage = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.usage = Usage(calls=1, input_tokens=self.call.input_tokens, output_tokens=self.call.output_tokens)
-
-    def answered(self, reply: AIMessage) -> None:
-        """Use the usage that the server reports, and estimate what it does not report."""
-        reported = usage_of(reply)
-        self.usage = Usage(
-            calls=1,
-            input_tokens=reported.input_tokens or self.call.input_tokens,
-            output_tokens=reported.output_tokens or estimate(reply.text),
-            cached_tokens=reported.cached_tokens,
-        )
 
 
 async def _send(request: Request, seconds_left: float) -> AIMessage:
