@@ -108,13 +108,12 @@ def limited(name: str, node: Node) -> Node:
         patience = runtime.context.outside.patience
         # The general limit is too short for the first search in a large repository and for a model's lookups.
         seconds = patience.code if name == "codebase_search" else patience.outside
-        started = time.time()
+        started, began = time.time(), time.perf_counter()
         try:
             async with asyncio.timeout(seconds):
                 update = await node(state, runtime)
         except TimeoutError:
-            spent = round((time.time() - started) * 1000)
-            update = no_answer(state.branch or name, f"no answer within {seconds:g} s", state, spent)
+            update = no_answer(state.branch or name, f"no answer within {seconds:g} s", state, began)
         return _timed(update, started) if state.also else update
 
     return run

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from bot.report.sanitise import block, cell, code, prose
 from nodes.brains.briefing import build_briefing
-from nodes.brains.rules.investigate import investigate, kind_of
-from nodes.brains.rules.severity import severity_of
+from nodes.brains.rules.investigate import investigate, kind_of, severity_of
 from nodes.brains.rules.write import write
 from nodes.context import Case
 from nodes.evidence import Evidence

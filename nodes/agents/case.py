@@ -9,7 +9,7 @@ from nodes.context import Case, Context, Judged
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_be_asked
 from nodes.issue.facts import IssueFacts, read_facts
-from nodes.state import BugTriageState, Metrics, TraceEntry
+from nodes.state import BugTriageState, Metrics, Timing, TraceEntry
 
 
 async def load_case(state: BugTriageState, context: Context) -> Case:
@@ -52,27 +52,31 @@ def metrics_of(judged: Judged[Any]) -> Metrics:
 def trace_entry(
     node: str,
     state: BugTriageState,
-    judged: Judged[Any],
     began: float,
+    judged: Judged[Any] | None = None,
     *,
     decision: str,
-    confidence: float,
+    confidence: float | None,
     reason: str = "",
     counts: dict[str, int] | None = None,
     scores: dict[str, float] | None = None,
     looks: tuple[str, ...] = (),
+    error: str | None = None,
+    timing: Timing | None = None,
 ) -> TraceEntry:
     """Return the trace entry of a node: its decision, the brain and the time since ``began`` (``perf_counter``)."""
+    compressed = {"context_compressed": 1} if judged is not None and judged.compressed else {}
     return TraceEntry(
         node=node,
         decision=decision,
         confidence=confidence,
         reason=reason[:300],
-        counts={**(counts or {}), **({"context_compressed": 1} if judged.compressed else {})},
+        counts={**(counts or {}), **compressed},
         scores=scores or {},
         looks=looks,
-        judged_by=judged.judged_by,
-        error=judged.fallback,
+        judged_by=judged.judged_by if judged is not None else "rules",
+        error=judged.fallback if judged is not None else error,
+        timing=timing,
         iteration=state.iterations,
         duration_ms=round((time.perf_counter() - began) * 1000),
     )

@@ -49,8 +49,8 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     entry = trace_entry(
         "critic",
         state,
-        judged,
         started,
+        judged,
         decision=verdict.verdict,
         confidence=verdict.confidence,
         reason="; ".join(verdict.gaps)[:300],

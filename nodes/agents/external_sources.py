@@ -34,7 +34,7 @@ async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update
     """
     context = runtime.context
     query = (context.facts.errors[0] if context.facts.errors else context.title)[:MAX_WEB_QUERY]
-    dependency = await find_dependency(context.facts.traces, context.code)
+    dependency = await find_dependency(context.facts.traces, context.code.text)
     return await ask("web_search", context.outside.web, Inquiry(query, dependency), state, context)
 
 
@@ -52,12 +52,12 @@ async def ask(
     """Query a source and judge the results; if the source fails, only its finding is missing."""
     started = time.perf_counter()
     if source is None:
-        return _failed(name, "it is no longer configured", state, started)
+        return no_answer(name, "it is no longer configured", state, started)
     context.listener(name, "asking outside the repository")
     try:
         found = await source.ask(_masked(inquiry), RESULTS)
     except SourceError as error:
-        return _failed(name, str(error), state, started)
+        return no_answer(name, str(error), state, started)
     return await _read(name, found, state, context, started)
 
 
@@ -94,8 +94,8 @@ def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriage
     return trace_entry(
         name,
         state,
-        judged,
         started,
+        judged,
         decision="found" if found.evidence else "nothing found",
         confidence=reading.confidence,
         reason="; ".join(filter(None, (reading.summary, found.message))),
@@ -103,21 +103,10 @@ def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriage
     )
 
 
-def _failed(name: str, why: str, state: BugTriageState, started: float) -> Update:
-    return no_answer(name, why, state, round((time.perf_counter() - started) * 1000))
-
-
-def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> Update:
-    """Return the update for a specialist that gave no answer."""
+def no_answer(name: str, why: str, state: BugTriageState, began: float) -> Update:
+    """Return the update for a specialist that began at this time (``perf_counter``) and gave no answer."""
     finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run continued without it.")
-    entry = TraceEntry(
-        node=name,
-        decision="failed",
-        confidence=0.0,
-        error=mask(why)[:300],
-        iteration=state.iterations,
-        duration_ms=duration_ms,
-    )
+    entry = trace_entry(name, state, began, decision="failed", confidence=0.0, error=mask(why)[:300])
     return {"findings": (finding,), "trace": (entry,)}
 
 

@@ -80,8 +80,8 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     entry = trace_entry(
         "investigator",
         state,
-        judged,
         started,
+        judged,
         decision=reading.kind,
         confidence=reading.confidence,
         reason=f"{tiered.tier} ({tiered.signal}). {reading.hypothesis}"[:300],

@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from langgraph.runtime import Runtime
 
+from nodes.agents.case import trace_entry
 from nodes.context import Context
 from nodes.guards import NOTHING_JOINED
-from nodes.state import JOIN, AgentFinding, BugTriageState, Timing, TraceEntry, Update
+from nodes.state import JOIN, AgentFinding, BugTriageState, Timing, Update
 
 _MAX_REASON = 160
 """Characters; a long run has about twenty of these summaries."""
@@ -27,8 +28,10 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     confidence = round(joint_confidence(findings), 4)
     message = _in_words(findings, failed)[:_MAX_REASON]
     runtime.context.listener(JOIN, message)
-    entry = TraceEntry(
-        node=JOIN,
+    entry = trace_entry(
+        JOIN,
+        state,
+        started,
         decision=NOTHING_JOINED if len(failed) == len(entries) else "joined",
         confidence=confidence,
         reason=message,
@@ -37,8 +40,6 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
             "failed": len(failed),
             "sources": len({key for finding in findings for key in finding.evidence}),
         },
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - started) * 1000),
         timing=_together([entry.timing for entry in entries if entry.timing is not None]),
     )
     finding = AgentFinding(agent_name=JOIN, summary=message, confidence=confidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from langgraph.runtime import Runtime
 
@@ -18,14 +19,14 @@ from nodes.agents.writing.acceptance import (
     is_too_thin,
     was_searched,
 )
-from nodes.agents.writing.attached import naming_attached
 from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.explanation import completed, is_same_place, proposed, within_words
-from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
+from nodes.agents.writing.past_issues import add_past_issues, title_of
 from nodes.agents.writing.statement import (
     TOO_THIN,
     is_refuted,
+    naming_attached,
     reporter_query,
     state_changes,
     state_facts,
@@ -105,7 +106,7 @@ async def _drafted_by_reader(case: Case, context: Context) -> Judged[Draft] | No
 
 async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Checked:
     evidence = {item.id: item.evidence for item in case.evidence}
-    others = PastIssueTitles(context.past) if context.past is not None else None
+    others = partial(title_of, context.past) if context.past is not None else None
     issue = f"{case.title}\n{case.body}"
     if judged.judged_by == "rules":  # the program wrote the prose of drafts by rules
         return await check(judged.value, evidence, context.code, issue, others)
@@ -317,8 +318,8 @@ def _entry(
     return trace_entry(
         "writer",
         state,
-        judged,
         started,
+        judged,
         decision=verdict.outcome,
         confidence=report.confidence,
         reason=verdict.cause or verdict.message,

@@ -15,8 +15,8 @@ from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.asking import ask_structured, ask_turn, build_turn_sender
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model, ReadingLimits
-from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.request import Message
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence
 from nodes.brains.shared import build_conversation, join_sections, read_before

@@ -15,8 +15,8 @@ from nodes.brains.briefing import build_briefing, build_supervisor_context, evid
 from nodes.brains.calls.asking import ask_structured
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.request import Message
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.conversation import read_code
 from nodes.brains.countered import ComparedAudit, build_question, other_place
@@ -116,7 +116,7 @@ class LLMBrain:
             logger.warning("supervisor output invalid twice", extra={"action": "supervisor.invalid"})
             forced = _useful(_FORCED_FALLBACK, legal, case.state)
             return Judged(forced, judged_by=model.name, usage=invalid.usage, remarks=model.remarks)
-        return replace(answer, value=_useful(_plain(answer.value, case.state), legal, case.state))
+        return answer.of(_useful(_plain(answer.value, case.state), legal, case.state))
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
         """Judge the issue itself."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
@@ -61,7 +60,7 @@ class ScreeningBrain(RulesBrain, LLMBrain):
             model, self._paying(case.state), case, case.tools, listed=listed, known=known
         )
         chosen = await _best_places(paths, case.tools)
-        return replace(answer, value=_chosen(chosen, answer.value.confidence))
+        return answer.of(_chosen(chosen, answer.value.confidence))
 
 
 def _shared_folder(paths: Sequence[str]) -> str:

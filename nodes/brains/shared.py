@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from nodes.brains.calls.native import Message
+from nodes.brains.calls.request import Message
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import compress, fence, squeeze
 from nodes.context import Case

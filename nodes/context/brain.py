@@ -16,6 +16,7 @@ from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")
+K = TypeVar("K")
 COMPRESS_FROM = 6_000
 """Number of characters from which an issue's text is shortened in the middle for a model."""
 
@@ -160,6 +161,10 @@ class Judged(Generic[J]):
     """Whether the model got the issue without some of its parts."""
     remarks: tuple[str, ...] = ()
     """Remarks of the report about the model that judged."""
+
+    def of(self, value: K) -> Judged[K]:
+        """Return another value with the same author and cost."""
+        return Judged(value, self.judged_by, self.usage, self.fallback, self.dropped, self.compressed, self.remarks)
 
 
 class Brain(Protocol):

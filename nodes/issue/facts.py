@@ -1,13 +1,33 @@
-"""Facts that a program can extract from an issue with certainty: traces, versions, errors, form fields."""
+"""Facts that a program extracts from an issue with certainty: traces, versions, errors, form fields, its language."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
 from nodes.search.issue.mentions.markdown import without_template
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import StackTrace
+
+LONGEST = 8_000
+"""Characters of an issue that are read."""
+FOREIGN_LETTERS = 0.08
+"""Minimum share of letters outside ASCII of a text that is not English."""
+ENOUGH, COMMON = 12, 0.12
+"""Number of words from which English has a minimum share of its most frequent words, and that share."""
+_WORD = re.compile(r"[^\W\d_]+")
+_ASIDE = re.compile(r"`[^`\n]{1,400}`|https?://\S{1,900}|^[ \t]{0,3}#{1,6}[^\n]*", re.MULTILINE)
+_ENGLISH = frozenset(
+    """a an the of to and is in it that this with for not on be as are when i you but if have has was can from my there
+    does do should would what after no or by we at so will which just get getting using use works work error""".split()
+)
+_OTHERS = frozenset(
+    """der die das und ist nicht ich ein eine mit für beim wird auf bei nach el los las una del para con pero cuando le
+    les des une du est pas pour avec dans sur je os uma do da não com ao il lo gli di che non per quando het een niet
+    voor nie się jest na po og ikke att och inte""".split()
+)
+"""Frequent words of other languages in Latin letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +74,14 @@ def _without(body: str, traces: tuple[StackTrace, ...]) -> str:
     for trace in sorted(traces, key=lambda trace: -trace.start):
         body = body[: trace.start] + body[trace.end :]
     return body
+
+
+def is_english(title: str, body: str) -> bool:
+    """Return whether the prose of an issue may be English; too short a text may be."""
+    prose = _ASIDE.sub(" ", f"{title[:300]}\n{split_fields(body[:LONGEST])[0]}")
+    letters = sum(map(str.isalpha, prose))
+    if sum(character.isalpha() and not character.isascii() for character in prose) > FOREIGN_LETTERS * letters:
+        return False
+    words = [word.lower() for word in _WORD.findall(prose)]
+    english, others = (sum(word in known for word in words) for known in (_ENGLISH, _OTHERS))
+    return english >= others and (len(words) < ENOUGH or english >= COMMON * len(words) or not others)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
+from nodes.context import CodePort
 from nodes.evidence import Evidence, as_lookup, call_of
 from nodes.judgements import Draft
 from nodes.report import CitationAudit
-from nodes.search.types import ToolAnswer, ToolCall
 from nodes.trust.statements import EvidenceBasis, cited_in, headline, reasons, ruled_out, sentences
 
 FABRICATION_FACTOR = 0.5
@@ -20,24 +19,8 @@ MAX_UNCITED_PENALTY = 0.40
 """Maximum of these reductions together."""
 
 
-class Source(Protocol):
-    """Reads the run's commit again."""
-
-    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
-        """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
-
-    async def subject(self, change: str) -> str | None:
-        """Return the first line of a commit's message, or None if the pinned commit's history does not contain it."""
-
-    async def use_tool(self, call: ToolCall) -> ToolAnswer:
-        """Answer a query of the commit."""
-
-
-class OtherIssues(Protocol):
-    """Reads the repository's other issues again."""
-
-    async def title(self, url: str) -> str | None:
-        """Return the title of the issue at an address, or None if no such issue exists."""
+TitleOf = Callable[[str], Awaitable[str | None]]
+"""Reads the title of another issue of the repository again; None if no issue has this address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +34,21 @@ class Checked:
 
 
 async def check(
-    draft: Draft, evidence: Mapping[str, Evidence], source: Source, issue: str, others: OtherIssues | None = None
+    draft: Draft, evidence: Mapping[str, Evidence], code: CodePort, issue: str, others: TitleOf | None = None
 ) -> Checked:
     """Read everything that a draft cites again, and drop what fails.
 
     Args:
         draft: the brain's proposal.
         evidence: the gathered evidence by short number.
-        source: the run's commit.
+        code: the run's commit.
         issue: title and body, which must contain every quote of the issue.
-        others: the repository's other issues; without them, evidence from other issues fails.
+        others: reads the repository's other issues; without it, evidence from other issues fails.
     """
     cited = _citations(draft)
     fabricated = tuple(name for name in cited if name not in evidence)
     gathered = [name for name in cited if name in evidence]
-    standing = frozenset([name for name in gathered if await still_matches(evidence[name], source, issue, others)])
+    standing = frozenset([name for name in gathered if await still_matches(evidence[name], code, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
     # Only evidence that was read again supports a statement.
     basis = EvidenceBasis({name: evidence[name] for name in standing}, issue, evidence.values())
@@ -104,28 +87,28 @@ def _citations(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *(suspect.evidence for suspect in draft.suspects))))
 
 
-async def still_matches(evidence: Evidence, source: Source, issue: str, others: OtherIssues | None = None) -> bool:
+async def still_matches(evidence: Evidence, code: CodePort, issue: str, others: TitleOf | None = None) -> bool:
     """Return whether the text at the evidence's locator still matches its quote."""
     if evidence.kind in ("code", "commit", "lookup"):
-        return await _read_again(evidence, source) == evidence.quote
+        return await _read_again(evidence, code) == evidence.quote
     if evidence.kind == "issue" and evidence.locator.url is not None:
-        return others is not None and await others.title(evidence.locator.url) == evidence.quote
+        return others is not None and await others(evidence.locator.url) == evidence.quote
     if evidence.kind in ("issue", "trace"):
         return evidence.quote in issue
     # Other kinds, from people and from outside sources, cannot be read again.
     return bool(evidence.quote)
 
 
-async def _read_again(evidence: Evidence, source: Source) -> str | None:
+async def _read_again(evidence: Evidence, code: CodePort) -> str | None:
     where = evidence.locator
     if evidence.kind == "commit":
-        return await source.subject(where.sha) if where.sha is not None else None
+        return await code.subject(where.sha) if where.sha is not None else None
     if evidence.kind == "lookup":
         call = call_of(evidence)
-        return as_lookup(call, await source.use_tool(call), where.sha or "").quote if call is not None else None
+        return as_lookup(call, await code.use_tool(call), where.sha or "").quote if call is not None else None
     if where.path is None or where.start_line is None or where.end_line is None:
         return None
-    return await source.read(where.path, where.start_line, where.end_line)
+    return await code.read(where.path, where.start_line, where.end_line)
 
 
 def _removal_reason(name: str, fabricated: tuple[str, ...]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from nodes.context import CodePort
 from nodes.judgements import Draft
-from nodes.search.types import Lookup
 
 MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
@@ -37,23 +37,10 @@ never begins a sentence, because it supports the one before it.
 """
 
 
-class Repository(Protocol):
-    """The run's commit."""
-
-    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
-        """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
-
-    async def definitions(self, name: str) -> Lookup:
-        """Find where a name is defined."""
-
-    async def references(self, name: str) -> Lookup:
-        """Find where a name is used."""
-
-
 class ProseCheck:
     """Checks the sentences of one draft against a commit and against texts whose names may be repeated."""
 
-    def __init__(self, code: Repository, known: Sequence[str], paths: Sequence[str] = ()) -> None:
+    def __init__(self, code: CodePort, known: Sequence[str], paths: Sequence[str] = ()) -> None:
         """Check against a commit; names in the known texts (the issue, confirmed evidence) need no lookup.
 
         Args:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
+from nodes.brains.calls.abilities import Fault
 from nodes.brains.calls.dialects import normalised
-from nodes.brains.calls.refusals import Fault
 from nodes.brains.calls.replies import InvalidOutput, read_answer
 
 VALUE = {"a": 1}

@@ -6,8 +6,7 @@ import httpx2
 import openai
 import pytest
 
-from nodes.brains.calls.abilities import Abilities
-from nodes.brains.calls.refusals import Fault, instead
+from nodes.brains.calls.abilities import Abilities, Fault, instead
 from nodes.brains.calls.replies import BusyError, fault_of
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.investigate import RATHER_A_BUG, acting_kind, kind_of
-from nodes.brains.rules.severity import severity_of
+from nodes.brains.rules.investigate import RATHER_A_BUG, acting_kind, kind_of, severity_of
 from nodes.issue.facts import read_facts
 from nodes.issue.kinds import classify
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.questions import next_question
+from nodes.brains.rules.decide import next_question
 from nodes.state import HumanExchange
 from tests.support.cases import case, place
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pytest
 
-from nodes.agents.writing.past_issues import PastIssueTitles
+from nodes.agents.writing.past_issues import title_of
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.evidence import Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
@@ -142,7 +143,7 @@ def test_an_issue_that_was_closed_as_not_planned_is_not_back() -> None:
 
 @pytest.mark.parametrize("url", ["https://example.org/3", "https://example.org/show_bug.cgi?id=3"])
 async def test_an_earlier_issue_may_be_of_any_tracker(url: str) -> None:
-    assert await PastIssueTitles(FakePast([replace(past_issue(3), url=url)])).title(url) == "scan hangs"
+    assert await title_of(FakePast([replace(past_issue(3), url=url)]), url) == "scan hangs"
 
 
 def test_only_the_nearest_issues_are_read() -> None:
@@ -154,13 +155,13 @@ def test_only_the_nearest_issues_are_read() -> None:
 async def test_the_citation_engine_reads_an_issue_again() -> None:
     past = FakePast([past_issue(3)])
     cited = Evidence(kind="issue", locator=Locator(url=f"{BASE}/3"), quote="scan hangs")
-    assert await still_matches(cited, FakeCode(), "", PastIssueTitles(past))
+    assert await still_matches(cited, FakeCode(), "", partial(title_of, past))
     assert not await still_matches(cited, FakeCode(), "scan hangs")
     past.changed[3] = past_issue(3, title="scan hangs no more")
-    assert not await still_matches(cited, FakeCode(), "", PastIssueTitles(past))
+    assert not await still_matches(cited, FakeCode(), "", partial(title_of, past))
     for url in (f"{BASE}/4", "https://evil.example/issues/3", "https://github.com", ""):
         forged = cited.model_copy(update={"locator": Locator(url=url)})
-        assert not await still_matches(forged, FakeCode(), "scan hangs", PastIssueTitles(FakePast([past_issue(3)])))
+        assert not await still_matches(forged, FakeCode(), "scan hangs", partial(title_of, FakePast([past_issue(3)])))
 
 
 def test_a_hostile_title_is_quoted_on_one_line_and_bounded() -> None:

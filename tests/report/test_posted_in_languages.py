@@ -22,7 +22,7 @@ SOURCES = (
     "bot/report/words.py",
     "nodes/agents/writing/statement.py",
     "nodes/brains/rules/missing.py",
-    "nodes/brains/rules/questions.py",
+    "nodes/brains/rules/decide.py",
     "nodes/brains/rules/write.py",
 )
 """The modules whose sentences may be outside the folded sections of a comment, or in a question. Facts have their own
@@ -47,7 +47,7 @@ ELSEWHERE = {
         "this does not report", "the text is too short", "the search and the model disagree", "the code was not",
         "nothing was searched", "days fit",
     ),
-    "nodes/brains/rules/questions.py": ("get set run", "with the and", "method call"),
+    "nodes/brains/rules/decide.py": ("get set run", "with the and", "method call"),
     "nodes/brains/rules/write.py": ("a test, example", "not on the stack trace"),
 }  # fmt: skip
 """Beginnings of texts that are folded or for maintainers, which are in English, or in no comment."""

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from nodes.issue.facts import read_facts
 from nodes.sources import Dependency
-from nodes.sources.dependency import find_dependency
-from nodes.sources.manifests import _READERS, find_in
+from nodes.sources.dependency import _READERS, find_dependency, find_in
 
 PYTHON = """Traceback (most recent call last):
   File "/app/src/feed/reader.py", line 10, in read
@@ -214,7 +213,7 @@ class Files(dict[str, str]):
     ],
 )
 async def test_the_dependency_in_the_trace(trace: str, files: dict[str, str], expected: Dependency | None) -> None:
-    assert await find_dependency(read_facts("It fails", trace).traces, Files(files)) == expected
+    assert await find_dependency(read_facts("It fails", trace).traces, Files(files).text) == expected
 
 
 @given(name=st.sampled_from(sorted(_READERS)), text=st.text(max_size=300), ecosystem=st.sampled_from(["python", "jvm"]))

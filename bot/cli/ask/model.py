@@ -11,7 +11,7 @@ from bot.runs.model import model_settings
 from bot.settings import Settings
 from nodes.brains.calls.asking import ask_structured
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.native import Message
+from nodes.brains.calls.request import Message
 from nodes.brains.fence import fence
 from nodes.context import ModelError
 from nodes.trust.secrets import mask

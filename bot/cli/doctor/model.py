@@ -17,7 +17,7 @@ from bot.settings import Settings
 from nodes.brains.calls.asking import ask_structured, ask_turn, build_turn_sender
 from nodes.brains.calls.budget import RunBudget, RunLimits
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.native import Message
+from nodes.brains.calls.request import Message
 from nodes.brains.conversation import converses
 from nodes.brains.fence import fence
 from nodes.context import ModelError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from nodes.agents.case import trace_entry
@@ -51,14 +50,14 @@ class Read:
 def unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:
     """Record that nothing was searched, because a report must not claim otherwise."""
     texts = f"The code could not be read: {error}"
-    entry = TraceEntry(
-        node="codebase_search",
+    entry = trace_entry(
+        "codebase_search",
+        state,
+        started,
         decision=NOT_READABLE,
         confidence=0.0,
-        reason=texts[:300],
+        reason=texts,
         error=str(error)[:300],
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - started) * 1000),
     )
     finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
     return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
@@ -137,8 +136,8 @@ def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: flo
     return trace_entry(
         "codebase_search",
         state,
-        read.judged,
         started,
+        read.judged,
         decision="found" if read.ranked else "nothing found",
         confidence=read.confidence,
         reason=read.judged.value.summary,

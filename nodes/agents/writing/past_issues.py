@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from nodes.context import Case, Context, PastIssue, PastPort, PastUnreadableError
 from nodes.evidence import MAX_QUOTE, Evidence, Locator
@@ -30,17 +31,11 @@ class Found:
     likeness: Likeness
 
 
-@dataclass(frozen=True, slots=True)
-class PastIssueTitles:
-    """Reads other issues by their address, for the citation engine."""
-
-    past: PastPort
-
-    async def title(self, url: str) -> str | None:
-        """Return the title of the issue at an address, or None if no such issue exists."""
-        number = _NUMBER.search(url)
-        issue = await self.past.read(int(number[1])) if number else None
-        return _quote(issue) if issue is not None and _address(issue) == url else None
+async def title_of(past: PastPort, url: str) -> str | None:
+    """Return the title of the earlier issue at an address, or None if no such issue exists."""
+    number = _NUMBER.search(url)
+    issue = await past.read(int(number[1])) if number else None
+    return _quote(issue) if issue is not None and _address(issue) == url else None
 
 
 async def add_past_issues(
@@ -60,7 +55,7 @@ async def add_past_issues(
         known, found = await _compared(case, context, context.past)
         chosen = _chosen(found)
         evidence = [_evidence(entry) for entry in chosen]
-        confirmed = [await still_matches(item, context.code, "", PastIssueTitles(context.past)) for item in evidence]
+        confirmed = [await still_matches(item, context.code, "", partial(title_of, context.past)) for item in evidence]
     except PastUnreadableError as error:
         note = f"Earlier issues could not be read: {error}"[:300]
         return report.model_copy(update={"notes": (*report.notes, note)}), ()

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from nodes.agents.writing.places import FactBasis, _from_lead, is_single_line, suspect_of
 from nodes.brains.rules.places import plain_words
-from nodes.context import Case, CodePort
+from nodes.context import Case, CodePort, Context
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
@@ -267,3 +267,15 @@ def _cause(kind: Kind, basis: FactBasis, suspects: Sequence[Suspect]) -> str | N
     named = _names_function(fact) and fact.symbol == suspects[0].symbol
     inside = f", in `{fact.symbol}`" if named else ""
     return f"{fact.says} {probable_place(kind)} `{fact.path}`{inside}{cited}."[:1_200]
+
+
+def naming_attached(report: TriageReport, context: Context) -> TriageReport:
+    """Return the report with the names of the files that have the words of its facts, if only they have them."""
+    if not context.attached:
+        return report
+    own = f"{context.title}\n{context.body}"
+    for file in context.attached:
+        own = own.replace(file.text, "")
+    words = [fact.words for fact in report.facts if fact.words and fact.words not in own]
+    names = tuple(file.name for file in context.attached if any(word in file.text for word in words))
+    return report.model_copy(update={"attached": names}) if names else report

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from nodes.brains.calls.abilities import Method
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model
-from nodes.brains.calls.native import Message, tools
 from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer, repaired
+from nodes.brains.calls.request import Message, tools
 from nodes.brains.calls.schema import fit, strict_schema
 from nodes.brains.calls.sending import Sender
 from nodes.brains.fence import squeeze

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from nodes.brains.calls.refusals import Fault
+from nodes.brains.calls.abilities import Fault
 from nodes.context import ModelError
 from nodes.state import Usage
 

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nodes.brains.calls.abilities import METHODS, Abilities, Method
+from nodes.brains.calls.abilities import METHODS, Abilities, Fault, Method, instead
 from nodes.brains.calls.budget import Call, ModelBudget
 from nodes.brains.calls.models import Model
-from nodes.brains.calls.native import Message
-from nodes.brains.calls.refusals import Fault, instead
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
-from nodes.brains.calls.request import SMALLEST, Request, counted
+from nodes.brains.calls.request import SMALLEST, Message, Request, counted
 from nodes.brains.calls.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage

@@ -1,19 +1,20 @@
-"""Determine an issue's kind, problem, hypothesis and missing information."""
+"""Determine an issue's kind, problem, hypothesis, severity and missing information."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nodes.brains.rules.missing import main_trace, missing_from
-from nodes.brains.rules.severity import severity_of
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
 from nodes.issue.kinds import Classified, classify
 from nodes.judgements import Investigation
-from nodes.report import Kind
+from nodes.report import Kind, Severity
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.located import reports_an_error
+from nodes.search.issue.mentions import split_fields
 from nodes.search.types import Frame, StackTrace
 
 RATHER_A_BUG = 0.25
@@ -28,6 +29,7 @@ _NAMES_OTHER_KIND = re.compile(
     r"\W{0,3}(feature[ -]?requests?|features?|feat|rfe|enh|enhancement|proposal|question)\s{0,3}[\]):]", re.IGNORECASE
 )
 """A title that begins with the name of another kind; see ``NOT_LIKELIER``."""
+_MAX_TITLE, _MAX_PROSE, _MAX_QUOTED = 1_000, 20_000, 160
 
 
 class Taken(NamedTuple):
@@ -182,3 +184,63 @@ def _confidence(facts: IssueFacts) -> float:
     # The first sign that applies decides; the numbers only order findings and are not calibrated.
     signals = ((main_trace(facts), 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
     return next(value for signal, value in signals if signal)
+
+
+class Badness(NamedTuple):
+    """A sign of severity, with words for the reader."""
+
+    severity: Severity
+    words: str
+    pattern: re.Pattern[str]
+
+
+def _sign(severity: Severity, words: str, pattern: str) -> Badness:
+    return Badness(severity, words, re.compile(pattern, re.IGNORECASE))
+
+
+_CRASH = "a crash of the whole process"
+_SIGNS = (
+    _sign(
+        "high", "data that is lost or damaged", r"\bdata loss\b|\bcorrupt(s|ed|ion|ing)?\b|\bloses? (all )?(my )?data\b"
+    ),
+    _sign("high", _CRASH, r"\bseg(?:mentation )?faults?\b|\bSIG(SEGV|ABRT|BUS|ILL)\b"),
+    _sign("high", "a hang", r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b"),
+    _sign("high", "memory that runs out or leaks", r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b"),
+    _sign("low", "appearance or wording", r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b"),
+)
+
+
+# "Crash" and "panic" alone are no sign: most reports call an exception so, and many programs recover from one.
+_ENDS = re.compile(
+    r"\b(?:SEGV|SIG[A-Z]{3,6})\b|[Ff]atal|(?:Address|Memory|Thread)Sanitizer|OutOfMemory|[a-z]-overflow\b"
+)
+"""The error of a stack trace that ends the whole process."""
+_RECOVERED = re.compile(r"\brecovered\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?])|(?<=\bi\.e)\.|(?<=\be\.g)\.){1,400}")
+"""A sentence; a full stop inside a name, a number or an abbreviation does not end it."""
+_NEGATED = re.compile(
+    r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it|recover(?:ed|s|y)?)\b|n't\b", re.IGNORECASE
+)
+
+
+def severity_of(title: str, body: str, kind: Kind, traces: Sequence[StackTrace] = ()) -> tuple[Severity, str]:
+    """Return the severity and the trace or sentence that supports it; only a person assigns the top level.
+
+    Else only prose counts, without exclamations: code and logs mention hangs that the issue is not about.
+    """
+    if kind not in ("bug", "security"):
+        return "unknown", ""
+    for trace in traces:
+        error = trace.error or ""
+        if _ENDS.search(error) and not _RECOVERED.search(f"{error} {trace.message}"):
+            return "high", f"The report mentions {_CRASH}: “{error[:_MAX_QUOTED]}”."
+    prose, _code = split_fields(body[:_MAX_PROSE])
+    text = f"{title[:_MAX_TITLE]}\n{prose}"
+    for found in _SENTENCE.finditer(text):
+        # A line break after a link leaves its punctuation at the beginning.
+        phrase = " ".join(found[0].split()).lstrip(")]},;: ")
+        sign = next((sign for sign in _SIGNS if sign.pattern.search(phrase)), None)
+        if sign is not None and not _NEGATED.search(phrase) and text[found.end() : found.end() + 1] != "!":
+            quoted = f": “{phrase}”" if len(phrase) <= _MAX_QUOTED else ""
+            return sign.severity, f"The report mentions {sign.words}{quoted}."
+    return "unknown", ""

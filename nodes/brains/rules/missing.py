@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from nodes.brains.rules.severity import says_nothing
 from nodes.context import Case
-from nodes.issue.english import is_english
-from nodes.issue.facts import IssueFacts
+from nodes.issue.facts import IssueFacts, is_english
 from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
@@ -150,6 +148,11 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     # A need that a field of the form asks for is named once, in the form's words.
     plain = [_NEEDS[name] for name in needs if name not in words]
     return (*plain, *(_as_gap(field) for field in unanswered))[:MAX_ITEMS]
+
+
+def says_nothing(facts: IssueFacts) -> bool:
+    """Return whether the issue contains neither words nor names to search for."""
+    return not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths)
 
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
