@@ -5,7 +5,6 @@ A model or a server that cannot hold one reads in two stages.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
@@ -19,7 +18,7 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.request import Message
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence
-from nodes.brains.shared import build_conversation, join_sections, read_before
+from nodes.brains.shared import LOOKS, build_conversation, join_sections, read_before
 from nodes.brains.submitted import Concluded
 from nodes.context import Case, FileCard, Judged, ModelError, ToolPort
 from nodes.evidence import Locator
@@ -36,16 +35,6 @@ BODIES = (360, 240, 220, 180, 120)
 """Maximum tokens of the functions that the second of two stages shows, best first."""
 _BEFORE, _AFTER = 15, 25
 """Lines around those that match the issue, or that a submission names."""
-_BUILDING = re.compile(
-    r"\b(?:build(?:s|ing)?|compil(?:e[sd]?|ing|ation|er)|link(?:er|ing)|c?make(?:file)?|CMake\w*|meson|bazel|cargo"
-    r"|gradle|maven|setup\.py|pyproject|packag(?:ing|ed)|wheels?|dependenc(?:y|ies)|lints?|CI|docker(?:file)?|npm|pip)\b",
-    re.IGNORECASE,
-)
-_BUILD_FAILS = re.compile(
-    r"undefined reference to|cannot find -l\w|error: linking with|CMake Error|BUILD FAILED|npm ERR!|could not compile"
-    r"|Failed building wheel|fail(?:s|ed)? to (?:build|compile)|error\[E\d{4}\]|: (?:fatal )?error: .{1,80}\.h"
-)
-"""What a title says and what tools print when the project itself is built."""
 _READ, _LISTING = 20_000, 240
 """Maximum characters of a body that are read for that; maximum tokens of the names of the files that build."""
 BUILD_FILES = ToolCall(
@@ -70,7 +59,7 @@ budget below which no call is answered."""
 
 def is_about_building(case: Case) -> bool:
     """Return whether an issue is about building or packaging the project instead of running it."""
-    return bool(_BUILDING.search(case.title) or _BUILD_FAILS.search(case.body[:_READ]))
+    return bool(LOOKS["building"].search(case.title) or LOOKS["build_fails"].search(case.body[:_READ]))
 
 
 def converses(known: Abilities) -> bool:

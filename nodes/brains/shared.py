@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from nodes.brains.calls.request import Message
 from nodes.brains.calls.tokens import estimate
@@ -15,6 +16,7 @@ from nodes.brains.fence import compress, fence, squeeze
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
 from nodes.search.types import StackTrace
+from nodes.search.wordings import load_patterns
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 
@@ -24,32 +26,10 @@ TITLE = 300
 _OF_A_TOKEN = 4
 """Characters of a token, about."""
 _FRAMES, _EACH = 5, 10
-_ENVIRONMENT = re.compile(
-    r"(?i)^\W{0,8}(?:(?:my |your )?environment|system info(?:rmation)?|versions?|version information|checklist"
-    r"|output of \S{1,40} ?versions?\S{0,8}|installed packages|pip (?:freeze|list)|dependencies|platform|prerequisites"
-    r"|before (?:opening|submitting)[\w ]{0,40})\W{0,8}$"
-)
-_HEADING = re.compile(r"^(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*\s*$)")
-_PACKAGE = re.compile(
-    r"^[\s|*>-]{0,8}[\w.\[\]-]{2,40}\s{0,20}(?:==|:|\||\s)\s{0,20}v?\d+(?:\.\d+){1,4}[\w.+-]{0,20}[\s|]{0,8}$"
-)
-_BOX = re.compile(r"^\s{0,8}[-*]\s{0,3}\[[ xX]\]\s")
-_LIBRARY = re.compile(
-    r"(?:site-packages|dist-packages|node_modules|/usr/lib/|/usr/local/go/|/go/pkg/mod/|/\.cargo/registry|/rustc/"
-    r"|\(node:|\(internal/|at (?:java|javax|sun|jdk|kotlin|androidx?|com\.android|dalvik|org\.junit"
-    r"|org\.springframework)\.)"
-)
-# A log puts its own columns before a frame.
-_FRAME = re.compile(
-    r"^(?:\d{2,4}-\d\d.{0,90}?:)?\s{1,12}((?:File \"|at ).{0,300})|^\s{0,8}(/\S{3,200}:\d.{0,200})"
-    r"|^([~/<]\S{2,200} in [\w<>]{1,80}\(.{0,200})"
-)
-_NUMBERED = re.compile(r"\s{0,8}(?:-{1,6}>)?\s{0,4}\d{1,6}(?:\s|$)")
-"""A line of code below a frame of a notebook."""
-_INSTALLED = re.compile(r"(?:site|dist)-packages/(\w+)")
+LOOKS = load_patterns(Path(__file__).with_name("asides.toml"))
+"""What parts of a report look like, by what they are."""
 _WORD = re.compile(r"\w+")
 _KEPT_PACKAGES = 3
-_INDENT = re.compile(r"^[ \t]{24,}", re.MULTILINE)
 
 
 def build_conversation(case: Case, role: Role, sections: str) -> tuple[Message, Message]:
@@ -178,17 +158,17 @@ def _without_comments(text: str) -> str:
 
 def _without_indent(text: str) -> str:
     """Shorten the indentation of a log, in which it says nothing."""
-    return _INDENT.sub("    ", text)
+    return LOOKS["indent"].sub("    ", text)
 
 
 def _without_environment(text: str) -> str:
     """Drop sections about the environment, lists of packages beyond a few, and boxes to tick."""
     kept, skipping, packages = list[str](), False, 0
     for line in text.split("\n"):
-        if _HEADING.match(line) or _ENVIRONMENT.match(line):
-            skipping = bool(_ENVIRONMENT.match(line.strip("#* \t")))
-        packages = packages + 1 if _PACKAGE.match(line) else 0
-        if not (skipping or packages > _KEPT_PACKAGES or _BOX.match(line)):
+        if LOOKS["heading"].match(line) or LOOKS["environment"].match(line):
+            skipping = bool(LOOKS["environment"].match(line.strip("#* \t")))
+        packages = packages + 1 if LOOKS["package"].match(line) else 0
+        if not (skipping or packages > _KEPT_PACKAGES or LOOKS["box"].match(line)):
             kept.append(line)
     return "\n".join(kept)
 
@@ -197,7 +177,7 @@ def _without_repeats(text: str) -> str:
     """Drop frames that a trace before has too, as when an error is logged twice or is the cause of another."""
     kept, seen = list[str](), set[str]()
     for line in text.split("\n"):
-        found = _FRAME.match(line)
+        found = LOOKS["frame"].match(line)
         frame = (found[1] or found[2] or found[3]).strip() if found else ""
         if frame not in seen:
             kept.append(line)
@@ -212,12 +192,12 @@ def _without_libraries(text: str) -> str:
     A package that the text names elsewhere is kept: the project itself is installed among the libraries.
     """
     lines = text.split("\n")
-    named = {word for line in lines if not _FRAME.match(line) for word in _WORD.findall(line)}
+    named = {word for line in lines if not LOOKS["frame"].match(line) for word in _WORD.findall(line)}
     kept, inside = list[str](), False
     for line in lines:
-        frame, package = bool(_FRAME.match(line)), _INSTALLED.search(line)
-        of_library = frame and bool(_LIBRARY.search(line)) and not (package and package[1] in named)
-        below = line.startswith("    ") or bool(_NUMBERED.match(line))
+        frame, package = bool(LOOKS["frame"].match(line)), LOOKS["installed"].search(line)
+        of_library = frame and bool(LOOKS["library"].search(line)) and not (package and package[1] in named)
+        below = line.startswith("    ") or bool(LOOKS["numbered"].match(line))
         inside = of_library or (inside and not frame and below)
         if not inside:
             kept.append(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Literal
 
 from nodes.context import Case
@@ -14,6 +15,7 @@ from nodes.search.issue.forms import FormField, IssueForm, with_headings
 from nodes.search.issue.mentions import form_fields
 from nodes.search.tokens import comparable
 from nodes.search.types import StackTrace
+from nodes.search.wordings import load_patterns
 
 MAX_ITEMS = 4
 MAX_WORDS = 20_000
@@ -26,80 +28,9 @@ FEW_WORDS = 3
 """Minimum number of words of an answer to a heading of a form."""
 ENOUGH = 12
 """Number of words of prose that count as a description."""
-_STEPS = re.compile(
-    r"^\s{0,3}(?:\d{1,2}[.)]|[-*]) \S|\bsteps\b|\b(?:when|whenever|if|once) (?:i|you|we|(?:the |a )?users?)\b"
-    r"|\b(?:when|whenever|while|after|by|if|once|upon) (?:\w{1,20}ly )?"
-    r"(?!\w{0,5}thing\b|being\b|string\b)[a-z]{2,20}ing \w"
-    r"|\bon (?!an? )(?:\w{1,20} )?"
-    r"(?:load|start(?:up)?|launch|open|close|exit|save|click|restart|reload|boot|login|submit)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Steps in a list, or an action with its object in a sentence: "when splitting documents by words", "on app load"."""
-_RESULT = re.compile(
-    r"\b(?:returns?|shows?|displays?|gives?|produces?|prints?|becomes?|remains?|stays?|vanish\w{0,3}|disappears?"
-    r"|freezes?|hangs?|ignores?|resets?|loses?|drops?|duplicates?|overwrites?|can ?not|never|no longer|nothing"
-    r"|wrong(?:ly)?|empty|blank|missing|instead"
-    r"|(?:is|are|was|were|gets?|got) (?:\w{1,20}ly |not )?(?:\w{2,20}ed|reset|lost|gone|cut|shown))\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
-"""Words that state what happened, other than that there was an error."""
+SAYS = load_patterns(Path(__file__).with_name("wordings.toml"))
+"""The words of a report that say something, by what they say."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
-_EXPECTED = re.compile(
-    r"\b(?:expect|should|instead|actual|supposed to|but (?:it|i|we|get|got)|missing|lacks?\b)"
-    r"|\b(?:is|are|was|were|gets?|got) (?:\w{1,20}ly )?(?:lost|ignored|skipped|dropped|duplicated|truncated|cut off)\b"
-    r"|, not (?:the|an?|in|as|to|by)\b",
-    re.IGNORECASE,
-)
-"""Words that state what was expected, or a result that implies it: what is missing was expected to be there."""
-_IS = re.compile(
-    r"^\W{0,9}(?:current|actual|got|output|now|result)\b[\w ]{0,20}:\W{0,9}\w", re.IGNORECASE | re.MULTILINE
-)
-_SHALL_BE = re.compile(
-    r"^\W{0,9}(?:expected|desired|wanted|should be)\b[\w ]{0,20}:\W{0,9}\w", re.IGNORECASE | re.MULTILINE
-)
-"""Lines that show a result and the one that was expected."""
-_TEST = re.compile(
-    r"^[ \t]{0,40}(?:assert\b|(?:\w{1,40}\.)?assert(?:[A-Z]\w{1,30}|_\w{1,30})!?\s?\(|assert!\(|(?:await )?expect\s?\("
-    r"|(?:REQUIRE|CHECK|EXPECT|ASSERT)(?:_[A-Z]{1,20}){0,3}\s?\(|t\.(?:Error|Fatal)f?\(|(?:require|assert)\.[A-Z]\w"
-    r"|with pytest\.raises|\w{1,40}\.should\b)",
-    re.MULTILINE,
-)
-"""A line of a test that states what is expected."""
-_SAYS_ERROR = re.compile(
-    r"\b(?:crash(?:es|ed)?|traceback|(?<!can )(?<!may )(?<!could )(?<!might )(?<!would )fails?|failed|raises?|throws?"
-    r"|(?:an?|the|this|that|these|following|same|some|get|gets|got|getting|gives?|see|shows?)\s{1,3}"
-    r"(?:\w{1,30}\s{1,3})?(?:errors?|exceptions?)(?!\s{1,3}(?:numbers?|counts?|rates?|bars?|margins?|metrics?|values?"
-    r"|types?|class(?:es)?|codes?|pages?|handl\w{1,6}|boundar\w{1,3}|estimates?|propagation)\b)"
-    r"|(?:errors?|exceptions?)\s{1,3}(?:occurs?|occurred|is|are|was|were|appears?|when|while|after|in|on|messages?)"
-    r")\b",
-    re.IGNORECASE,
-)
-"""Words that state that an error occurred; an issue may also be about errors as a subject, or about what may fail."""
-_WORKED = re.compile(
-    r"\b(?:regress(?:ed|es|ions?|ing)?|used to work|no longer works|stopped working"
-    r"|work(?:ed|s) (?:fine |well |correctly )?(?:before|until|in (?:the )?(?:old|previous|earlier))"
-    r"|(?:since|after) (?:the |an? )?(?:last |latest |recent )?(?:updat|upgrad)(?:e|ing))\b",
-    re.IGNORECASE,
-)
-"""Words that state that an earlier version did not have the fault; then the version points to a change."""
-_ERROR_NAME = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning)|NPE|[A-Z]{1,4}\d{3,5})\b")
-"""A class or code of an error, which is as useful as its message."""
-_DOTTED_NUMBER = re.compile(r"\bv?\d{1,6}\.\d{1,6}\b")
-"""A number that may be a version, even if nothing says so."""
-_COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40}(?![0-9A-Za-z])")
-_PROPOSES = re.compile(
-    r"\s{0,9}(?:\[[^\]]{1,30}\]\s{0,9}|\w{1,20}:\s{0,9})?"
-    r"(?:add|adds|adding|support|allow|implement|introduce|provide|expose|rename|refactor|improve|consider"
-    r"|(?:remove|replace|make|prevent|avoid|raise|extend|ensure|handle)(?!\s{1,3}(?:fail|crash|rais|thr[eo]w|does|is|are)))\b",
-    re.IGNORECASE,
-)
-"""A title that requests a change; its errors did not occur."""
-_SILENT = re.compile(
-    r"\b(?:fail(?:s|ed|ing)?\s{1,3}silently|silent(?:ly)?\s{1,3}fail\w{0,4}"
-    r"|no\s{1,3}(?:errors?|exceptions?)\s{1,3}(?:(?:is|are|was|were)\s{1,3})?(?:shown|raised|thrown|reported|logged))\b",
-    re.IGNORECASE,
-)
-"""Words that state that no error is shown."""
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
     "error": "The whole error message or stack trace",
@@ -118,14 +49,6 @@ _LABELS = (
     ("what", re.compile(r"\b(describe|description|summary|details|problem|bug|issue|about)\b")),
 )
 """Labels of a form that ask for the same information."""
-_BUG = re.compile(r"\b(bug|defect|crash|problem|issue.?report|broken)", re.IGNORECASE)
-_SUBJECT = re.compile(
-    r"\b(?:docs?|documentation|docstrings?|pages?|readme|guide|tutorial|changelog|sections?|chapter|man page)\s{1,3}"
-    r"(?:for|of|on|about|titled|called|named)\s{1,3}\S",
-    re.IGNORECASE,
-)
-"""Words that name the page or the subject of a document."""
-_PLACEHOLDER = re.compile(r"(n/?a|none|no|nothing|-+|\.+|\?+|todo|tbd|_no response_)?", re.IGNORECASE)
 
 
 def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
@@ -133,7 +56,7 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     facts = case.facts
     if kind == "docs":
         named = facts.paths or facts.symbols or facts.modules or "http" in case.body
-        clear = named or _SUBJECT.search(_own_words(case)) or not is_english(case.title, case.body)
+        clear = named or SAYS["subject"].search(_own_words(case)) or not is_english(case.title, case.body)
         return () if clear else ("Which page or docstring it is about",)
     if kind != "bug":
         return ()
@@ -167,10 +90,12 @@ def _is_worth_asking(need: Need, facts: IssueFacts, words: str) -> bool:
     """Return whether an answer could identify a place that the issue does not identify yet."""
     named = facts.symbols or facts.paths or facts.modules
     if need == "error":
-        return not facts.code_blocks and facts.words < LONG and not _ERROR_NAME.search(words)
+        return not facts.code_blocks and facts.words < LONG and not SAYS["error_name"].search(words)
     if need == "version":
         # A version is verifiably missing only if no number can be one.
-        return bool(_WORKED.search(words)) and not (_COMMIT.search(words) or _DOTTED_NUMBER.search(words))
+        return bool(SAYS["worked"].search(words)) and not (
+            SAYS["commit"].search(words) or SAYS["dotted_number"].search(words)
+        )
     return need != "lines" and not facts.code_blocks and not named and facts.words < SHORT
 
 
@@ -179,7 +104,7 @@ def form_of(case: Case) -> IssueForm | None:
     used = used_form(case)
     if used is not None:
         return used
-    return next((form for form in case.forms if _BUG.search(f"{form.name} {form.path}")), None)
+    return next((form for form in case.forms if SAYS["bug"].search(f"{form.name} {form.path}")), None)
 
 
 def used_form(case: Case) -> IssueForm | None:
@@ -239,7 +164,7 @@ def _is_form(form: IssueForm) -> bool:
 def _is_empty(answer: str, field: FormField) -> bool:
     """Return whether an answer is empty, the form's own text, or a placeholder such as "n/a"."""
     words = " ".join(answer.split())
-    return words == " ".join(field.preset.split()) or _PLACEHOLDER.fullmatch(words) is not None
+    return words == " ".join(field.preset.split()) or SAYS["placeholder"].fullmatch(words) is not None
 
 
 def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
@@ -258,17 +183,19 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
 
 def _shows_both(words: str) -> bool:
     """Return whether the report shows what is produced and what is expected, each behind its label."""
-    return bool(_IS.search(words)) and bool(_SHALL_BE.search(words))
+    return bool(SAYS["is"].search(words)) and bool(SAYS["shall_be"].search(words))
 
 
 def _acts(words: str) -> bool:
     """Return whether one sentence has an action and its result, which is enough to try it."""
-    return any(_STEPS.search(item) and _RESULT.search(item) for item in _SENTENCE.split(words[:MAX_WORDS]))
+    return any(
+        SAYS["steps"].search(item) and SAYS["result"].search(item) for item in _SENTENCE.split(words[:MAX_WORDS])
+    )
 
 
 def _says_expected(case: Case, words: str) -> bool:
     """Return whether the reporter's words, or a test in the issue, state what was expected."""
-    return bool(_EXPECTED.search(words)) or any(_TEST.search(block) for block in case.facts.code_blocks)
+    return bool(SAYS["expected"].search(words)) or any(SAYS["test"].search(block) for block in case.facts.code_blocks)
 
 
 def _as_gap(field: FormField) -> str:
@@ -287,12 +214,12 @@ def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
         return ("lines",) if facts.traces and main_trace(facts) is None else ()
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     needs: dict[Need, bool] = {
-        "error": bool(_SAYS_ERROR.search(words))
-        and not _PROPOSES.match(case.title)
-        and not _SILENT.search(words)
+        "error": bool(SAYS["says_error"].search(words))
+        and not SAYS["proposes"].match(case.title)
+        and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
-        "steps": not (facts.code_blocks or _STEPS.search(words) or _shows_both(words)),
+        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or _shows_both(words)),
         "expected": not (facts.traces or facts.errors or _says_expected(case, words)),
         "version": "version" in asks and not facts.versions,
     }
