@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from nodes.search.types import Location, ToolAnswer, ToolCall, ToolName
+from nodes.search.types import Location, Passage, ToolAnswer, ToolCall, ToolName
 
 MAX_QUOTE = 1_000
 """Characters of a quote that may enter the state or a prompt (SPEC section 2: at most 1 kB)."""
@@ -80,16 +80,19 @@ class NumberedEvidence(BaseModel):
     evidence: Evidence
 
 
+def quoted(passage: Passage, sha: str, score: float, *reasons: str) -> Evidence:
+    """Turn lines of a file at a commit into evidence."""
+    lines = Locator(path=passage.path, start_line=passage.start_line, end_line=passage.end_line, sha=sha)
+    return Evidence(
+        kind="code", locator=lines, symbol=passage.symbol, quote=passage.quote, score=score, reasons=reasons
+    )
+
+
 def as_evidence(place: Location, sha: str, score: float) -> Evidence:
     """Turn a search result into evidence, quoted at its commit."""
-    return Evidence(
-        kind="code",
-        locator=Locator(path=place.path, start_line=place.quote_start, end_line=place.quote_end, sha=sha),
-        symbol=place.symbol,
-        quote=place.quote,
-        score=round(score, 4),
-        reasons=tuple(reason.text[:200] for reason in place.reasons if reason.kind != "prior")[:4],
-    )
+    passage = Passage(place.path, place.quote_start, place.quote_end, place.quote, place.symbol)
+    reasons = [reason.text[:200] for reason in place.reasons if reason.kind != "prior"]
+    return quoted(passage, sha, round(score, 4), *reasons[:4])
 
 
 def as_lookup(call: ToolCall, answer: ToolAnswer, sha: str) -> Evidence:

@@ -85,9 +85,16 @@ async def advance(
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
-    if _is_at_rest(snapshot, answer):
+    waits = bool(snapshot.interrupts)
+    if _exists(snapshot) and (answer is None if waits else not snapshot.tasks):
         return _result(snapshot)
-    graph_input = _graph_input(snapshot, initial, answer, question_id)
+    # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
+    graph_input: BugTriageState | Command[object] | None = None if _exists(snapshot) else initial
+    if waits:
+        waiting = snapshot.interrupts[0]
+        if question_id != waiting.value.question_id:
+            raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
+        graph_input = Command(resume={waiting.id: answer})
     steps = graph.astream(
         graph_input, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
     )
@@ -96,52 +103,22 @@ async def advance(
             watch(_step(cast("dict[str, Any]", part["data"])))
     # The stream reports steps only; an interrupt is visible in the stored state.
     after = await graph.aget_state(config)
-    if _is_unknown(after):
+    if not _exists(after):
         raise ThreadDeletedError(f"the thread {thread_id} was deleted while it ran")
     return _result(after)
 
 
-def _is_at_rest(snapshot: StateSnapshot, answer: Answer | None) -> bool:
-    """Return whether a thread has ended, or waits for an answer that was not given."""
-    if _is_unknown(snapshot):
-        return False
-    return answer is None if snapshot.interrupts else not snapshot.tasks
-
-
-def _is_unknown(snapshot: StateSnapshot) -> bool:
-    """Return whether the thread does not exist: only then does LangGraph's snapshot have no creation time."""
-    return snapshot.created_at is None
-
-
-def _graph_input(
-    snapshot: StateSnapshot, initial: BugTriageState, answer: Answer | None, question_id: str | None
-) -> BugTriageState | Command[object] | None:
-    """Return what starts a new thread, answers a waiting one, or resumes one that was cut off.
-
-    Raises:
-        StaleAnswerError: the answer belongs to another question.
-    """
-    if _is_unknown(snapshot):
-        return initial
-    # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
-    return _resumption(snapshot, answer, question_id) if snapshot.interrupts else None
+def _exists(snapshot: StateSnapshot) -> bool:
+    """Return whether the thread exists: only then does LangGraph's snapshot have a creation time."""
+    return snapshot.created_at is not None
 
 
 def _result(snapshot: StateSnapshot) -> Waiting | Finished:
     """Return what a thread without a next step waits for, or its last state."""
-    return _waiting(snapshot) if snapshot.interrupts else Finished(BugTriageState.model_validate(snapshot.values))
-
-
-def _resumption(snapshot: StateSnapshot, answer: Answer | None, question_id: str | None) -> Command[object]:
-    """Return the command that resumes a waiting thread with an answer.
-
-    Raises:
-        StaleAnswerError: the answer belongs to another question.
-    """
-    waiting = snapshot.interrupts[0]
-    if question_id != waiting.value.question_id:
-        raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
-    return Command(resume={waiting.id: answer})
+    state = BugTriageState.model_validate(snapshot.values)
+    if not snapshot.interrupts:
+        return Finished(state)
+    return Waiting(HumanExchange.model_validate(snapshot.interrupts[0].value), state)
 
 
 async def advance_answered(
@@ -186,11 +163,6 @@ def _step(task: dict[str, Any]) -> Step:
     return Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace))
 
 
-def _waiting(snapshot: StateSnapshot) -> Waiting:
-    exchange = HumanExchange.model_validate(snapshot.interrupts[0].value)
-    return Waiting(exchange, BugTriageState.model_validate(snapshot.values))
-
-
 def initial_state(
     title: str,
     body: str,
@@ -204,7 +176,6 @@ def initial_state(
 
     No outside source is queried for an issue that gives orders instead of describing a problem.
     """
-    defaults = BugTriageState()
     outside = outside or ExternalSources()
     configured = outside.web is not None or bool(outside.tools)
     closed = configured and is_harmful(f"{title}\n{body}")
@@ -217,5 +188,5 @@ def initial_state(
         tools=() if closed else tuple(outside.tools),
         trace=(_CLOSED,) if closed else (),
         notes=notes,
-        schema_version=defaults.schema_version,
+        schema_version=BugTriageState().schema_version,
     )

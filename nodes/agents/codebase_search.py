@@ -28,7 +28,7 @@ from nodes.brains import is_model_asked, judge
 from nodes.brains.conversation import LISTED
 from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
-from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
+from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, quoted
 from nodes.guards import is_rejected, progress
 from nodes.judgements import CodeReading
 from nodes.search.git.errors import SearchError
@@ -241,20 +241,8 @@ async def _defined(name: str, context: Context) -> list[Evidence]:
 
 
 def _quoted(passages: Iterable[Passage], context: Context) -> list[Evidence]:
-    return [
-        Evidence(
-            kind="code",
-            locator=Locator(
-                path=passage.path, start_line=passage.start_line, end_line=passage.end_line, sha=context.code.sha
-            ),
-            symbol=passage.symbol,
-            quote=passage.quote,
-            score=_SCORE,
-            reasons=("looked up for an objection",),
-        )
-        for passage in passages
-        if is_citable(passage.path, passage.quote)
-    ]
+    citable = (passage for passage in passages if is_citable(passage.path, passage.quote))
+    return [quoted(passage, context.code.sha, _SCORE, "looked up for an objection") for passage in citable]
 
 
 def _texts(state: BugTriageState) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
 from nodes.judgements import Draft, DraftSuspect
-from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.report import TriageReport
 from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import names_history
 from nodes.search.types import Survey
@@ -213,14 +213,16 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
         return report
     searched = was_searched(case.state)
     report = report if searched or report.written_by == "rules" else without_code_claims(report)
-    is_placeless = is_too_thin(report, case) and not await _names_text(case, context)
-    if report.kind in _PLACELESS or is_placeless:
+    survey = None if report.kind in _PLACELESS else await _survey(case, context)
+    # A short bug report that names a text of the program names a place.
+    is_named = any(fact.kind == "quoted_here" and fact.is_named_line for fact in survey.facts) if survey else False
+    if report.kind in _PLACELESS or (is_too_thin(report, case) and not is_named):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
-        update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
-        return await _with_changes(report.model_copy(update=update), case, context)
-    try:
-        survey = await context.code.survey(reporter_query(case, CANDIDATES))
-    except SearchError:
+        placeless = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
+        report = report.model_copy(update=placeless)
+        is_about_changes = report.kind == "bug" and names_history(case.title, case.body)
+        return state_changes(report, survey) if survey is not None and is_about_changes else report
+    if survey is None:
         return without_claim(report) if searched else without_code_claims(report)
     explained = searched and report.is_explained and report.kind in _CHANGES_CODE
     if report.kind != "bug" and not explained:
@@ -231,23 +233,11 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     return report if case.state.tier == "simple" else await _with_search_result(report, survey, context)
 
 
-async def _names_text(case: Case, context: Context) -> bool:
-    """Return whether a short bug report names a text of the program, which is a place however few its words are."""
+async def _survey(case: Case, context: Context) -> Survey | None:
     try:
-        survey = await context.code.survey(reporter_query(case, CANDIDATES))
+        return await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
-        return False
-    return any(fact.kind == "quoted_here" and fact.is_named_line for fact in survey.facts)
-
-
-async def _with_changes(report: TriageReport, case: Case, context: Context) -> TriageReport:
-    """Return a report without places, with the changes and releases that a bug report names."""
-    if report.kind != "bug" or not names_history(case.title, case.body):
-        return report
-    try:
-        return state_changes(report, await context.code.survey(reporter_query(case, CANDIDATES)))
-    except SearchError:
-        return report
+        return None
 
 
 async def _with_search_result(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
@@ -261,17 +251,15 @@ async def _with_search_result(report: TriageReport, survey: Survey, context: Con
 
 
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
-    by_rules = is_by_rules(report, case)
-    if report.written_by != "rules" and report.root_cause and case.state.critic_feedback is None:
+    by_rules, by_model = is_by_rules(report, case), report.written_by != "rules"
+    # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
+    stated = await state_facts(report, survey, context.code, ordered=by_rules or not report.suspects)
+    if by_model and report.root_cause and case.state.critic_feedback is None:
         # A supervisor may skip the critic. What a model says about a mechanism is claimed only after an attempt to
         # refute it.
-        stated = await state_facts(report, survey, context.code, ordered=not report.suspects)
         return without_claim(stated, _UNREVIEWED)
     if not by_rules:
-        # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
-        stated = await state_facts(report, survey, context.code, ordered=not report.suspects)
-        return without_claim(stated) if report.written_by == "rules" and is_rejected(case.state) else stated
-    stated = await state_facts(report, survey, context.code, ordered=True)
+        return without_claim(stated) if not by_model and is_rejected(case.state) else stated
     if is_refuted(case, stated):
         return without_claim(stated)
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
@@ -291,15 +279,14 @@ def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state:
     audit = report.citation_audit
     retries: tuple[RetryReason, ...] = ()
     if verdict.cause is not None:
-        retries = (
-            RetryReason(
-                iteration=state.retry_count + 1,
-                confidence=report.confidence,
-                reason=verdict.cause,
-                citation_issue=bool(audit.fabricated or audit.failed),
-                hallucination=bool(audit.fabricated),
-            ),
+        reason = RetryReason(
+            iteration=state.retry_count + 1,
+            confidence=report.confidence,
+            reason=verdict.cause,
+            citation_issue=bool(audit.fabricated or audit.failed),
+            hallucination=bool(audit.fabricated),
         )
+        retries = (reason,)
     return metrics_of(judged).model_copy(
         update={
             "confidence_history": (report.confidence,),
@@ -343,8 +330,6 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
         kind=state.reading.kind if state.reading else "bug",
         repository=state.repository,
         commit=state.sha,
-        citation_audit=CitationAudit(),
-        evaluation=Evaluation(),
     )
     failed = kept.model_copy(
         update={

@@ -11,9 +11,9 @@ from nodes.brains.briefing import CHECKED
 from nodes.brains.conversation import LISTED
 from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
-from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
+from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, quoted
 from nodes.search.facts import Fact
-from nodes.search.types import Location, Query, Ranking, Survey
+from nodes.search.types import Location, Passage, Query, Ranking, Survey
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""
@@ -95,13 +95,11 @@ def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
     lines = [fact for fact in facts if fact.path and fact.line and not fact.sha and fact.kind != "tested_here"]
     lines = [fact for fact in lines if is_citable(fact.path or "", fact.text or "")]
     found = (
-        Evidence(
-            kind="code",
-            locator=Locator(path=fact.path, start_line=fact.line, end_line=fact.line, sha=sha),
-            symbol=fact.symbol,
-            quote=fact.text or "",
-            score=FACT_SCORE,
-            reasons=(f"{CHECKED}{fact.says}"[:300],),
+        quoted(
+            Passage(fact.path or "", fact.line or 0, fact.line or 0, fact.text or "", fact.symbol),
+            sha,
+            FACT_SCORE,
+            f"{CHECKED}{fact.says}"[:300],
         )
         for fact in sorted(lines, key=lambda fact: not fact.strong)
     )

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from nodes.brains.calls.tokens import estimate
 from nodes.context import CodePort, FileCard, Shown
-from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, as_lookup, is_citable
+from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, as_lookup, is_citable, quoted
 from nodes.search.reading.lookups import name_parts
 from nodes.search.types import FileSketch, Passage, PlaceSketch, Query, ToolAnswer, ToolCall
 from nodes.trust.secrets import mask
@@ -168,12 +168,7 @@ class CodeTools:
         found = lookup.passages[0] if lookup is not None and lookup.passages else None
         if found is None or not is_citable(found.path, found.quote):
             return None
-        where = Locator(path=found.path, start_line=found.start_line, end_line=found.end_line, sha=self._code.sha)
-        return self._evidence(
-            Evidence(
-                kind="code", locator=where, symbol=found.symbol, quote=found.quote, score=_UNRANKED, reasons=(READ,)
-            )
-        )
+        return self._evidence(quoted(found, self._code.sha, _UNRANKED, READ))
 
     def _by_name(self, name: str, line: int) -> Shown | None:
         """Return what was shown of a file, or of a commit, that a reference names itself."""
