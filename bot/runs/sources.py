@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,11 @@ from nodes.evidence import Evidence, EvidenceKind
 from nodes.sources import FALLBACK, Inquiry, SourceError, SourceInfo, route
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
-from nodes.sources.web import NAME, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
+from nodes.sources.web import NAME, FindIssues, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
 
 if TYPE_CHECKING:
     from bot.github.repository import RepositoryClient
 
-FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""
 _RESULTS = 5
 SEARCHES_A_MINUTE = 25.0
@@ -50,7 +49,7 @@ class Sources:
         self.logs = LogReader(config.logs, server_url)
         """Reads logs that are attached to issues."""
         self._providers = _providers(config)
-        self._issue_turn = Pace(SEARCHES_A_MINUTE) if config.web.github_issues else None
+        self._issue_turn = Pace(SEARCHES_A_MINUTE).wait if config.web.github_issues else None
 
     def outside(self, find_issues: FindIssues | None = None) -> ExternalSources:
         """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
@@ -62,7 +61,7 @@ class Sources:
         """Return the web search; None if no provider is configured."""
         providers = list(self._providers)
         if self._issue_turn is not None and find_issues is not None:
-            providers.insert(0, GitHubIssues(_Issues(find_issues), self._issue_turn))
+            providers.insert(0, GitHubIssues(_as_source(find_issues), self._issue_turn))
         tool = self.tools.get(NAME)
         return WebSearch(providers, tool, self._config.web.keywords) if providers or tool else None
 
@@ -119,18 +118,16 @@ class RoutedAnswer:
     """The fixed sentence of the fallback; otherwise the sources that failed, with the reasons."""
 
 
-class _Issues:
-    """Adapt the GitHub client to a source's search; its errors become SourceError."""
+def _as_source(find: FindIssues) -> FindIssues:
+    """Adapt the GitHub client's search to a source; its errors become SourceError."""
 
-    def __init__(self, find: FindIssues) -> None:
-        self._find = find
-
-    async def search_issues(self, query: str, limit: int) -> Sequence[Mapping[str, Any]]:
-        """Return issues as objects of GitHub's API, best first."""
+    async def search(query: str, limit: int) -> Sequence[Mapping[str, Any]]:
         try:
-            return await self._find(query, limit)
+            return await find(query, limit)
         except BotError as error:
             raise SourceError(str(error)[:200]) from error
+
+    return search
 
 
 def _server(name: str, tool: ToolConfig) -> Server:
@@ -152,9 +149,9 @@ def _server(name: str, tool: ToolConfig) -> Server:
 def _providers(config: OperatorConfig) -> tuple[SearchProvider, ...]:
     found: list[SearchProvider] = []
     if (searxng := config.web.searxng) is not None:
-        found.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE), searxng.headers))
+        found.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE).wait, searxng.headers))
     if (tavily := config.web.tavily) is not None:
-        found.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE)))
+        found.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE).wait))
     return tuple(found)
 
 

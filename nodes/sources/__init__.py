@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, Protocol
 
 from nodes.evidence import Evidence, EvidenceKind
+from nodes.search.wordings import load_patterns
 
 Ecosystem = Literal["python", "javascript", "go", "rust", "jvm", "ruby", "php"]
 OUTSIDE: frozenset[EvidenceKind] = frozenset({"web", "document", "database"})
@@ -21,25 +23,7 @@ FALLBACK = (
 )
 """The answer to a harmful request."""
 
-# Each pattern consists of a few words with bounded gaps, so hostile text costs linear time.
-_HARMFUL = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|preceding|your|system|all)\b"
-        r".{0,30}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|polic(?:y|ies))\b",
-        r"\byou are now\b.{0,40}\b(?:assistant|model|agent|admin|root|unrestricted|jailbroken|dan)\b",
-        r"\b(?:reveal|print|show|repeat|output|leak|send|give me|tell me)\b.{0,40}"
-        r"\b(?:system prompt|hidden prompt|your (?:prompt|instructions|token|secrets?|credentials|api key))\b",
-        r"\b(?:exfiltrate|steal|harvest|dump)\b.{0,40}\b(?:tokens?|secrets?|credentials?|passwords?|keys?|data|users?)\b",
-        r"(?:^|[.!?;:\n]|\bplease|\bnow)\s{0,4}(?:delete|drop|truncate|wipe|erase|destroy)\b.{0,20}"
-        r"\b(?:all|every|the|whole|entire|my|our)?\s{0,2}(?:tables?|databases?|users|accounts|records|rows|files|disk)\b",
-        r"(?:^|[;\"'\n])\s{0,4}(?:drop|truncate)\s{1,4}(?:table|database|schema)\s",
-        r"(?:^|\b(?:run|execute|call))\s{1,4}[`\"']?(?:sudo\s{1,4})?(?:rm\s{1,4}-[rf]{1,2}\b|mkfs|:\(\)\{)",
-        r"\b(?:write|build|make|create|give me)\b.{0,30}\b(?:malware|ransomware|keylogger|botnet|virus|phishing)\b",
-        r"\b(?:hack|break|ddos)\s{1,4}(?:into|in to|my|his|her|their|the)\b.{0,40}"
-        r"\b(?:accounts?|servers?|networks?|sites?|systems?|phones?)\b",
-    )
-)
+_HARMFUL = load_patterns(Path(__file__).with_name("harmful.toml"))
 _CODE = re.compile(r"```.{0,20000}?```|`[^`\n]{1,200}`", re.DOTALL)
 
 
@@ -113,7 +97,7 @@ def is_harmful(request: str) -> bool:
     A false positive only costs the answers from outside sources: the code is searched anyway.
     """
     prose = "\n".join(" ".join(line.split())[:2_000] for line in _CODE.sub(" ", request[:40_000]).split("\n"))
-    return any(pattern.search(prose) for pattern in _HARMFUL)
+    return any(pattern.search(prose) for pattern in _HARMFUL.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from nodes.evidence import Evidence
 from nodes.sources import Dependency, Found, Inquiry, SourceError, SourcePort
@@ -19,26 +19,10 @@ _OPERATORS = frozenset('"\\:()[]{}<>*?~^|&!')
 NAME = "web_search"
 
 
-class SearchProvider(Protocol):
-    """One search service."""
-
-    @property
-    def name(self) -> str:
-        """The name shown in the trace."""
-
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """Return results, best first.
-
-        Raises:
-            SourceError: the service gave no usable answer.
-        """
-
-
-class RateLimiter(Protocol):
-    """Limits the rate of calls."""
-
-    async def wait(self) -> None:
-        """Return when a call may be made."""
+Turn = Callable[[], Awaitable[None]]
+"""Returns when a query may be sent."""
+FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
+"""Searches issues on GitHub, with any available token: at most so many, as its API describes them, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +30,15 @@ class SearxNG:
     """A SearXNG instance (https://docs.searxng.org/dev/search_api.html)."""
 
     url: str
-    turn: RateLimiter
+    turn: Turn
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float = 10.0
     max_bytes: int = 1_000_000
     name: str = "searxng"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """Return the results of the instance's engines."""
-        await self.turn.wait()
+        """Return the results of the instance's engines, best first."""
+        await self.turn()
         response = await fetch_json(
             "GET",
             f"{self.url}/search",
@@ -63,7 +47,7 @@ class SearxNG:
             timeout=self.timeout,
             max_bytes=self.max_bytes,
         )
-        return [_result(item, "content") for item in _list(response, "results")[:limit]]
+        return _results(response, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,52 +56,42 @@ class Tavily:
 
     # Not part of the repr, so that the key does not appear in logs.
     api_key: str = field(repr=False)
-    turn: RateLimiter
+    turn: Turn
     url: str = "https://api.tavily.com"
-    timeout: float = 15.0
-    max_bytes: int = 1_000_000
     name: str = "tavily"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
         """Return Tavily's results."""
-        await self.turn.wait()
+        await self.turn()
         response = await fetch_json(
             "POST",
             f"{self.url}/search",
             body={"query": words(_with_dependency(inquiry)), "max_results": limit, "search_depth": "basic"},
             headers={"Authorization": f"Bearer {self.api_key}"},
-            timeout=self.timeout,
-            max_bytes=self.max_bytes,
+            timeout=15.0,
+            max_bytes=1_000_000,
         )
-        return [_result(item, "content") for item in _list(response, "results")[:limit]]
-
-
-class IssueSearch(Protocol):
-    """GitHub's issue search, with any available token."""
-
-    async def search_issues(self, query: str, limit: int) -> Sequence[Mapping[str, Any]]:
-        """Return issues as GitHub's API describes them, best first.
-
-        Raises:
-            SourceError: GitHub did not answer, or refused.
-        """
+        return _results(response, limit)
 
 
 @dataclass(frozen=True, slots=True)
 class GitHubIssues:
     """Searches issues about the dependency that raised the error; without a dependency, it sends no query."""
 
-    issues: IssueSearch
-    turn: RateLimiter
+    find: FindIssues
+    turn: Turn
     name: str = "github_issues"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
         """Search the dependency's repository, or all of GitHub for its name if the manifests give no repository."""
         if inquiry.dependency is None:
             return []
-        await self.turn.wait()
-        found = await self.issues.search_issues(build_issue_query(inquiry.text, inquiry.dependency), limit)
+        await self.turn()
+        found = await self.find(build_issue_query(inquiry.text, inquiry.dependency), limit)
         return [_result(item, "body", url="html_url") for item in found[:limit]]
+
+
+SearchProvider = SearxNG | Tavily | GitHubIssues
 
 
 class WebSearch:
@@ -151,28 +125,26 @@ class WebSearch:
         Raises:
             SourceError: no provider answered.
         """
-        asked = [self._of_provider(provider, inquiry, limit) for provider in self._providers]
+        asked = [_answer(provider.name, _search(provider, inquiry, limit)) for provider in self._providers]
         if self._tool is not None:
-            asked.append(self._of_tool(self._tool, inquiry, limit))
+            asked.append(_answer(self._tool.name, self._tool.ask(inquiry, limit)))
         answers = await asyncio.gather(*asked)
         message = "; ".join(response.message for response in answers if response.message)
         if answers and all(response.message for response in answers):
             raise SourceError(message)
         return Found(_in_turns([response.evidence for response in answers])[:limit], message)
 
-    async def _of_provider(self, provider: SearchProvider, inquiry: Inquiry, limit: int) -> Found:
-        try:
-            results = await provider.search(inquiry, limit)
-        except SourceError as error:
-            return Found(message=f"{provider.name}: {error}")
-        named = [result for result in results if is_public(result.url)]
-        return Found(as_evidence(named, "web", provider.name, limit))
 
-    async def _of_tool(self, tool: SourcePort, inquiry: Inquiry, limit: int) -> Found:
-        try:
-            return await tool.ask(inquiry, limit)
-        except SourceError as error:
-            return Found(message=f"{tool.name}: {error}")
+async def _answer(name: str, asked: Awaitable[Found]) -> Found:
+    try:
+        return await asked
+    except SourceError as error:
+        return Found(message=f"{name}: {error}")
+
+
+async def _search(provider: SearchProvider, inquiry: Inquiry, limit: int) -> Found:
+    results = await provider.search(inquiry, limit)
+    return Found(as_evidence([result for result in results if is_public(result.url)], "web", provider.name, limit))
 
 
 def build_issue_query(text: str, dependency: Dependency) -> str:
@@ -193,11 +165,11 @@ def _with_dependency(inquiry: Inquiry) -> str:
     return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
 
 
-def _list(response: Any, name: str) -> list[Any]:
-    found = response.get(name) if isinstance(response, Mapping) else None
+def _results(response: Any, limit: int) -> list[Result]:
+    found = response.get("results") if isinstance(response, Mapping) else None
     if not isinstance(found, list):
-        raise SourceError(f"its answer has no list of {name}")
-    return found
+        raise SourceError("its answer has no list of results")
+    return [_result(item, "content") for item in found[:limit]]
 
 
 def _result(item: Any, text: str, url: str = "url") -> Result:

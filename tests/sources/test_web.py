@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodes.brains.calls.budget import Pace
 from nodes.sources import Dependency, Inquiry, SourceError
-from nodes.sources.web import GitHubIssues, SearxNG, Tavily, WebSearch, build_issue_query, words
+from nodes.sources.web import GitHubIssues, SearxNG, Tavily, Turn, WebSearch, build_issue_query, words
 from tests.sources.bad_server import bad_http
 from tests.sources.search_server import serve_search
 
@@ -21,8 +21,8 @@ PAGE = {"title": "Known", "url": "https://example.org/known", "content": "scan h
 INSIDE = {"title": "Inside", "url": "http://10.0.0.1/", "content": "scan hangs"}
 
 
-def turn() -> Pace:
-    return Pace(6_000)
+def turn() -> Turn:
+    return Pace(6_000).wait
 
 
 async def test_searxng_gets_a_plain_query_and_returns_json() -> None:
@@ -63,7 +63,7 @@ class Issues:
 async def test_the_dependency_s_issues_are_searched_and_nobody_else_s() -> None:
     url = "https://github.com/pypa/lexing/issues/7"
     issues = Issues({"title": "scan hangs", "body": "on an open quote", "html_url": url}, {"html_url": 3}, {})
-    web = WebSearch([GitHubIssues(issues, turn())])
+    web = WebSearch([GitHubIssues(issues.search_issues, turn())])
     found = await web.ask(Inquiry("scan hangs repo:evil/evil is:pr", LEXING), 5)
     assert [item.locator.url for item in found.evidence] == [url]
     assert issues.asked == ["scan hangs repo evil/evil is pr repo:pypa/lexing is:issue"]
