@@ -90,7 +90,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     # Rules read the facts when they write; a model may cite their lines besides the places of the search.
-    survey = await _survey(state, context) if asked else Survey()
+    survey = await context.code.survey(reporter_query(case, CANDIDATES)) if asked else Survey()
     facts = lines_of_facts(survey.facts, context.code.sha)
     files = await list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
@@ -110,10 +110,6 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         tools=tools if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, tools, case)
-
-
-async def _survey(state: BugTriageState, context: Context) -> Survey:
-    return await context.code.survey(reporter_query(await load_case(state, context), CANDIDATES))
 
 
 def _search_confidence(ranking: Ranking, survey: Survey) -> float:

@@ -55,7 +55,8 @@ async def ask(
         return no_answer(name, "it is no longer configured", state, started)
     context.listener(name, "asking outside the repository")
     try:
-        found = await source.ask(_masked(inquiry), RESULTS)
+        # Secrets that someone pasted into the issue are not sent to an outside source.
+        found = await source.ask(Inquiry(mask(inquiry.text), inquiry.dependency), RESULTS)
     except SourceError as error:
         return no_answer(name, str(error), state, started)
     return await _read(name, found, state, context, started)
@@ -108,11 +109,6 @@ def no_answer(name: str, why: str, state: BugTriageState, began: float) -> Updat
     finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run continued without it.")
     entry = trace_entry(name, state, began, decision="failed", confidence=0.0, error=mask(why)[:300])
     return {"findings": (finding,), "trace": (entry,)}
-
-
-def _masked(inquiry: Inquiry) -> Inquiry:
-    """Mask secrets that someone pasted into the issue, so that none is sent to an outside source."""
-    return Inquiry(mask(inquiry.text), inquiry.dependency)
 
 
 def _addressed(text: str, by_id: Mapping[str, Evidence]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from nodes.context import ToolPort
 from nodes.evidence import NumberedEvidence
@@ -40,7 +40,7 @@ class Concluded:
             confirm=submit.confirm if self._holds(submit.confirm) else "",
         )
         suspects = tuple(place.evidence for place in submitted.places)
-        texts = [f"{item.text} {_marks(item.evidence)}".strip() for item in submitted.cause]
+        texts = [" ".join((item.text, *(f"[{name}]" for name in item.evidence))) for item in submitted.cause]
         summary = texts[0] if texts else "None of the places that were read explains the issue."
         return CodeReading(
             summary=summary[:300],
@@ -84,7 +84,3 @@ class Concluded:
 
     def _is_known(self, path: str) -> bool:
         return path in self._issue or any(known == path or known.endswith(f"/{path}") for known in self._paths)
-
-
-def _marks(ids: Sequence[str]) -> str:
-    return " ".join(f"[{name}]" for name in ids)

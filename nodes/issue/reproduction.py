@@ -38,7 +38,8 @@ def check_example(title: str, body: str, versions: Sequence[str]) -> str:
     if {"self", "cls"} & set(undefined):  # a part of a class, not an example
         return ""
     files = [name for name in dict.fromkeys(_read_files(nodes)) if body.count(PurePosixPath(name).stem) == 1]
-    lacks = [f"it uses {_listed(undefined[:MAX_NAMES])} without an import or a definition"] if undefined else []
+    used = ", ".join(f"`{name}`" for name in undefined[:MAX_NAMES])
+    lacks = [f"it uses {used} without an import or a definition"] if undefined else []
     lacks += [f"it reads `{name}`, which the report does not contain" for name in files[:1]]
     lacks += [] if versions else ["the report names no version"]
     return f"The example was read, not run: {'; '.join(lacks) or 'no missing import or input file was found'}."
@@ -123,7 +124,3 @@ def _read_files(nodes: Iterable[ast.AST]) -> Iterator[str]:
         writes = any(isinstance(item, ast.Constant) and item.value not in ("r", "rb") for item in (mode,))
         if isinstance(name, str) and _FILE.fullmatch(name) and _READS.fullmatch(called) and not writes:
             yield name
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -74,7 +74,7 @@ def results_in(value: Any, depth: int = 0) -> list[Result]:
         return [
             result
             for item in value[:100]
-            for result in (results_in(item, depth + 1) if _is_text(item) else [_plain(item)])
+            for result in (results_in(item, depth + 1) if isinstance(item, Mapping | str) else [_plain(item)])
         ]
     return [_plain(value)]
 
@@ -122,10 +122,6 @@ def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
     return next(
         (str(candidate) for candidate in candidates if isinstance(candidate, str | int) and str(candidate).strip()), ""
     )
-
-
-def _is_text(item: Any) -> bool:
-    return isinstance(item, Mapping | str)
 
 
 def _plain(value: Any) -> Result:

@@ -54,9 +54,9 @@ async def check(
     basis = EvidenceBasis({name: evidence[name] for name in standing}, issue, evidence.values())
     kept, dropped, uncited = sentences(draft.root_cause, basis)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
-    removed_suspects = [
-        f"suspect {s.evidence}: {_removal_reason(s.evidence, fabricated)}" for s in draft.suspects if s not in suspects
-    ]
+    why = {True: "the evidence does not exist", False: "its lines do not match the quote"}
+    removed = [item.evidence for item in draft.suspects if item not in suspects]
+    removed_suspects = [f"suspect {name}: {why[name in fabricated]}" for name in removed]
     reasoned, replaced = reasons(suspects, basis)
     supported_lines, dropped_lines = ruled_out(draft.ruled_out, basis)
     verdict, unreported_limits = headline(draft.verdict, basis)
@@ -109,7 +109,3 @@ async def _read_again(evidence: Evidence, code: CodePort) -> str | None:
     if where.path is None or where.start_line is None or where.end_line is None:
         return None
     return await code.read(where.path, where.start_line, where.end_line)
-
-
-def _removal_reason(name: str, fabricated: tuple[str, ...]) -> str:
-    return "the evidence does not exist" if name in fabricated else "its lines do not match the quote"

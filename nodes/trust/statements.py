@@ -132,9 +132,8 @@ def names(text: str, path: str, symbol: str | None) -> bool:
     """Return whether an issue names a place: its file, or the last part of its symbol as a separate word."""
     file = path.rpartition("/")[2]
     last = (symbol or "").rpartition(".")[2]
-    return _stands_in(text, file) or (
-        len(last) > 3 and ("_" in last or last.lower() != last) and _stands_in(text, last)
-    )
+    is_distinct = len(last) > 3 and ("_" in last or last.lower() != last)
+    return any(name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in (file, last * is_distinct))
 
 
 def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterable[Evidence] = ()) -> str | None:
@@ -156,7 +155,9 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
         if _squeezed(span).removesuffix("()") not in known and not _is_composed(span, texts):
             return "names code that is not in what it cites"
     for first, last in _LINES.findall(sentence):
-        if not _is_from_reporter(first, issue) and not _inside(int(first), int(last or first), cited):
+        # Traces give line numbers in many formats, so any number that the reporter wrote counts.
+        by_reporter = re.search(rf"(?<!\d){first}(?!\d)", issue)
+        if not by_reporter and not _inside(int(first), int(last or first), cited):
             return "names lines outside what it cites"
     return None
 
@@ -228,19 +229,6 @@ def headline(verdict: str, basis: EvidenceBasis) -> tuple[str, list[str]]:
     return ("", [f"{fault}: {plain}"]) if fault else (plain, [])
 
 
-def _stands_in(text: str, name: str) -> bool:
-    position = text.find(name) if name else -1
-    while position >= 0:
-        before, after = (
-            text[position - 1 : position] if position else "",
-            text[position + len(name) : position + len(name) + 1],
-        )
-        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-            return True
-        position = text.find(name, position + 1)
-    return False
-
-
 def _sequences(text: str) -> Iterable[tuple[str, ...]]:
     words = _WORD.findall(text.lower())
     return zip(*(words[start:] for start in range(_SEQUENCE)), strict=False)
@@ -261,11 +249,6 @@ def _texts(item: Evidence) -> Iterable[str]:
 def _squeezed(text: str) -> str:
     """Remove white space, because a span may contain a line break."""
     return "".join(text.split())
-
-
-def _is_from_reporter(number: str, issue: str) -> bool:
-    """Return whether the reporter wrote this number; traces give line numbers in many formats."""
-    return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
 
 
 def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:

@@ -6,9 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.brains.rules.missing import form_of, missing_from, open_needs
+from nodes.brains.rules.missing import Need, form_of, missing_from, open_needs, own_words
+from nodes.context import Case
 from nodes.search.issue.forms import FormField, IssueForm
 from tests.support.cases import case
+
+
+def needs(one: Case) -> tuple[Need, ...]:
+    """Return what an issue lacks."""
+    return open_needs(one, own_words(one))
+
 
 BUG = IssueForm(
     ".github/ISSUE_TEMPLATE/bug.yml",
@@ -93,7 +100,7 @@ def test_a_field_that_the_form_did_not_have_yet_is_not_missing() -> None:
 )
 def test_nothing_is_requested_by_english_words_in_other_languages(title: str, body: str) -> None:
     one = case(title, body)
-    assert (missing_from(one, "bug"), missing_from(one, "docs"), open_needs(one)) == ((), (), ())
+    assert (missing_from(one, "bug"), missing_from(one, "docs"), needs(one)) == ((), (), ())
 
 
 def test_what_a_heading_asks_for_is_answered_below_it_in_any_language() -> None:
@@ -167,8 +174,8 @@ def test_only_information_that_could_lead_to_a_place_is_requested(body: str, exp
 def test_a_templates_hints_are_not_the_reporters_words() -> None:
     body = f"**Describe the bug**\nA clear description of what you expected.\n\n**Environment**\nLinux 1.2.3{CODE}"
     with_template = replace(case("Rows are gone", body), forms=(TEMPLATE,))
-    assert "expected" in open_needs(with_template)
-    assert "expected" not in open_needs(case("Rows are gone", body))
+    assert "expected" in needs(with_template)
+    assert "expected" not in needs(case("Rows are gone", body))
 
 
 def test_a_template_field_is_requested_only_if_a_search_could_use_it() -> None:
@@ -213,7 +220,7 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
     ],
 )
 def test_an_error_message_is_requested_only_if_one_was_shown(title: str, body: str, *, asked: bool) -> None:
-    assert ("error" in open_needs(case(title, body))) == asked
+    assert ("error" in needs(case(title, body))) == asked
 
 
 TESTS = [
@@ -230,10 +237,10 @@ TESTS = [
 def test_a_report_with_a_failing_test_is_not_asked_for_the_expected_result(block: str) -> None:
     form = IssueForm(".github/ISSUE_TEMPLATE/bug.yml", "Bug report", (FormField("Result", required=True),))
     body = f"The count of rows is wrong:\n\n```\n{block}\n```\n\n### Result\n\n_No response_\n"
-    assert "expected" not in open_needs(case("Rows are gone", body))
+    assert "expected" not in needs(case("Rows are gone", body))
     assert not [one for one in missing(body, form) if "Result" in one]
     without = body.replace(block, "run()")
-    assert "expected" in open_needs(case("Rows are gone", without))
+    assert "expected" in needs(case("Rows are gone", without))
     assert [one for one in missing(without, form) if "Result" in one]
 
 
@@ -260,4 +267,4 @@ def test_the_page_is_requested_only_if_it_is_unknown(body: str, *, asked: bool) 
     ],
 )
 def test_steps_are_not_requested_if_both_results_are_shown(body: str, *, asked: bool) -> None:
-    assert ("steps" in open_needs(case("Ordinals of Bulgarian", body))) == asked
+    assert ("steps" in needs(case("Ordinals of Bulgarian", body))) == asked

@@ -11,7 +11,7 @@ from nodes.evidence import Evidence, Locator
 from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import NamingCommit, references
-from nodes.search.history.types import History, Owner, Spot, SuspectCommit
+from nodes.search.history.types import History, Spot, SuspectCommit
 from nodes.search.types import Query
 from nodes.state import AgentFinding
 from nodes.trust.citations import still_matches
@@ -59,12 +59,13 @@ async def _with(
     await context.evidence.put(gathered)
     numbers = _numbers(case, gathered)
     owner = history.owners[0] if history.owners else None
+    because = list(dict.fromkeys(reason.text for reason in owner.reasons)) if owner else []
     update = {
         "suspect_changes": _reported(found.changes, numbers),
         "recent_changes": _reported(found.recent, numbers),
         "no_suspect_change": found.explanation[:300] if found.doubt else "",
         "owner": owner.name if owner else None,
-        "owner_reason": _reasons(owner) if owner else "",
+        "owner_reason": "; ".join(because[:2])[:300],
         "fingerprints": tuple(fingerprint.value for fingerprint in history.fingerprints),
     }
     return report.model_copy(update=update), _finding(found.changes, gathered)
@@ -118,10 +119,6 @@ def _change(change: SuspectCommit, numbers: dict[str, str]) -> SuspectChange:
         evidence=numbers[commit.sha],
         checked=True,
     )
-
-
-def _reasons(owner: Owner) -> str:
-    return "; ".join(list(dict.fromkeys(reason.text for reason in owner.reasons))[:2])[:300]
 
 
 def _finding(changes: Sequence[SuspectCommit], gathered: Sequence[Evidence]) -> tuple[AgentFinding, ...]:

@@ -49,6 +49,7 @@ def compose(
     kind = safe_kind(draft.kind, case)
     evidence = {item.id: item.evidence for item in case.evidence}
     suspects = tuple(_suspect(s.evidence, s.why, evidence, case) for s in draft.suspects)
+    unanswered = [exchange.question for exchange in state.human_exchanges if exchange.answer is None]
     found = _each_once(suspect for suspect in suspects if suspect is not None)
     return TriageReport(
         verdict=draft.verdict or _plain_verdict(kind, found),
@@ -61,12 +62,12 @@ def compose(
         root_cause=draft.root_cause or None,
         citations=citations_of(draft.root_cause, evidence) if written_by != "rules" else (),
         suspects=found,
-        missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
+        missing=tuple(dict.fromkeys((*draft.missing, *unanswered))),
         ruled_out=draft.ruled_out,
         outside=_outside(case),
         how_to_confirm=draft.how_to_confirm,
         labels=draft.labels,
-        tried=_tried(state),
+        tried=tuple(filter(None, (_attempt(entry, state) for entry in state.trace)))[:6],
         confidence=round(confidence, 4),
         support=None if support is None else round(support, 4),
         written_by=written_by,
@@ -97,7 +98,8 @@ def _is_same(place: Suspect, other: Suspect) -> bool:
 def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:
     """Return the notes that explain to a reader how the report was made."""
     state = case.state
-    fallbacks = map(_fallback, filter(None, (*state.metrics.fallbacks, fallback)))
+    reasons = filter(None, (*state.metrics.fallbacks, fallback))
+    fallbacks = (f"Rules judged instead of the model: {reason}"[:300] for reason in reasons)
     return (*state.notes, *_doubt(case, kind, written_by), *fallbacks, *state.metrics.remarks)
 
 
@@ -222,10 +224,6 @@ def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
     return (f"This is probably a {rather}; it was searched as a bug, because it may be one.",) if rather else ()
 
 
-def _fallback(reason: str) -> str:
-    return f"Rules judged instead of the model: {reason}"[:300]
-
-
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name[:80] for name in names))[:MAX_NAMES]
 
@@ -267,20 +265,12 @@ def _outside(case: Case) -> tuple[OutsideSource, ...]:
     )
 
 
-def _unanswered(state: BugTriageState) -> tuple[str, ...]:
-    return tuple(exchange.question for exchange in state.human_exchanges if exchange.answer is None)
-
-
-def _tried(state: BugTriageState) -> tuple[str, ...]:
-    """Return what the run searched and compared, as text from the trace."""
-    return tuple(filter(None, (_attempt(entry, state) for entry in state.trace)))[:6]
-
-
 def _answer(entry: TraceEntry) -> str:
     return "no answer" if entry.decision == "failed" else _count(entry, "results", "result")
 
 
 def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
+    """Return what a step searched or compared, as text from the trace; None if it did neither."""
     if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
         return f"{entry.reason or 'The search of the code failed'}."
     if entry.node == "codebase_search":

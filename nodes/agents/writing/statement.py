@@ -86,16 +86,13 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
         )
     statement = basis.statement
     update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(report.kind, basis, suspects)}
-    open_request = statement in ("ranked", "nothing", "first_place") and not _quotes_message(basis.facts)
+    # A report with a fact that quotes the error's message has what would be asked for.
+    has_message = any(fact.kind in ("built_here", "raised_here") and fact.words for fact in basis.facts)
+    open_request = statement in ("ranked", "nothing", "first_place") and not has_message
     update["missing"] = report.missing[:1] if open_request else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
     return report.model_copy(update={**update, "how_to_confirm": ""})
-
-
-def _quotes_message(facts: Sequence[Fact]) -> bool:
-    """Return whether a fact quotes the error's message, so that the report has what would be asked for."""
-    return any(fact.kind in ("built_here", "raised_here") and fact.words for fact in facts)
 
 
 def state_changes(report: TriageReport, survey: Survey) -> TriageReport:
@@ -222,7 +219,9 @@ async def with_pointer(
             own = {"how_to_confirm": "", "missing": report.missing, "confidence": survey.confidence}
             return placed.model_copy(update=own)
     wanted = _POINTERS.get(report.kind, ())
-    found = [fact for fact in survey.facts if fact.kind in wanted and (_may_point(fact) or answers(fact, asked))]
+    pointing = [fact for fact in survey.facts if fact.kind in wanted]
+    # A page never supports a claim about a fault but may be shown as an answer.
+    found = [fact for fact in pointing if fact.strong or fact.kind == "documented_here" or answers(fact, asked)]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
     listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
     places = tuple(
@@ -237,14 +236,6 @@ async def with_pointer(
     if best is not None:
         update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300], "missing": ()}
     return report.model_copy(update=update)
-
-
-def _may_point(fact: Fact) -> bool:
-    return fact.strong or fact.kind in _WEAK_POINTERS
-
-
-_WEAK_POINTERS = ("documented_here",)
-"""Kinds of facts that never support a claim about a fault but may be shown as an answer."""
 
 
 def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:

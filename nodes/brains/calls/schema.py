@@ -112,8 +112,11 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
         return _items(schema, value, clamp=clamp)
     if isinstance(value, dict):
         fields = schema.get("properties", {})
-        known = {name: part for name, part in value.items() if name in fields and not _is_absent(fields[name], part)}
-        return {name: _fitted(fields[name], part, clamp=clamp) for name, part in known.items()}
+        # Some servers send null for fields with a default.
+        optional = {name for name, field in fields.items() if "default" in field and "anyOf" not in field}
+        known = {name: part for name, part in value.items() if name in fields}
+        given = {name: part for name, part in known.items() if part is not None or name not in optional}
+        return {name: _fitted(fields[name], part, clamp=clamp) for name, part in given.items()}
     # In Python a bool is an int.
     if clamp and isinstance(value, int | float) and not isinstance(value, bool):
         return max(schema.get("minimum", value), min(schema.get("maximum", value), value))
@@ -137,11 +140,6 @@ def _share(value: Any) -> Any:
         return float(found[1]) / _WHOLE
     percent = isinstance(value, int | float) and _SCALE < value <= _WHOLE
     return value / _WHOLE if percent else value
-
-
-def _is_absent(field: Schema, part: Any) -> bool:
-    """Return whether a null means the default; some servers send null for fields with a default."""
-    return part is None and "default" in field and "anyOf" not in field
 
 
 def _items(schema: Schema, values: list[Any], *, clamp: bool) -> list[Any]:

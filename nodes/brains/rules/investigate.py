@@ -9,7 +9,7 @@ from typing import NamedTuple
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
-from nodes.issue.kinds import Classified, classify
+from nodes.issue.kinds import classify
 from nodes.judgements import Investigation
 from nodes.report import Kind, Severity
 from nodes.search.history.claims import names_a_range
@@ -65,17 +65,11 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     # Of 89 labelled issues that name such a pair, 7 are requests.
     if likeliest == "bug" or names_a_range(title, body) or reports_an_error(body):
         return Taken("bug")
-    return _rather_a_bug(found) if likeliest == "feature" else _perhaps_a_bug(bug)
-
-
-def _rather_a_bug(found: Classified) -> Taken:
-    """Return a bug, if it has enough of the odds, for an issue that is likelier a feature."""
-    return Taken("bug", "feature") if found.bug_rather_than_feature >= RATHER_A_BUG else Taken("feature")
-
-
-def _perhaps_a_bug(bug: float) -> Taken:
-    """Return a bug, from a low probability, for an issue that is likelier a question."""
-    return Taken("bug", "question" if bug < UNLIKELY else None) if bug >= MAY_BE_A_BUG else Taken("question")
+    if likeliest == "feature":
+        taken = Taken("bug", "feature") if found.bug_rather_than_feature >= RATHER_A_BUG else Taken("feature")
+    else:
+        taken = Taken("bug", "question" if bug < UNLIKELY else None) if bug >= MAY_BE_A_BUG else Taken("question")
+    return taken
 
 
 _ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")

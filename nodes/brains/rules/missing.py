@@ -56,13 +56,13 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     facts = case.facts
     if kind == "docs":
         named = facts.paths or facts.symbols or facts.modules or "http" in case.body
-        clear = named or SAYS["subject"].search(_own_words(case)) or not is_english(case.title, case.body)
+        clear = named or SAYS["subject"].search(own_words(case)) or not is_english(case.title, case.body)
         return () if clear else ("Which page or docstring it is about",)
     if kind != "bug":
         return ()
     if says_nothing(facts):
         return ("What was done, what happened, and what was expected instead",)
-    if _acts(_own_words(case)):
+    if _acts(own_words(case)):
         return ()
     form = used_form(case)
     needs = needs_worth_asking(case)
@@ -70,7 +70,7 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     words = {need_of(field.label) for field in unanswered}
     # A need that a field of the form asks for is named once, in the form's words.
     plain = [_NEEDS[name] for name in needs if name not in words]
-    return (*plain, *(_as_gap(field) for field in unanswered))[:MAX_ITEMS]
+    return (*plain, *(f"“{field.label}”, which the issue form asks for" for field in unanswered))[:MAX_ITEMS]
 
 
 def says_nothing(facts: IssueFacts) -> bool:
@@ -80,8 +80,8 @@ def says_nothing(facts: IssueFacts) -> bool:
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
     """Return the open needs whose answer could change the report."""
-    words = _own_words(case)
-    needs = tuple(need for need in _open_needs(case, words) if _is_worth_asking(need, case.facts, words))
+    words = own_words(case)
+    needs = tuple(need for need in open_needs(case, words) if _is_worth_asking(need, case.facts, words))
     # Changes between two versions lead to a place without steps.
     return () if needs and names_a_range(case.title, case.body) else needs
 
@@ -132,11 +132,13 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     given = _answers_to_form(case)
     answers = _by_label(given, form)
     older = len(given) > len(answers)
+    # A YAML form states what is required; in a template, every empty section counts.
+    is_template = form.path.endswith(".md")
     return [
         field
         for field in form.fields
         if (comparable(field.label) in answers or (field.required and not older))
-        and (field.required or not _is_form(form))
+        and (field.required or is_template)
         and _is_empty(answers.get(comparable(field.label), ""), field)
         and not _is_answered_elsewhere(case, field)
     ]
@@ -156,11 +158,6 @@ def _by_label(answers: Iterable[tuple[str, str]], form: IssueForm) -> dict[str, 
     return found
 
 
-def _is_form(form: IssueForm) -> bool:
-    """Return whether it is a YAML form, which states what is required; in a template, every empty section counts."""
-    return not form.path.endswith(".md")
-
-
 def _is_empty(answer: str, field: FormField) -> bool:
     """Return whether an answer is empty, the form's own text, or a placeholder such as "n/a"."""
     words = " ".join(answer.split())
@@ -176,14 +173,9 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
         "version": bool(facts.versions),
         "platform": bool(facts.platforms),
         "what": facts.words >= ENOUGH,
-        "expected": bool(facts.traces) or _says_expected(case, _own_words(case)),
+        "expected": bool(facts.traces) or _says_expected(case, own_words(case)),
     }
     return present.get(need, False) or (need not in present and not field.required)
-
-
-def _shows_both(words: str) -> bool:
-    """Return whether the report shows what is produced and what is expected, each behind its label."""
-    return bool(SAYS["is"].search(words)) and bool(SAYS["shall_be"].search(words))
 
 
 def _acts(words: str) -> bool:
@@ -198,20 +190,13 @@ def _says_expected(case: Case, words: str) -> bool:
     return bool(SAYS["expected"].search(words)) or any(SAYS["test"].search(block) for block in case.facts.code_blocks)
 
 
-def _as_gap(field: FormField) -> str:
-    return f"“{field.label}”, which the issue form asks for"
-
-
-def open_needs(case: Case) -> tuple[Need, ...]:
+def open_needs(case: Case, words: str) -> tuple[Need, ...]:
     """Return the needs that the issue does not meet; a version is needed unless the form does not ask for it."""
-    return _open_needs(case, _own_words(case))
-
-
-def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
     facts, form = case.facts, form_of(case)
     # Of a text in another language, only the structure says what is missing.
     if not is_english(case.title, case.body):
         return ("lines",) if facts.traces and main_trace(facts) is None else ()
+    shows_both = SAYS["is"].search(words) and SAYS["shall_be"].search(words)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     needs: dict[Need, bool] = {
         "error": bool(SAYS["says_error"].search(words))
@@ -219,7 +204,7 @@ def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
         and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
-        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or _shows_both(words)),
+        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or shows_both),
         "expected": not (facts.traces or facts.errors or _says_expected(case, words)),
         "version": "version" in asks and not facts.versions,
     }
@@ -228,20 +213,14 @@ def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
     return tuple(need for need, is_open in needs.items() if is_open and need not in given - {"error"})
 
 
-def _own_words(case: Case) -> str:
+def own_words(case: Case) -> str:
     """Return title, body and answers without the lines of the repository's forms."""
-    template = set(_template_lines(case.forms))
+    fields = [field for form in case.forms for field in form.fields]
+    template = {comparable(line) for field in fields for line in (field.label, *field.preset.split("\n"))} - {""}
     lines = case.body.split("\n")
     own_lines = [line for line in lines if comparable(line) not in template] if template else lines
     answers = (exchange.answer or "" for exchange in case.state.human_exchanges)
     return "\n".join((case.title, *own_lines, *answers))
-
-
-def _template_lines(forms: Iterable[IssueForm]) -> Iterable[str]:
-    for form in forms:
-        for field in form.fields:
-            yield comparable(field.label)
-            yield from filter(None, map(comparable, field.preset.split("\n")))
 
 
 def _answers_to_form(case: Case) -> tuple[tuple[str, str], ...]:

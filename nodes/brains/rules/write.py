@@ -46,7 +46,7 @@ def write(case: Case) -> Draft:
     """Propose the report; the program adds its cause and headline from facts."""
     reading = case.state.reading or investigate(case)
     ranked = leading(case)
-    if not ranked and not _searched(case):
+    if not ranked and all(entry.node != "codebase_search" for entry in case.state.trace):
         return _simple(reading)
     chosen = _choose(ranked)
     return Draft(
@@ -67,10 +67,6 @@ def write(case: Case) -> Draft:
 def kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
     """Return no label if another kind is more likely: no label is better than a wrong one."""
     return () if kind == "bug" and acting_kind(case.title, case.body, case.facts).rather else _LABELS[kind]
-
-
-def _searched(case: Case) -> bool:
-    return any(entry.node == "codebase_search" for entry in case.state.trace)
 
 
 def _simple(reading: Investigation) -> Draft:
