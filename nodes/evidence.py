@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -78,6 +79,11 @@ class NumberedEvidence(BaseModel):
 
     id: str = Field(pattern=r"^E\d+$")
     evidence: Evidence
+
+
+def numbers_of(keys: Iterable[str]) -> dict[str, str]:
+    """Return the short number of each content key, in this order, as the supervisor assigns them."""
+    return {key: f"E{number}" for number, key in enumerate(dict.fromkeys(keys), 1)}
 
 
 def quoted(passage: Passage, sha: str, score: float, *reasons: str) -> Evidence:

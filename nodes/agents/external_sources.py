@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import judge
 from nodes.context import Context, Judged
-from nodes.evidence import Evidence, NumberedEvidence
+from nodes.evidence import Evidence, NumberedEvidence, numbers_of
 from nodes.judgements import WebReading
 from nodes.sources import Found, Inquiry, SourceError, SourcePort
 from nodes.sources.dependency import find_dependency
@@ -67,7 +67,8 @@ async def _read(name: str, found: Found, state: BugTriageState, context: Context
     # The brain needs numbers now. The supervisor assigns the final ones after the branches have joined.
     known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))
     case = await load_case(state.model_copy(update={"evidence": known}), context)
-    numbered = tuple(NumberedEvidence(id=f"E{known.index(item.key) + 1}", evidence=item) for item in found.evidence)
+    numbers = numbers_of(known)
+    numbered = tuple(NumberedEvidence(id=numbers[item.key], evidence=item) for item in found.evidence)
     judged = await judge(context, case, lambda brain: brain.read_web(case, numbered))
     return {
         "findings": (_finding(name, judged, numbered),),

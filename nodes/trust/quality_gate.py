@@ -40,7 +40,6 @@ class Signals:
 
     confidence: float
     citation_issue: bool = False
-    hallucination: bool = False
     critic_retry: bool = False
     unreadable: bool = False
     """There was no code to search, so another search cannot help."""
@@ -57,7 +56,7 @@ class Signals:
     @property
     def quality_issue(self) -> bool:
         """Whether any one of these signals is set."""
-        return self.confidence < self.threshold or self.citation_issue or self.hallucination or self.critic_retry
+        return self.confidence < self.threshold or self.citation_issue or self.critic_retry
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,7 +259,7 @@ SCRIPTS = st.lists(
 def brain_of(liar: Liar) -> LLMBrain:
     """Return a brain whose only model is this one."""
     models = Models(ModelSettings(calls_per_minute=10**6))
-    models._models["gpt-4o"] = Model("gpt-4o", liar, deadline=patience(10.0))  # type: ignore[arg-type]
+    models._models["gpt-4o"] = Model("gpt-4o", liar, ModelSettings(timeout=patience(5.0), max_retries=0))  # type: ignore[arg-type]
     return LLMBrain(models)
 
 

@@ -11,7 +11,7 @@ from nodes.brains.briefing import CHECKED
 from nodes.brains.conversation import LISTED
 from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
-from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, quoted
+from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, numbers_of, quoted
 from nodes.search.facts import Fact
 from nodes.search.types import Location, Passage, Query, Ranking, Survey
 
@@ -76,9 +76,8 @@ def find_candidates(
     strong = [item for item in found if item.score >= round(lowest, 4)][:most]
     shown = {item.key for item in strong}
     everything = [*strong, *(item for item in facts if item.key not in shown)]
-    keys = (*known, *(entry.key for entry in everything))
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys), 1)}
-    numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in everything)
+    numbers = numbers_of((*known, *(entry.key for entry in everything)))
+    numbered = tuple(NumberedEvidence(id=numbers[item.key], evidence=item) for item in everything)
     filtered_out = max(len(ranking.locations) - len(strong), 0)
     return Candidates(numbered[: len(strong)], numbered, filtered_out, lowest)
 

@@ -49,7 +49,6 @@ def check_draft(case: Case, report: TriageReport, claim_from: float, table: Tabl
     signals = Signals(
         confidence=report.claim_strength,
         citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
-        hallucination=bool(report.citation_audit.fabricated),
         unreadable=is_unreadable(state),
         critic_retry=rejected,
         conflict=feedback is not None and bool(feedback.contradictions),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from nodes.context import Case, Context, IssueOrigin, OpenPull
-from nodes.evidence import Evidence, Locator
+from nodes.evidence import Evidence, Locator, numbers_of
 from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import NamingCommit, references
@@ -57,7 +57,8 @@ async def _with(
     changes = (*found.changes[:SHOWN], *found.recent[:SHOWN])
     gathered = [item for item in map(_evidence, changes) if await still_matches(item, context.code, "")]
     await context.evidence.put(gathered)
-    numbers = _numbers(case, gathered)
+    by_key = numbers_of((*case.state.evidence, *(item.key for item in gathered)))
+    numbers = {str(item.locator.sha): by_key[item.key] for item in gathered}
     owner = history.owners[0] if history.owners else None
     because = list(dict.fromkeys(reason.text for reason in owner.reasons)) if owner else []
     update = {
@@ -90,13 +91,6 @@ def _evidence(change: SuspectCommit) -> Evidence:
         score=round(max(0.0, change.score), 4),
         reasons=tuple(reason.text[:200] for reason in change.reasons[:4]),
     )
-
-
-def _numbers(case: Case, gathered: Sequence[Evidence]) -> dict[str, str]:
-    """Map each commit's SHA to the short number that the supervisor will assign to it."""
-    known = dict.fromkeys((*case.state.evidence, *(item.key for item in gathered)))
-    numbers = {key: f"E{number}" for number, key in enumerate(known, 1)}
-    return {str(item.locator.sha): numbers[item.key] for item in gathered}
 
 
 def _reported(changes: Sequence[SuspectCommit], numbers: dict[str, str]) -> tuple[SuspectChange, ...]:

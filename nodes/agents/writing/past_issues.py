@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from nodes.context import Case, Context, PastIssue, PastPort, PastUnreadableError
-from nodes.evidence import MAX_QUOTE, Evidence, Locator
+from nodes.evidence import MAX_QUOTE, Evidence, Locator, numbers_of
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.issue.similar import Likeness, Report, compare
 from nodes.state import AgentFinding
@@ -61,7 +61,8 @@ async def add_past_issues(
         return report.model_copy(update={"notes": (*report.notes, note)}), ()
     pairs = [(one, item) for one, item, holds in zip(chosen, evidence, confirmed, strict=True) if holds]
     await context.evidence.put([item for _, item in pairs])
-    numbers = _numbers(case, gathered, [item for _, item in pairs])
+    before = (key for finding in gathered for key in finding.evidence)
+    numbers = numbers_of((*case.state.evidence, *before, *(item.key for _, item in pairs)))
     related = tuple(_related(one, numbers[item.key]) for one, item in pairs)
     update = {"related": related, "tried": (*report.tried, *_tried(known, found))}
     return report.model_copy(update=update), _finding(related, [item for _, item in pairs])
@@ -128,13 +129,6 @@ def _address(issue: PastIssue) -> str:
 def _quote(issue: PastIssue) -> str:
     """Return a title as one line, with a placeholder for an empty title."""
     return " ".join(issue.title.split())[:MAX_QUOTE] or "(no title)"
-
-
-def _numbers(case: Case, gathered: Sequence[AgentFinding], new: Sequence[Evidence]) -> dict[str, str]:
-    """Map evidence keys to the short numbers that the supervisor will assign."""
-    before = (key for finding in gathered for key in finding.evidence)
-    known = dict.fromkeys((*case.state.evidence, *before, *(item.key for item in new)))
-    return {key: f"E{number}" for number, key in enumerate(known, 1)}
 
 
 def _related(one: Found, number: str) -> RelatedIssue:

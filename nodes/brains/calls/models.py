@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,60 +19,6 @@ if TYPE_CHECKING:
 LONGER = 3
 """The factor of the output limit for a model whose answer was cut off, usually because it reasons first."""
 _LEAST_ANSWER = 300
-
-
-@dataclass(slots=True)
-class Model:
-    """A chat model, and what is known about its server."""
-
-    name: str
-    llm: ChatOpenAI
-    deadline: float
-    """Seconds for one answer, including all retries."""
-    max_retries: int = 0
-    """How often a request is repeated if the server was busy or did not answer."""
-    max_output_tokens: int = 3_000
-    effort: str | None = None
-    abilities: Abilities = field(default_factory=Abilities)
-    remember: Callable[[Abilities], None] = lambda _abilities: None
-    """Stores the abilities whenever they change."""
-    most_read: int = 0
-    """The most tokens of a prompt that the server reported; its window is not smaller."""
-    usual: float = 1.0
-    """The tokens that the server reported of the last whole prompt, as a share of our estimate."""
-
-    def learn(self, **changes: Any) -> None:
-        """Change what is known about the server, for this and later requests."""
-        # Replaced instead of changed in place: a request in progress still uses the abilities that it was sent with.
-        self.abilities = replace(self.abilities, **changes)
-        self.remember(self.abilities)
-
-    def next_method(self, refused: Method) -> bool:
-        """Use the method after a refused one; return False if none is left."""
-        later = METHODS[METHODS.index(refused) + 1 :]
-        if not later:
-            return False
-        # Another run of this process may have learnt more in the meantime.
-        self.learn(method=max(later[0], self.abilities.method, key=METHODS.index))
-        return True
-
-    def most(self, abilities: Abilities) -> int:
-        """Return the output limit of a request for which these abilities are assumed."""
-        limit = self.max_output_tokens * (LONGER if abilities.longer else 1)
-        if abilities.window is not None:
-            # Prompt and answer share the window; a quarter for the answer leaves room for the question.
-            limit = min(limit, max(_LEAST_ANSWER, abilities.window // 4))
-        return limit if abilities.most_output is None else min(limit, abilities.most_output)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences for the report about limits of this model."""
-        known, remarks = self.abilities, []
-        if not known.temperature:
-            remarks.append(f"{self.name} takes no temperature, so its decisions may differ from run to run.")
-        if known.window is not None:
-            remarks.append(f"{self.name} accepts about {known.window:,} tokens at once, so longer prompts were cut.")
-        return tuple(remarks)
 
 
 _OPENAI = "https://api.openai.com/v1"
@@ -140,6 +86,60 @@ class ModelSettings:
     """The file of a table of agreement that a backtest fitted; None for the shipped table."""
 
 
+@dataclass(slots=True)
+class Model:
+    """A chat model, and what is known about its server."""
+
+    name: str
+    llm: ChatOpenAI
+    settings: ModelSettings
+    abilities: Abilities = field(default_factory=Abilities)
+    remember: Callable[[Abilities], None] = lambda _abilities: None
+    """Stores the abilities whenever they change."""
+    most_read: int = 0
+    """The most tokens of a prompt that the server reported; its window is not smaller."""
+    usual: float = 1.0
+    """The tokens that the server reported of the last whole prompt, as a share of our estimate."""
+
+    @property
+    def deadline(self) -> float:
+        """Seconds for one answer, including all retries."""
+        return 2 * self.settings.timeout
+
+    def learn(self, **changes: Any) -> None:
+        """Change what is known about the server, for this and later requests."""
+        # Replaced instead of changed in place: a request in progress still uses the abilities that it was sent with.
+        self.abilities = replace(self.abilities, **changes)
+        self.remember(self.abilities)
+
+    def next_method(self, refused: Method) -> bool:
+        """Use the method after a refused one; return False if none is left."""
+        later = METHODS[METHODS.index(refused) + 1 :]
+        if not later:
+            return False
+        # Another run of this process may have learnt more in the meantime.
+        self.learn(method=max(later[0], self.abilities.method, key=METHODS.index))
+        return True
+
+    def most(self, abilities: Abilities) -> int:
+        """Return the output limit of a request for which these abilities are assumed."""
+        limit = self.settings.max_output_tokens * (LONGER if abilities.longer else 1)
+        if abilities.window is not None:
+            # Prompt and answer share the window; a quarter for the answer leaves room for the question.
+            limit = min(limit, max(_LEAST_ANSWER, abilities.window // 4))
+        return limit if abilities.most_output is None else min(limit, abilities.most_output)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the report about limits of this model."""
+        known, remarks = self.abilities, []
+        if not known.temperature:
+            remarks.append(f"{self.name} takes no temperature, so its decisions may differ from run to run.")
+        if known.window is not None:
+            remarks.append(f"{self.name} accepts about {known.window:,} tokens at once, so longer prompts were cut.")
+        return tuple(remarks)
+
+
 class Models:
     """The models that brains share. Close them with `aclose`."""
 
@@ -189,16 +189,8 @@ class Models:
             http_client=_no_client(),
         )
         key = f"{settings.base_url or _OPENAI} {name}"
-        return Model(
-            name,
-            llm,
-            2 * settings.timeout,
-            settings.max_retries,
-            settings.max_output_tokens,
-            settings.effort,
-            self._remembered.load(key) or first_abilities(name, self._limit_name),
-            lambda learnt: self._remembered.save(key, learnt),
-        )
+        abilities = self._remembered.load(key) or first_abilities(name, self._limit_name)
+        return Model(name, llm, settings, abilities, partial(self._remembered.save, key))
 
     @property
     def _limit_name(self) -> LimitName:

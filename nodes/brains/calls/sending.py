@@ -160,7 +160,7 @@ class Sender:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
         model = request.model
         seconds_left = model.deadline
-        for attempt in range(model.max_retries + 1):
+        for attempt in range(model.settings.max_retries + 1):
             started = time.monotonic()
             try:
                 return await self._paid(request, seconds_left)
@@ -168,7 +168,7 @@ class Sender:
                 pause = busy.pause(attempt)
                 # A wait that the server's rate limit requests does not count against the deadline.
                 seconds_left -= time.monotonic() - started + (0.0 if busy.limited else pause)
-                if attempt == model.max_retries:
+                if attempt == model.settings.max_retries:
                     raise
                 if seconds_left <= 0:
                     raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
