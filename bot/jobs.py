@@ -21,7 +21,6 @@ QUESTION_SECONDS = 14 * 86_400.0
 PageCommandName = Literal["triage", "right", "wrong"]
 MAX_ARGUMENT = 600
 """Characters of a command's argument; the rest is cut off."""
-Event = Literal["question", "ended", "permission", "dead", "digest"]
 
 
 class _Work(BaseModel):
@@ -170,13 +169,11 @@ class Alert(_ControlWork):
 
 
 class PostDigest(_IssueWork):
-    """Post the week's digest on the issue that the repository names, or the digest that a command asked for."""
+    """Post the week's digest on the issue that the repository names."""
 
     kind: Literal["digest"] = "digest"
     week: str = ""
-    """The first day of the week, such as 2026-01-31; empty for a command's digest, which is one comment per issue."""
-    asked_in: int | None = None
-    """Id of the comment with the command."""
+    """The first day of the week, such as 2026-01-31; earlier releases left it empty for a command's digest."""
 
 
 class PageCommand(_ControlWork):
@@ -287,20 +284,10 @@ class ApiRun(_RepositoryWork):
 
 
 class Notify(_RepositoryWork):
-    """Send a notice of something that waits for a person to the operator's address."""
+    """A notice that an earlier release stored; it is settled without effect."""
 
     kind: Literal["notify"] = "notify"
     lane: ClassVar[Lane] = "control"
-    event: Event
-    issue: int = 0
-    """Number of the issue; 0 if it is about the whole repository."""
-    text: str
-    link: str
-
-    @property
-    def key(self) -> str:
-        """The ordering key, of its own: a receiver that does not respond must not delay commands on the issue."""
-        return f"{self.ref.key}#0{self.issue}"
 
 
 class InstallationChanged(_Work):

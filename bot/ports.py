@@ -270,8 +270,6 @@ class CommandEffects:
     signals: tuple[NewSignal, ...] = ()
     start: bool = False
     """Queue a new run of the issue (or, with an answer or redirect, its next step)."""
-    digest: bool = False
-    """Queue the digest of the repository, for a comment on this issue."""
     muted: bool | None = None
     """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
     relations: tuple[Relation, ...] = ()

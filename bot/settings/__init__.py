@@ -132,16 +132,15 @@ class Settings(BaseSettings):
     triage_alert_url: str | None = Field(
         None,
         pattern=URL,
-        description="The address that receives a POST when three people report one crash within 24 hours, and notices "
-        "of what waits for a person: that of a webhook of Slack, Teams or Discord, or any other with "
+        description="The address that receives a POST when three people report one crash within 24 hours; needs "
         "TRIAGE_ALERT_SECRET.",
         examples=["https://alerts.example.org/tracehound"],
     )
     triage_alert_secret: SecretStr | None = Field(
         None,
         min_length=16,
-        description="The secret that signs these requests, except to chat services: `X-Tracehound-Signature-256` is "
-        "`sha256=` and the HMAC-SHA-256 of the body in hexadecimal digits.",
+        description="The secret that signs these requests: `X-Tracehound-Signature-256` is `sha256=` and the "
+        "HMAC-SHA-256 of the body in hexadecimal digits.",
     )
     otel_exporter_otlp_endpoint: str | None = Field(
         None,

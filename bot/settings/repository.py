@@ -20,7 +20,6 @@ CommandName = Literal[
     "help",
     "status",
     "why",
-    "digest",
     "redirect",
     "answer",
     "stop",

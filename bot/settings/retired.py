@@ -52,6 +52,7 @@ OPERATOR_KEYS: Mapping[str, str] = {
 }
 """The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
 REPOSITORY_KEYS: Mapping[str, str] = {
+    "commands.digest": "`digest.issue` names the issue that gets the digest",
     "limits.suspects": "a report shows at most three places",
     "limits.over": "issues over the daily limit wait for the next day",
     "limits.issues_per_author": "the operator's limit on one author applies",

@@ -1,14 +1,12 @@
-"""The digest: which repositories ask for one today, and the comments, also of the command."""
+"""The weekly digest: which repositories ask for one today, and the comment."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import get_args
 
-from bot.errors import RetryableError
 from bot.github.repository import RepositoryClient
 from bot.jobs import PostDigest
-from bot.limits.ceilings import Amount, Ceiling, Scope, hour_of
 from bot.ports import Issue, IssueRef, OpenReports, RepositoryRef
 from bot.report.comment.digest import READ_AGAIN, digest_marker, render_digest
 from bot.report.digest import DAY, Digest, build_digest, only
@@ -16,19 +14,15 @@ from bot.settings.repository import ConfigError, Day, RepositoryConfig, read_con
 from bot.settings.repository_file import FoundConfig
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.issue_job import IssueJob, explain_refusal
+from bot.worker.issue_job import IssueJob
 from bot.worker.publish.publisher import thread_of
 
 LATE = 2
 """Days, from the configured one on, within which a digest is posted; the server may not run on that day."""
 PERIOD = 7
 """Days."""
-AN_HOUR = 6
-"""Maximum number of updates by commands in a repository within an hour (UTC)."""
-TOO_OFTEN = "The digest was updated six times within this hour. Try it again in the next one."
-NOTHING_OPEN = "No open issue of this repository has a report or an open question yet."
-_KIND, _ASKED, _ONCE = "digest", "asked", Amount(answers=1)
-"""The kind of the effect, the subject of a command's digest, and the amount that one update counts."""
+_KIND = "digest"
+"""The kind of the effect."""
 
 
 async def queue_digests(store: Store) -> int:
@@ -62,9 +56,7 @@ async def post_digest(issue_job: IssueJob, work: PostDigest) -> None:
         RetryableError: GitHub cannot be reached, or its limits ask to wait.
     """
     found = await issue_job.config()
-    if not work.week:
-        return await _post_asked(issue_job, work, found)
-    if not _is_wanted(found, issue_job.ref):
+    if not work.week or not _is_wanted(found, issue_job.ref):
         return await issue_job.settle("the configuration asks for no digest on this issue")
     effects, key = issue_job.store.repository.effects, issue_job.ref.key
     known = await effects.get(key, _KIND, work.week)
@@ -73,55 +65,15 @@ async def post_digest(issue_job: IssueJob, work: PostDigest) -> None:
     issue = await issue_job.github.issue(issue_job.ref.number)
     if issue is None or not _may_be_written_to(issue, issue_job.ref):
         return await issue_job.settle("the issue is closed, locked, moved or gone")
-    digest = await _read(issue_job, issue, found)
-    if digest.empty:
-        return await issue_job.settle("nothing is open")
-    await _put(issue_job, issue, work.week, digest_text(digest, issue))
-    return await issue_job.settle(f"{digest.bugs} open bugs")
-
-
-async def _post_asked(issue_job: IssueJob, work: PostDigest, found: FoundConfig) -> None:
-    """Write the digest that a command asked for into its one comment on the issue."""
-    if not found.config.enabled or found.config.mode != "comment":
-        return await issue_job.settle("the configuration allows no comment")
-    issue = await issue_job.github.issue(issue_job.ref.number)
-    if issue is None or not _may_be_written_to(issue, issue_job.ref):
-        return await issue_job.settle("the issue is closed, locked, moved or gone")
-    tools, scope = issue_job.tools, _hour(issue_job)
-    if await tools.store.usage.reserve((scope,), _ONCE) is not None:
-        await explain_refusal(issue_job, found, work.asked_in, TOO_OFTEN)
-        return await issue_job.settle("updated too often")
-    known = await issue_job.store.repository.effects.get(issue_job.ref.key, _KIND, _ASKED)
-    try:
-        digest = await _read(issue_job, issue, found)
-        if digest.empty and (known is None or known.github_id is None):
-            await explain_refusal(issue_job, found, work.asked_in, NOTHING_OPEN)
-            return await issue_job.settle("nothing is open")
-        await _put(issue_job, issue, _ASKED, digest_text(digest, issue), asked=True)
-    except RetryableError:
-        # The next attempt counts again.
-        await tools.store.usage.refund((scope,), _ONCE)
-        raise
-    return await issue_job.settle(f"{digest.bugs} open bugs")
-
-
-def _hour(issue_job: IssueJob) -> Scope:
-    """Return the scope of the digests that commands ask for in a repository within an hour."""
-    key, hour = f"{issue_job.ref.repository.key}#digest", hour_of(issue_job.tools.store.clock())
-    return Scope("repository", key, hour, Ceiling(answers=AN_HOUR))
-
-
-async def _read(issue_job: IssueJob, issue: Issue, found: FoundConfig) -> Digest:
     now = issue_job.tools.store.clock()
     reports = await issue_job.store.repository.open_issues.read(now - PERIOD * DAY)
-    return await read_again(issue_job.github, issue.ref, reports, found.config, now)
-
-
-async def _put(issue_job: IssueJob, issue: Issue, subject: str, text: str, *, asked: bool = False) -> None:
-    """Post or update a digest. One that a command requested is found without a store, and reposted if deleted."""
-    marker = digest_marker(subject)
-    poster = issue_job.poster(issue.ref, issue_job.check_ownership)
-    await poster.put(_KIND, subject, marker, f"{marker}\n\n{text}", adopt=asked, repost=asked)
+    digest = await read_again(issue_job.github, issue.ref, reports, found.config, now)
+    if digest.empty:
+        return await issue_job.settle("nothing is open")
+    marker = digest_marker(work.week)
+    text = render_digest(digest, thread_of(issue).server_url, READ_AGAIN)
+    await issue_job.poster(issue.ref, issue_job.check_ownership).put(_KIND, work.week, marker, f"{marker}\n\n{text}")
+    return await issue_job.settle(f"{digest.bugs} open bugs")
 
 
 async def read_again(
@@ -140,11 +92,6 @@ async def read_again(
         if issue is not None and is_unmoved and issue.state == "open" and not opted_out:
             titles[number] = issue.title
     return build_digest(f"{ref.owner}/{ref.name}", only(found, titles), now, PERIOD)
-
-
-def digest_text(digest: Digest, issue: Issue) -> str:
-    """Return the digest for a comment on an issue."""
-    return render_digest(digest, thread_of(issue).server_url, READ_AGAIN)
 
 
 def _is_wanted(found: FoundConfig, ref: IssueRef) -> bool:

@@ -28,7 +28,7 @@ from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets, SharedBudget, run_scope
-from bot.worker.publish.hook import Hook, chat_form
+from bot.worker.publish.hook import Hook
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
@@ -167,17 +167,17 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
 
 
 def _hook(settings: Settings) -> Hook | None:
-    """Return the operator's address for alerts and notices; None if there is none.
+    """Return the operator's address for alerts; None if there is none.
 
     Raises:
-        UserError: The address has no secret, and is not that of a chat service.
+        UserError: The address has no secret.
     """
     url, secret = settings.triage_alert_url, settings.triage_alert_secret
     if url is None:
         return None
-    if secret is None and chat_form(url) is None:
+    if secret is None:
         raise UserError("TRIAGE_ALERT_URL needs TRIAGE_ALERT_SECRET, with which its requests are signed")
-    return Hook(url, secret.get_secret_value().encode() if secret else b"")
+    return Hook(url, secret.get_secret_value().encode())
 
 
 def _github(settings: ServerSettings, store: Store) -> GitHub:

@@ -17,7 +17,6 @@ from bot.server.webhook.handlers import HANDLERS
 from bot.store.installations import Listed
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.alerts import queue_notices
 from bot.worker.digests import queue_digests
 from bot.worker.outcomes import read_ratings
 from bot.worker.tools import Tools
@@ -41,7 +40,7 @@ end."""
 PAUSE = 3_600.0
 """Seconds between two rounds, over all processes."""
 CHECK_EVERY = 60.0
-"""Seconds between two checks whether a round is due, and whether something needs a notice."""
+"""Seconds between two checks whether a round is due."""
 AT_START = 60.0
 """Seconds in which, of many processes that start, only one does a round."""
 logger = logging.getLogger(__name__)
@@ -206,9 +205,6 @@ async def run_upkeep(tools: Tools) -> None:
                 started, due = True, await tools.store.leases.take("upkeep at start", AT_START)
             if due:
                 await run_upkeep_round(tools)
-            # After the round, which may have posted digests or queued dead jobs again.
-            if await tools.store.leases.take("notices", 0.8 * CHECK_EVERY):
-                await _part("queue_notices", lambda: queue_notices(tools))
         except BotError as error:
             logger.warning("upkeep: %s", error, extra={"action": "upkeep_failed"})
         await asyncio.sleep(CHECK_EVERY)

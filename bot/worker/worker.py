@@ -139,7 +139,7 @@ class Worker:
         elif isinstance(work, jobs.RepositoryChanged):
             await control.repository(job, work, self._tools)
         elif isinstance(work, jobs.Notify):
-            await alerts.send(job, work, self._tools)
+            await self.store.jobs.settle(job, "no longer sent")
         else:
             await self._run_if_allowed(job, work)
 

@@ -9,16 +9,12 @@ from pathlib import Path
 import pytest
 
 from bot.errors import RetryableError
-from bot.jobs import Commands, PostDigest
-from bot.ports import Comment
+from bot.jobs import PostDigest
 from bot.settings.repository import Day
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.digests import due_week, queue_digests
-from bot.worker.dispatch.attempts import Attempts
-from bot.worker.dispatch.health import Outage
 from tests.limits.test_admission import Stage, staged
 from tests.servers.github_server import LOST_ANSWER, serve_github
-from tests.servers.github_world import person
 
 SUNDAY = datetime(2026, 1, 4, 23, 30, tzinfo=UTC).timestamp()
 
@@ -85,44 +81,6 @@ async def test_the_digest_is_posted_once_a_week_and_lists_open_issues(tmp_path: 
             )
             await post(stage)
             assert len(world.ours(repo, digests)) == 2
-
-
-async def command(stage: Stage, number: int, who: str = "mona") -> None:
-    """Give the command in a comment, and process all jobs that follow."""
-    written = stage.github.world.comment(stage.repo, number, "/triage digest", who)
-    comment = Comment(
-        id=written["id"], author_id=person(who)["id"], author=who, author_is_bot=False, body="/triage digest",
-        url="", created_at="", updated_at="",
-    )  # fmt: skip
-    work = Commands(ref=stage.ref(number), comment=comment, sender=who, sender_id=person(who)["id"])
-    await stage.worker.store.inbox.accept(Arrival(f"command-{written['id']}", "issue_comment", b"{}", (work,)))
-    attempts = Attempts(stage.worker.store.jobs, stage.worker.work, Outage())
-    for lane in ("control", "run", "control"):
-        while (job := await stage.worker.store.jobs.claim(lane, "us")) is not None:
-            await attempts.make(job)
-
-
-async def test_a_command_updates_one_comment(tmp_path: Path) -> None:
-    with serve_github() as github:
-        async with staged(github, tmp_path) as stage:
-            board = github.world.open_issue(stage.repo, "Board")["number"]
-            ours = lambda: github.world.ours(stage.repo, board)  # noqa: E731
-            await command(stage, board, "tom")
-            assert ours() == [], "only maintainers may give it"
-            await command(stage, board)
-            (refused,) = ours()
-            assert "No open issue of this repository has a report or an open question yet." in refused
-            await stage.opened()
-            await command(stage, board)
-            assert "1 open bug has a report" in ours()[1]
-            await stage.opened(title="Another one: KeyError in parse_date")
-            await command(stage, board)
-            assert "2 open bugs have a report" in ours()[1]
-            assert len(ours()) == 2
-            for _ in range(4):
-                await command(stage, board)
-            assert len(ours()) == 3
-            assert "updated six times within this hour" in ours()[2]
 
 
 async def test_no_digest_is_posted_without_open_issues_or_if_disabled(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.jobs import Continue, JudgeLabels, PostDigest, Triage, Work
+from bot.jobs import Continue, JudgeLabels, Triage, Work
 from bot.ports import CommandEffects, Comment, IssueRef, RunView, TaughtWord
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Database, Keyed, Table
@@ -136,7 +136,7 @@ def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
         teach(db, applied.ref.repository.key, effects.taught, applied.comment.author, now)
     if effects.muted is not None:
         db.execute(_MUTE, (issue_key, int(effects.muted)))
-    if effects.start or effects.digest:
+    if effects.start:
         # Ids of an issue's jobs must grow in the order of commits (`Connection.lock`).
         db.lock([issue_key])
         # The time of the edit is part of the id, so a command that an edit adds may start a run too.
@@ -155,13 +155,11 @@ def _append_signals(db: Connection, applied: _AppliedCommand) -> None:
 
 
 def _started(applied: _AppliedCommand) -> Work:
-    """Return a job for the digest, one that continues the run for an answer or a redirect, or else a new triage."""
+    """Return a job that continues the run for an answer or a redirect, or else a new triage."""
     continues = any(signal.kind in ("answer", "redirect") for signal in applied.effects.signals)
     actor = applied.comment.author
     # A command given on a page has a negative id, and no comment to reply to.
     asked_in = applied.comment.id if applied.comment.id > 0 else None
-    if applied.effects.digest:
-        return PostDigest(ref=applied.ref, asked_in=asked_in)
     if continues:
         return Continue(ref=applied.ref, asked_in=asked_in, actor=actor)
     return Triage(ref=applied.ref, why="command", by=applied.comment.author_id, asked_in=asked_in, actor=actor)

@@ -51,19 +51,6 @@ class LackedPermission:
     """The last day on which it was refused, in UTC."""
 
 
-@dataclass(frozen=True, slots=True)
-class PostedDigest:
-    """The digest of a week, posted on an issue."""
-
-    repository_key: str
-    repository: str
-    """The current owner/name."""
-    issue_key: str
-    week: str
-    """The first day of the week."""
-    comment: int
-
-
 class Attention(Table):
     """The queries."""
 
@@ -116,15 +103,3 @@ class Attention(Table):
         """
         rows = await self._rows(statement, (since, *parameters))
         return [LackedPermission(*row) for row in rows]
-
-    async def digests(self) -> list[PostedDigest]:
-        """Return the digests that were posted within a week."""
-        statement = """
-            SELECT repositories.repository_key, owner || '/' || name, issue_key, subject, github_id FROM effects
-            JOIN repositories ON repositories.repository_key = rtrim(rtrim(issue_key, '0123456789'), '#')
-            WHERE kind = 'digest' AND subject <> 'asked' AND github_id IS NOT NULL AND wanted_at >= ? AND gone = 0
-            ORDER BY issue_key, subject LIMIT ?
-        """
-        given = (self._database.clock() - WEEK, 10 * LISTED)
-        rows = await self._rows(statement, given)
-        return [PostedDigest(*row) for row in rows]

@@ -30,7 +30,6 @@ COMMANDS: Final[Mapping[str, CommandKind]] = {
         show.HELP,
         show.STATUS,
         show.WHY,
-        show.DIGEST,
         directions.REDIRECT,
         directions.ANSWER,
         directions.STOP,

@@ -1,4 +1,4 @@
-"""Commands that show something and start no run: ``help``, ``status``, ``why`` and ``digest``."""
+"""Commands that show something and start no run: ``help``, ``status`` and ``why``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.ports import AskedQuestion, CommandEffects, RunView, TaughtWord
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
-from bot.worker.commands.kinds import CLOSED, CommandContext, CommandKind
+from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command
 
 _SHOWN = 20
@@ -93,16 +93,4 @@ WHY = CommandKind(
     "Explain the last report: path, evidence, guards, dropped claims, scores, retries, cost.",
     "author",
     run_why,
-)
-
-
-async def run_digest(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Queue the digest. A stop or the opt-out label does not prevent it: both concern only triage of the issue."""
-    if context.issue.state != "open":
-        raise UserError(CLOSED)
-    return CommandEffects(digest=True, reaction="rocket")
-
-
-DIGEST = CommandKind(
-    "digest", "digest", "Write or update one comment here with all open bugs by place.", "maintainer", run_digest
 )
