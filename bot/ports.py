@@ -254,16 +254,6 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class TaughtWord:
-    """A word, or two, that people taught for a place: files there count more for issues that name it."""
-
-    word: str
-    """In the form in which words are compared."""
-    path: str
-    """A file or folder; empty to forget the word."""
-
-
-@dataclass(frozen=True, slots=True)
 class CommandEffects:
     """The effects of a command. The store's part is applied in one transaction; ``publish`` then applies GitHub's."""
 
@@ -274,7 +264,6 @@ class CommandEffects:
     """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
     relations: tuple[Relation, ...] = ()
     judgement: Judgement | None = None
-    taught: TaughtWord | None = None
     add_labels: tuple[str, ...] = ()
     remove_labels: tuple[str, ...] = ()
     reaction: Reaction | None = None

@@ -1,15 +1,13 @@
-"""The graph's code port: one commit with the words that people taught for it, or why it cannot be read."""
+"""The graph's code port: one commit, or why it cannot be read."""
 
 from __future__ import annotations
 
 import asyncio
-import unicodedata
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from bot.errors import BotError, GoneError
-from bot.ports import TaughtWord
 from bot.runs.fetching import ForbiddenError, TooLargeToFetchError
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
@@ -19,71 +17,20 @@ from nodes.search.history.mainline import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
-from nodes.search.ranking.features.priors import HINTED
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
 
 T = TypeVar("T")
-LONGEST_WORD = 60
-_LONGEST_TEXT = 70_000
-"""Characters of an issue that are read; GitHub accepts 65,536."""
-_UNSPACED = 0x2E80
-"""The first code point of scripts without spaces between words, such as Chinese and Japanese."""
-
-
-def normal(text: str) -> str:
-    """Return a text in the form in which words are compared: without case, with single spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
-
-
-def word_of(written: str) -> str | None:
-    """Return the word, or two words, that a person wrote, for comparison; None if it is neither."""
-    word = normal(written.strip(" \t`\"'“”„«»"))
-    wrong = not 2 <= len(word) <= LONGEST_WORD or word.count(" ") > 1 or not word.isprintable() or "`" in word
-    return None if wrong or not any(map(str.isalnum, word)) else word
-
-
-def hints_of(taught: Iterable[TaughtWord], title: str, body: str) -> tuple[str, ...]:
-    """Return the paths of the words that an issue names, each once, in the order of the words."""
-    text = ""
-    found = dict[str, None]()
-    for word in taught:
-        # Prepared once and only if there is a word at all: most repositories have none.
-        text = text or f" {normal(f'{title} {body}'[:_LONGEST_TEXT])} "
-        if names_word(text, word.word):
-            found[word.path] = None
-    return tuple(found)
-
-
-def names_word(text: str, word: str) -> bool:
-    """Return whether a text has the word as a whole; both are in normal form, and the text has a space at each end."""
-    at = text.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if not (_joins(text[at - 1], word[0]) or _joins(word[-1], text[end])):
-            return True
-        at = text.find(word, at + 1)
-    return False
-
-
-def _joins(one: str, other: str) -> bool:
-    """Return whether two neighbouring characters belong to one word."""
-    return all((char.isalnum() or char == "_") and ord(char) < _UNSPACED for char in (one, other))
 
 
 class EngineCode:
     """A repository at one commit."""
 
-    def __init__(
-        self, engine: Engine, sha: str, ignore: tuple[str, ...] = (), taught: tuple[TaughtWord, ...] = ()
-    ) -> None:
+    def __init__(self, engine: Engine, sha: str, ignore: tuple[str, ...] = ()) -> None:
         self._engine = engine
         self._sha = sha
         self._ignore = ignore
         """Path globs that the repository's maintainers excluded."""
-        self._taught = taught
-        """Words that the repository's maintainers taught for places."""
-        self._unhinted: dict[Query, Survey] = {}
         self._forms: tuple[IssueForm, ...] | None = None
         self._surveyed: tuple[Query, Survey] | None = None
         self._found: tuple[Query, Ranking] | None = None
@@ -95,7 +42,7 @@ class EngineCode:
         this object, for as long as it lives.
         """
         del self._engine
-        self._surveyed, self._found, self._unhinted = None, None, {}
+        self._surveyed, self._found = None, None
 
     @property
     def sha(self) -> str:
@@ -104,7 +51,7 @@ class EngineCode:
 
     async def find(self, query: Query) -> Ranking:
         """Rank files and locations for a query; the last ranking is kept, since a survey often follows it."""
-        asked = await self._hinted(query)
+        asked = self._narrowed(query)
         if self._found is None or self._found[0] != asked:
             self._found = (asked, await asyncio.to_thread(self._engine.find, asked, self._sha))
         return self._found[1]
@@ -112,9 +59,9 @@ class EngineCode:
     async def survey(self, query: Query) -> Survey:
         """Return the top files and facts about them; the last result is cached, since every draft requests it."""
         if self._surveyed is None or self._surveyed[0] != query:
-            asked, (found, ranking) = await self._hinted(query), self._found or (None, None)
+            asked, (found, ranking) = self._narrowed(query), self._found or (None, None)
             survey = await asyncio.to_thread(self._engine.survey, asked, self._sha, ranking if found == asked else None)
-            self._surveyed = (query, self._without_claim_by_hint(query, survey))
+            self._surveyed = (query, survey)
         return self._surveyed[1]
 
     async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
@@ -181,29 +128,6 @@ class EngineCode:
 
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
-
-    async def _hinted(self, query: Query) -> Query:
-        """Return the query with the places that people taught for its words, unless facts name a place already."""
-        query = self._narrowed(query)
-        hints = hints_of(self._taught, query.title, query.body)
-        if not hints:
-            return query
-        if query not in self._unhinted:
-            self._unhinted[query] = await asyncio.to_thread(self._engine.survey, query, self._sha)
-        survey = self._unhinted[query]
-        # A wrong hint must not move the file of a strong fact, so a checked fact switches all hints off.
-        is_certain = any(fact.strong and fact.path in survey.paths for fact in survey.facts)
-        return query if is_certain else replace(query, hints=hints)
-
-    def _without_claim_by_hint(self, query: Query, survey: Survey) -> Survey:
-        """Return a survey with a low confidence in a first file that only a hint put there."""
-        unhinted = self._unhinted.get(self._narrowed(query))
-        first = survey.paths[:1]
-        if unhinted is None or unhinted.paths[:1] == first:
-            return survey
-        if any(fact.strong and fact.path in first for fact in survey.facts):
-            return survey
-        return replace(survey, confidence=min(survey.confidence, HINTED))
 
     def _lookups(self) -> Lookups:
         return self._engine.lookups(self._sha, self._ignore)

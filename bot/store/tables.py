@@ -11,7 +11,7 @@ from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues, read_state
-from bot.store.issues.control import Components, Control
+from bot.store.issues.control import Control
 from bot.store.issues.crashes import Crashes
 from bot.store.issues.open_reports import OpenIssues
 from bot.store.issues.past_issues import PastIssues
@@ -147,7 +147,6 @@ class RepositoryStore:
         self.outcomes = RepositoryOutcomes(database, key)
         self.crashes = Crashes(database, key)
         self.permissions = StoredPermissions(database, key)
-        self.components = Components(database, key)
         self.open_issues = OpenIssues(database, key)
 
     def issue(self, ref: IssueRef) -> IssueStore:

@@ -14,7 +14,6 @@ from bot.worker.commands.parse import Edit
 from bot.worker.issue_job import IssueJob, may_answer
 from bot.worker.publish.labels import LATER, ReportLabels
 from bot.worker.publish.replies import Replies
-from bot.worker.runs.code import newest_paths
 from bot.worker.runs.steps import mark_ended
 from bot.worker.tools import Tools
 
@@ -27,8 +26,7 @@ async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
     edit = Edit(work.before, by_author) if work.edited else None
     may_reply = lambda: may_answer(issue_job, work, found)  # noqa: E731
-    paths = lambda: newest_paths(issue_job)  # noqa: E731
-    request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may_reply, edit, paths)
+    request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may_reply, edit)
     result = await execute(request, issue_job.store, issue_job.publisher(issue_job.check_ownership))
     follows: list[jobs.Work] = [*await issue_job.pending_writes(found)]
     if result.moved_to is not None:

@@ -122,8 +122,6 @@ class Query:
     """Maximum number of files, and maximum number of locations."""
     ignore: tuple[str, ...] = ()
     """Path globs that a maintainer excluded."""
-    hints: tuple[str, ...] = ()
-    """Files and folders that maintainers taught for words of this issue; files there count more."""
 
 
 @dataclass(frozen=True, slots=True)

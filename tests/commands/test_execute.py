@@ -17,7 +17,6 @@ from bot.settings.repository_file import FoundConfig
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
 from bot.worker.commands.execute import COMMANDS, CommandComment, execute
-from bot.worker.commands.kinds import PathsReader, unreadable
 from bot.worker.commands.parse import Edit
 from bot.worker.publish import Publisher
 from nodes.report import Ticket
@@ -41,7 +40,6 @@ class Stage:
         self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
         self.store = store.for_issue(self.ref)
         self.jobs, self.writes = store.jobs, store.writes
-        self.paths: PathsReader = unreadable
         self.writes._clock = self.store.repository.effects._clock = self.clock.seconds
 
     @property
@@ -74,7 +72,7 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit, paths=self.paths)
+        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit)
         await execute(heard, self.store, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:
@@ -315,6 +313,8 @@ async def test_a_configuration_can_only_restrict_who_may_run_a_command(stage) ->
         ("/triage wrong", "Say what is wrong"),
         ("/triage wrong it is", "no report"),
         ("/triage component", "Name one path"),
+        ("/triage component =", "Name one path"),
+        ("/triage component lexer = src/parser", "Name one path"),
         ("/triage component = a.py b<c", "Name one path"),
         ("/triage resume", "is not stopped"),
         ("/triage duplicate", "Name one issue"),

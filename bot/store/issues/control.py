@@ -5,55 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.jobs import Continue, JudgeLabels, Triage, Work
-from bot.ports import CommandEffects, Comment, IssueRef, RunView, TaughtWord
+from bot.ports import CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
-from bot.store.databases.database import Connection, Database, Keyed, Table
+from bot.store.databases.database import Connection, Database, Table
 from bot.store.issues.questions import LABELLED
 from bot.store.jobs.deliveries import insert_job
 from bot.store.runs.feedback import Feedback, note_feedback
 from bot.store.runs.issue_runs import IssueRuns
 from bot.store.runs.run_events import RunEvidence
 
-MAX_WORDS = 200
-"""Words that are stored for one repository."""
-_ALL = "SELECT word, path FROM components WHERE repository_key = ? ORDER BY word LIMIT ?"
-_FORGET = "DELETE FROM components WHERE repository_key = ? AND word = ?"
-_TEACH = """
-INSERT INTO components (repository_key, word, path, actor, at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (repository_key, word) DO UPDATE SET path = excluded.path, actor = excluded.actor, at = excluded.at
-"""
-_COUNT = "SELECT count(*) FROM components WHERE repository_key = ? AND word <> ?"
 _RELATE = """
 INSERT INTO relations (issue_key, other, duplicate, actor) VALUES (?, ?, ?, ?)
 ON CONFLICT (issue_key, other) DO UPDATE SET duplicate = excluded.duplicate, actor = excluded.actor
 """
-# `/triage component` is the only command whose redirect is nothing but a path in backticks.
-_NAMED_PATH = "SELECT 1 FROM signals WHERE issue_key = ? AND kind = 'redirect' AND text LIKE '`%`' LIMIT 1"
 _MUTE = """
 INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO UPDATE SET muted = excluded.muted
 """
-
-
-class Components(Keyed):
-    """The words of one repository."""
-
-    async def all(self) -> tuple[TaughtWord, ...]:
-        """Return the words with their paths, in alphabetical order."""
-        rows = await self._rows(_ALL, (self._key, MAX_WORDS))
-        return tuple(TaughtWord(word, path) for word, path in rows)
-
-
-def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, now: float) -> None:
-    """Store or forget a word, within a transaction; a new word beyond ``MAX_WORDS`` is not stored."""
-    if not taught.path:
-        db.execute(_FORGET, (repository_key, taught.word))
-        return
-    # The lock makes the count and the insertion one step: two commands at once must not both store the last allowed
-    # word.
-    db.lock([repository_key])
-    (others,) = db.execute(_COUNT, (repository_key, taught.word)).fetchone()
-    if others < MAX_WORDS:
-        db.execute(_TEACH, (repository_key, taught.word, taught.path, actor, now))
 
 
 class Control(Table):
@@ -80,11 +47,6 @@ class Control(Table):
         )
         evidence = result.numbered(stored) if result else ()
         return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result, evidence)
-
-    async def has_named_path(self) -> bool:
-        """Return whether a command named the place of this issue's fault."""
-        key = (self._ref.key,)
-        return await self._row(_NAMED_PATH, key) is not None
 
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record the command as run and apply the store's part of its effects, in one transaction.
@@ -132,8 +94,6 @@ def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
         insert_job(db, guid, applied.ordinal, JudgeLabels(ref=applied.ref), now)
     if effects.judgement is not None:
         note_feedback(db, issue_key, Feedback("command", applied.comment.author, effects.judgement, now))
-    if effects.taught is not None:
-        teach(db, applied.ref.repository.key, effects.taught, applied.comment.author, now)
     if effects.muted is not None:
         db.execute(_MUTE, (issue_key, int(effects.muted)))
     if effects.start:

@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 
 from bot.errors import UserError
-from bot.ports import CommandEffects, Judgement, NewSignal, TaughtWord
-from bot.report.sanitise import code
-from bot.runs.code import word_of
-from bot.settings.repository import path_inside
-from bot.store.issues.control import MAX_WORDS
-from bot.worker.commands.kinds import CommandContext, CommandKind, check_exists, check_not_stopped, check_writable
+from bot.ports import CommandEffects, Judgement, NewSignal
+from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command
-from nodes.search.tokens import STOPWORDS
 
 _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`<>|\"']{0,299}?)/?`?\s{0,9}")
 
@@ -91,15 +86,10 @@ REDIRECT = CommandKind(
 
 
 async def run_component(command: Command, context: CommandContext) -> CommandEffects:
-    """Judge the last report by the place and search there; with a word, teach or forget the word instead.
+    """Judge the last report by the place, and search there.
 
     A report that names the place already is right, so no new run starts.
     """
-    before, equals, after = command.argument.partition("=")
-    if before.strip() and equals:
-        return await _taught(before, after, context)
-    if equals and not after.strip() and not await context.store.control.has_named_path():
-        raise UserError("No path was named on this issue. Name the word, as in `/triage component tokenizer =`.")
     found = _PATH.fullmatch(command.argument)
     if found is None:
         raise UserError("Name one path, as in `/triage component = src/parser`.")
@@ -119,33 +109,10 @@ async def run_component(command: Command, context: CommandContext) -> CommandEff
     )
 
 
-async def _taught(before: str, after: str, context: CommandContext) -> CommandEffects:
-    """Teach a word for a path that exists, or forget the word if no path follows."""
-    word = word_of(before)
-    if word is None:
-        raise UserError("Name the component by a word or two, as in `/triage component tokenizer = src/parser`.")
-    known = {item.word: item.path for item in await context.store.repository.components.all()}
-    if not after.strip():
-        if word not in known:
-            raise UserError(f"The word {code(word)} is not taught here.")
-        return CommandEffects(taught=TaughtWord(word, ""), reply=f"{code(word)} is forgotten.", reaction="rocket")
-    if all(part in STOPWORDS for part in word.split()):
-        raise UserError(f"The word {code(word)} is in too many issues to name a place.")
-    if word not in known and len(known) >= MAX_WORDS:
-        forget = code(f"/triage component {next(iter(known))} =")
-        raise UserError(f"This repository has {MAX_WORDS} taught words, the maximum. Forget one, as in {forget}.")
-    path = path_inside(after.strip(" \t`\"'"))
-    if path is None:
-        raise UserError("Name one path, as in `/triage component tokenizer = src/parser`.")
-    await check_exists(path, context.paths)
-    says = f"From now on, files in {code(path)} count more for issues that name {code(word)}."
-    return CommandEffects(taught=TaughtWord(word, path), reply=says, reaction="rocket")
-
-
 COMPONENT = CommandKind(
     "component",
-    "component [word] = <path>",
-    "Name the file or folder at fault; triage runs again and searches there. With a word, teach it for later issues.",
+    "component = <path>",
+    "Name the file or folder at fault; triage runs again and searches there.",
     "maintainer",
     run_component,
 )

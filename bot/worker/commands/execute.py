@@ -17,7 +17,7 @@ from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.store.tables import IssueStore
 from bot.worker.commands import directions, judgements, show
-from bot.worker.commands.kinds import CommandContext, CommandKind, PathsReader, is_allowed, unreadable
+from bot.worker.commands.kinds import CommandContext, CommandKind, is_allowed
 from bot.worker.commands.parse import Command, Edit, new_commands, parse
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish import Publisher
@@ -69,8 +69,6 @@ class CommandComment:
     """Called once per comment; returns whether it may be answered. Commands run in any case."""
     edit: Edit | None = None
     """The edit, if the delivery is about one."""
-    paths: PathsReader = unreadable
-    """Reads the files of the newest commit, if a command names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,6 @@ async def _context(
         config=request.found.config,
         store=store,
         github=github,
-        paths=request.paths,
     )
     kinds = [COMMANDS.get(command.name) for command in commands]
     if all(kind is not None and is_allowed(kind, context) for kind in kinds):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from bot.errors import UserError
 from bot.limits.ceilings import describe_limit
-from bot.ports import AskedQuestion, CommandEffects, RunView, TaughtWord
+from bot.ports import AskedQuestion, CommandEffects, RunView
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command
 
-_SHOWN = 20
-"""Taught words that a reply lists."""
 WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "no one in this repository"}
 
 
@@ -37,7 +35,7 @@ HELP = CommandKind("help", "help", "List the commands.", "author", run_help)
 
 
 async def run_status(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Report the last run, whether triage is stopped, open questions, reached limits and taught words."""
+    """Report the last run, whether triage is stopped, open questions and reached limits."""
     lines = [_last_run(await context.store.control.last_run())]
     if (await context.store.row.state()).muted:
         lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
@@ -46,7 +44,6 @@ async def run_status(command: Command, context: CommandContext) -> CommandEffect
     reached = dict.fromkeys(map(describe_limit, await context.store.repository.limited.today()))
     if reached:
         lines.append(f"Limits reached: {'; '.join(reached)}.")
-    lines += _taught(await context.store.repository.components.all())
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 
@@ -59,15 +56,6 @@ def _last_run(last: RunView | None) -> str:
 
 def _waiting(question: AskedQuestion) -> str:
     return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
-
-
-def _taught(words: Sequence[TaughtWord]) -> list[str]:
-    """Return the words that people taught for places, the first ones in a list."""
-    if not words:
-        return []
-    shown = "\n".join(f"- {code(word.word)} → {code(word.path)}" for word in words[:_SHOWN])
-    more = [f"{len(words) - _SHOWN} more words are on the page of the repository."] if len(words) > _SHOWN else []
-    return ["Words that people taught for places of this repository:", shown, *more]
 
 
 STATUS = CommandKind("status", "status", "Show the status of the run.", "author", run_status)

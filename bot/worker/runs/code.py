@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 
@@ -13,12 +12,9 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.fetching import ForbiddenError
 from bot.store.runs.issue_runs import Run
-from bot.worker.commands.kinds import CommitPaths, unreadable
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts
 from nodes.context import CodePort
-from nodes.search.git import Repository
-from nodes.search.git.errors import SearchError
 from nodes.state import Finished
 
 _TRIES_TO_READ = 5
@@ -64,25 +60,8 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
             return
         # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
         sha = run.sha if run.sha and await mirror.contains(run.sha) else mirror.sha
-        taught = await issue_job.store.repository.components.all()
         engine = issue_job.tools.engines.of(mirror.directory)
-        yield stack.enter_context(closing(EngineCode(engine, sha, config.ignore_paths, taught)))
-
-
-async def newest_paths(issue_job: IssueJob) -> CommitPaths:
-    """Return the files of the default branch's newest commit, for a command that names one of them.
-
-    Raises:
-        UserError: The code cannot be read.
-    """
-    try:
-        async with issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github) as mirror:
-            entries = await asyncio.to_thread(Repository.open(mirror.directory).tree, mirror.sha)
-            return CommitPaths(mirror.sha, tuple(entry.path for entry in entries))
-    except errors.SuspendedError:
-        raise
-    except (errors.RefusedError, SearchError):
-        return await unreadable()
+        yield stack.enter_context(closing(EngineCode(engine, sha, config.ignore_paths)))
 
 
 async def recheck_facts(

@@ -12,7 +12,7 @@ from nodes.search.git.objects import decode, split_lines
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
 from nodes.search.ranking.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
-from nodes.search.ranking.features.priors import HINT, add_priors, candidate_files, hinted_files, limited, with_hint
+from nodes.search.ranking.features.priors import add_priors, candidate_files
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
 from nodes.search.ranking.features.table import Features
 from nodes.search.ranking.features.words import Candidates, add_functions, add_words, score_words
@@ -84,7 +84,7 @@ class Measured:
         return texts
 
     def scores(self) -> Floats:
-        """Return the score of each file by evidence, without hints."""
+        """Return the score of each file."""
         return weighted(self.features.files, load_weights().files, len(self.index.paths))
 
     def locate(self, places: Sequence[Place]) -> tuple[Location, ...]:
@@ -107,9 +107,7 @@ def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
         began: when the search began, by ``time.perf_counter``.
     """
     index, features, weights = measured.index, measured.features, load_weights()
-    plain = measured.scores()
-    hinted = hinted_files(index, query.hints)
-    scores = plain + HINT * hinted
+    scores = measured.scores()
     ignored = ignored_files(index, query.ignore)
     files = best_files(scores, index, query.limit, ignored)
     measured.add_functions(files)
@@ -118,11 +116,10 @@ def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
     ranked = time.perf_counter()
     locations = measured.locate(places)
     leads = _leads(measured, files[:LEADS], all_places, locations)
-    hits = tuple(_hit(measured, scores, number, hinted) for number in files[: query.limit])
+    hits = tuple(_hit(measured, scores, number) for number in files[: query.limit])
     seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
-    # The confidence depends on evidence only, and a hint is not evidence.
-    by_evidence = best_files(plain, index, RIVALS, ignored)
-    sure = limited(_confidence(features, weights, by_evidence, plain), by_evidence, files)
+    # Independent of the query's limit, which may be below the number of rivals.
+    sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
     return Ranking(sha, hits, locations, sure, seconds, leads)
 
 
@@ -190,9 +187,9 @@ def _leads(
     return tuple(known[path] for path in wanted if path in known)
 
 
-def _hit(measured: Measured, scores: Floats, number: int, hinted: Floats) -> FileHit:
+def _hit(measured: Measured, scores: Floats, number: int) -> FileHit:
     features = measured.features
-    reasons = with_hint(explain(features.files, load_weights().files, number, features.notes), hinted, number)
+    reasons = explain(features.files, load_weights().files, number, features.notes)
     return FileHit(measured.index.paths[number], float(scores[number]), reasons)
 
 

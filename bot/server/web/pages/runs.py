@@ -182,6 +182,5 @@ async def repository(request: Request) -> Response:
         labels=await pages.repositories.labels(known_as.key),
         spent=await pages.repositories.spent(known_as.key),
         explained=describe_limit,
-        taught=await site_of(request).store.of_repository(known_as.key).components.all(),
         rows=await rows_of(pages.runs, RunFilter(repository=known_as.key), runs.rows),
     )

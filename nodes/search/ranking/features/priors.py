@@ -1,4 +1,4 @@
-"""Features that no word of the text decides: files that are rarely at fault, and hints of maintainers."""
+"""Features that no word of the text decides: files that are rarely at fault."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.paths.suffixes import PACKAGE_FILES
-from nodes.search.types import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from nodes.search.index import Index
@@ -31,10 +28,6 @@ SUBJECT = {
     "example": re.compile(TAGGED % "examples?|tutorials?|demos?", re.IGNORECASE),
 }
 """Titles about tests, documents or examples. The bare word does not count: documents are the topic of some projects."""
-HINT = 1.0
-"""What a hint adds to the score of a file."""
-HINTED = 0.5
-"""Maximum confidence in a first file that only a hint put there: as for two files with the same score."""
 
 
 def candidate_files(index: Index, parsed: Parsed) -> Flags:
@@ -86,26 +79,3 @@ def named_in_title(names: PathIndex, parsed: Parsed) -> Flags:
             for number, shared in names.with_suffix(written):
                 named[number] |= shared > 1 or written == names.paths[number]
     return named
-
-
-def hinted_files(index: Index, hints: Sequence[str]) -> Floats:
-    """Return 1 for each file at or below a hinted path, and 0 for all others."""
-    found = np.zeros(len(index.paths))
-    for hint in hints:
-        folder = f"{hint}/"
-        found[[number for number, path in enumerate(index.paths) if path == hint or path.startswith(folder)]] = 1.0
-    return found
-
-
-def with_hint(reasons: tuple[Reason, ...], hinted: Floats, number: int) -> tuple[Reason, ...]:
-    """Return the reasons of a file with the hint, if one applies to it."""
-    if not hinted[number]:
-        return reasons
-    found = (*reasons, Reason("hint", "maintainers taught its folder for a word of the text", HINT))
-    return tuple(sorted(found, key=lambda reason: (-abs(reason.contribution), reason.kind, reason.text)))
-
-
-def limited(confidence: float, by_evidence: Sequence[int], shown: Sequence[int]) -> float:
-    """Return the confidence in the first shown file, given the confidence in the first file by evidence alone."""
-    same = not shown or by_evidence[:1] == shown[:1]
-    return confidence if same else min(confidence, HINTED)
