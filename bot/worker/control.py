@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from bot import jobs
 from bot.errors import RetryableError, StoppedError
+from bot.ports import IssueRef
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
-from bot.worker.commands.execute import CommandComment, execute
-from bot.worker.commands.parse import Edit
+from bot.worker.commands.execute import execute
 from bot.worker.issue_job import IssueJob, may_answer
 from bot.worker.publish.labels import LATER, ReportLabels
 from bot.worker.publish.replies import Replies
@@ -23,15 +23,15 @@ _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspe
 async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     """Run the new commands of a comment; a running run sees at once what they stored."""
     found = await issue_job.config()
-    by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
-    edit = Edit(work.before, by_author) if work.edited else None
-    may_reply = lambda: may_answer(issue_job, work, found)  # noqa: E731
-    request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may_reply, edit)
-    result = await execute(request, issue_job.store, issue_job.publisher(issue_job.check_ownership))
+    publisher = issue_job.publisher(issue_job.check_ownership)
+    # The installation of a stored job may be an earlier one.
+    work = work.model_copy(update={"ref": issue_job.ref})
+    result = await execute(work, found, issue_job.store, publisher, lambda: may_answer(issue_job, work, found))
     follows: list[jobs.Work] = [*await issue_job.pending_writes(found)]
-    if result.moved_to is not None:
-        follows.append(work.model_copy(update={"ref": result.moved_to}))
-    await issue_job.tools.store.jobs.settle(issue_job.job, f"{result.new} commands", next_work=follows)
+    if isinstance(result, IssueRef):
+        follows.append(work.model_copy(update={"ref": result}))
+        result = 0
+    await issue_job.tools.store.jobs.settle(issue_job.job, f"{result} commands", next_work=follows)
 
 
 async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:

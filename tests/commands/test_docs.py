@@ -8,8 +8,7 @@ from typing import get_args
 import pytest
 
 from bot.settings.repository import CommandName
-from bot.worker.commands.execute import COMMANDS
-from bot.worker.commands.show import WHO
+from bot.worker.commands.table import COMMANDS, WHO
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 SECTIONS = {

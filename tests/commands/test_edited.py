@@ -7,7 +7,7 @@ import pytest
 from bot.jobs import Commands
 from bot.server.webhook.events import read_delivery
 from bot.server.webhook.handlers import Handlers, Policy
-from bot.worker.commands.parse import Edit, new_commands, parse
+from bot.worker.commands.parse import new_commands, parse
 from tests.servers.deliveries import comment_event, headers
 from tests.servers.github_world import World
 
@@ -41,18 +41,18 @@ COMMAND = "/triage redirect look at evil"
 def test_text_hidden_by_another_author_is_not_the_editors(before: str) -> None:
     after = parse(f"Tidied up.\n\n{COMMAND}\n")
     assert len(after) == 1
-    assert new_commands(after, Edit(before, by_author=False)) == []
+    assert new_commands(after, before, by_author=False) == []
 
 
 @pytest.mark.parametrize("before", ["<!-- /triage redirect look at evil -->", f"```\n{COMMAND}\n```", f"> {COMMAND}"])
 def test_existing_text_is_not_new_in_any_form(before: str) -> None:
-    assert new_commands(parse(COMMAND), Edit(before, by_author=True)) == []
+    assert new_commands(parse(COMMAND), before, by_author=True) == []
 
 
 def test_part_of_a_hidden_text_is_not_the_editors() -> None:
     hidden = f"<!-- {COMMAND} -->"
     for kept in ("/triage", "/triage redirect", "/triage redirect look"):
-        assert new_commands(parse(kept), Edit(hidden, by_author=False)) == []
+        assert new_commands(parse(kept), hidden, by_author=False) == []
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_part_of_a_hidden_text_is_not_the_editors() -> None:
     ],
 )
 def test_commands_of_the_sender_are_run(before: str, after: str, by_author: bool) -> None:
-    assert len(new_commands(parse(after), Edit(before, by_author))) == 1
+    assert len(new_commands(parse(after), before, by_author=by_author)) == 1
 
 
 @pytest.mark.parametrize("by_author", [True, False])
 def test_without_the_previous_text_no_command_is_run(by_author: bool) -> None:
-    assert new_commands(parse("/triage"), Edit(None, by_author)) == []
+    assert new_commands(parse("/triage"), None, by_author=by_author) == []
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from bot.github import GitHub
+from bot.jobs import Commands
 from bot.ports import Comment, IssueRef, Relation
 from bot.report.document import Result
 from bot.settings.repository import read_config
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
-from bot.worker.commands.execute import COMMANDS, CommandComment, execute
-from bot.worker.commands.parse import Edit
+from bot.worker.commands.execute import execute
+from bot.worker.commands.table import COMMANDS
 from bot.worker.publish import Publisher
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
@@ -49,18 +50,21 @@ class Stage:
     async def _ours(self) -> None:
         return None
 
+    async def _may_answer(self) -> bool:
+        return True
+
     async def say(self, body: str, who: str = "mia", config: str = "", comment: dict | None = None) -> dict:
         """Write a comment, or edit the one given by ``comment``, and run its commands."""
-        edit = None
+        before = None
         if comment is None:
             comment = self.world.comment(self.repo, 1, body, who)
         else:
-            edit = Edit(comment["body"], by_author=comment["user"]["login"] == who)
+            before = comment["body"]
             comment |= {"body": body, "updated_at": self.world.now()}
-        await self.hear(comment, who, config, edit)
+        await self.hear(comment, who, config, before)
         return comment
 
-    async def hear(self, comment: dict, who: str, config: str = "", edit: Edit | None = None) -> None:
+    async def hear(self, comment: dict, who: str, config: str = "", before: str | None = None) -> None:
         read = Comment(
             id=comment["id"],
             author_id=comment["user"]["id"],
@@ -72,8 +76,15 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit)
-        await execute(heard, self.store, self.publisher)
+        work = Commands(
+            ref=self.ref,
+            comment=read,
+            sender=who,
+            sender_id=person(who)["id"],
+            edited=before is not None,
+            before=before,
+        )
+        await execute(work, found, self.store, self.publisher, self._may_answer)
 
     async def signals(self) -> list[tuple[str, str]]:
         return [(one.kind, one.text) for one in await self.store.signals.since(0)]

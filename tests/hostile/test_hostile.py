@@ -23,7 +23,7 @@ from bot.report.document import build_result
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
 from bot.worker.commands.parse import parse
-from bot.worker.commands.show import explanation
+from bot.worker.commands.table import explanation
 from bot.worker.publish.wanted import wanted_labels
 from bot.worker.runs.questions import answer_in
 from nodes.brains.calls.budget import RunLimits

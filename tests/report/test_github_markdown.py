@@ -20,7 +20,7 @@ from bot.settings.repository_file import FoundConfig
 from bot.settings.yaml_file import ConfigFault
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
-from bot.worker.commands.show import _last_run, _waiting
+from bot.worker.commands.table import _last_run, _waiting
 from bot.worker.publish.poster import first_faults
 from nodes.report import OutsideSource, RelatedIssue
 from nodes.state import BugTriageState

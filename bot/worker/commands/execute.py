@@ -4,127 +4,86 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from bot.errors import UserError
-from bot.github.repository import RepositoryClient
-from bot.jobs import MAX_ARGUMENT, PageCommand
-from bot.ports import CommandEffects, Comment, Issue, IssueRef, Permission
+from bot.jobs import MAX_ARGUMENT, Commands, PageCommand
+from bot.ports import CommandEffects, Comment, IssueRef, Permission
 from bot.report.sanitise import code
-from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.store.tables import IssueStore
-from bot.worker.commands import directions, judgements, show
-from bot.worker.commands.kinds import CommandContext, CommandKind, is_allowed
-from bot.worker.commands.parse import Command, Edit, new_commands, parse
+from bot.worker.commands.kinds import CommandContext, is_allowed
+from bot.worker.commands.parse import Command, new_commands, parse
+from bot.worker.commands.table import COMMANDS
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish import Publisher
 from bot.worker.publish.replies import Replies
 
-COMMANDS: Final[Mapping[str, CommandKind]] = {
-    kind.name: kind
-    for kind in (
-        directions.AGAIN,
-        show.HELP,
-        show.STATUS,
-        show.WHY,
-        directions.REDIRECT,
-        directions.ANSWER,
-        directions.STOP,
-        directions.RESUME,
-        judgements.RIGHT,
-        judgements.WRONG,
-        directions.COMPONENT,
-        judgements.DUPLICATE,
-        judgements.NOT_DUPLICATE,
-        judgements.LABEL,
-        judgements.UNLABEL,
-    )
-}
 NO_PERMISSION = CommandEffects(reaction="confused")
 MayAnswer = Callable[[], Awaitable[bool]]
 DONE = "done"
 """The message of a job whose command was accepted; every other message gives the reason of a refusal."""
 
 
-async def always() -> bool:
-    """Allow every reply."""
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class CommandComment:
-    """A comment that may contain commands, and the person who wrote what is new in it."""
-
-    ref: IssueRef
-    comment: Comment
-    """The comment as the job's payload has it."""
-    sender: str
-    """Login of the delivery's sender. For an edit that may be a person other than the comment's author."""
-    sender_id: int | None
-    found: FoundConfig
-    may_answer: MayAnswer = always
-    """Called once per comment; returns whether it may be answered. Commands run in any case."""
-    edit: Edit | None = None
-    """The edit, if the delivery is about one."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandsResult:
-    """The result of a comment's commands."""
-
-    new: int = 0
-    """Number of commands that were run."""
-    moved_to: IssueRef | None = None
-    """The issue's new place, if it was moved. Its commands must run there, and none ran here."""
-
-
-async def execute(request: CommandComment, store: IssueStore, publisher: Publisher) -> CommandsResult:
+async def execute(
+    work: Commands, found: FoundConfig, store: IssueStore, publisher: Publisher, may_answer: MayAnswer
+) -> int | IssueRef:
     """Run the new commands of a comment and answer them in one reply.
 
     The answer to a command is stored before the command is recorded as run, so that a crash loses neither.
+    ``may_answer`` is called at most once, before a reply or a reaction; commands run in any case.
+
+    Returns:
+        The number of commands that were run, or the issue's new place, if it was moved: its commands must run there,
+        and none ran here.
     """
-    commands = await _new(request, store)
-    replies = Replies.of(publisher, request.ref, request.found)
-    if commands and request.found.config.enabled:
-        github = publisher.github_for(request.ref.repository)
-        issue = await github.issue(request.ref.number)
+    commands = await _new(work, store)
+    replies = Replies.of(publisher, work.ref, found)
+    if commands and found.config.enabled:
+        github = publisher.github_for(work.ref.repository)
+        issue = await github.issue(work.ref.number)
         if issue is None or issue.is_pull_request:
-            return CommandsResult()
+            return 0
         # Before any command runs: the job is handed over to the new place with all of them.
-        if issue.ref.key != request.ref.key:
-            return CommandsResult(moved_to=issue.ref)
+        if issue.ref.key != work.ref.key:
+            return issue.ref
+        is_author = work.sender_id is not None and work.sender_id == issue.author_id
+        context = CommandContext(issue, Permission.NONE, is_author, found.config, store, github)
         # One request for the permission at most, and none if the author's role is sufficient for all commands.
-        context = await _context(request, issue, store, github, commands)
-        await _run(request, commands, context, replies)
+        kinds = [COMMANDS.get(command.name) for command in commands]
+        if not all(kind is not None and is_allowed(kind, context) for kind in kinds):
+            context = replace(context, permission=await github.permission(work.sender))
+        await _run(work.comment, commands, context, replies, may_answer)
     await replies.catch_up()
-    return CommandsResult(len(commands))
+    return len(commands)
 
 
-async def _run(request: CommandComment, commands: list[Command], context: CommandContext, replies: Replies) -> None:
+async def _run(
+    comment: Comment, commands: list[Command], context: CommandContext, replies: Replies, may_answer: MayAnswer
+) -> None:
     """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
     for previous, command in zip((None, *commands), commands, strict=False):
         effects = CommandEffects() if _repeats(previous, command) else await _effects(command, context)
         if effects.reply is not None or effects.reaction is not None:
-            answers = await request.may_answer() if answers is None else answers
+            answers = await may_answer() if answers is None else answers
             effects = effects if answers else replace(effects, reply=None, reaction=None)
-        await replies.note(request.comment.id, command, effects)
+        await replies.note(comment.id, command, effects)
         # Last, because it marks the command as run.
-        await context.store.control.apply(request.comment, command.ordinal, command.canonical, effects)
+        await context.store.control.apply(comment, command.ordinal, command.canonical, effects)
 
 
-async def _new(request: CommandComment, store: IssueStore) -> list[Command]:
+async def _new(work: Commands, store: IssueStore) -> list[Command]:
     """Return the commands that the sender wrote and that no version of the comment has run yet."""
-    commands = parse(request.comment.body)
-    if request.edit is not None:
-        commands = new_commands(commands, request.edit)
+    commands = parse(work.comment.body)
+    if work.edited:
+        by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
+        commands = new_commands(commands, work.before, by_author=by_author)
     if not commands:
         return []
     # Counted, because a comment may contain a command twice: an edit that adds the second one runs it.
-    before = Counter(await store.control.commands_run(request.comment.id))
+    before = Counter(await store.control.commands_run(work.comment.id))
     new: list[Command] = []
     for command in commands:
         if before[command.canonical]:
@@ -142,25 +101,6 @@ def _repeats(previous: Command | None, command: Command) -> bool:
     return previous is not None and previous.canonical == command.canonical
 
 
-async def _context(
-    request: CommandComment, issue: Issue, store: IssueStore, github: RepositoryClient, commands: list[Command]
-) -> CommandContext:
-    is_author = request.sender_id is not None and request.sender_id == issue.author_id
-    context = CommandContext(
-        issue=issue,
-        sender=request.sender,
-        permission=Permission.NONE,
-        is_author=is_author,
-        config=request.found.config,
-        store=store,
-        github=github,
-    )
-    kinds = [COMMANDS.get(command.name) for command in commands]
-    if all(kind is not None and is_allowed(kind, context) for kind in kinds):
-        return context
-    return replace(context, permission=await github.permission(request.sender))
-
-
 async def _effects(command: Command, context: CommandContext) -> CommandEffects:
     kind = COMMANDS.get(command.name)
     if kind is None:
@@ -170,7 +110,7 @@ async def _effects(command: Command, context: CommandContext) -> CommandEffects:
     if not is_allowed(kind, context):
         return NO_PERMISSION
     try:
-        return await kind.run(command, context)
+        return await kind.run(replace(context, command=command.name, argument=command.argument))
     except UserError as error:
         return CommandEffects(reaction="confused", reply=str(error))
 
@@ -190,35 +130,25 @@ async def page_command(issue_job: IssueJob, work: PageCommand) -> None:
     if not found.config.enabled:
         return await issue_job.settle("triage is disabled in this repository")
     command = Command(work.name, " ".join(work.argument.split())[:MAX_ARGUMENT])
+    context = CommandContext(
+        issue,
+        Permission.ADMIN if work.is_operator else await issue_job.github.permission(work.by),
+        work.by_id is not None and work.by_id == issue.author_id,
+        found.config,
+        issue_job.store,
+        issue_job.github,
+        command.name,
+        command.argument,
+    )
+    kind = COMMANDS[work.name]
+    if not is_allowed(kind, context):
+        return await issue_job.settle("You may not give this command here.")
     try:
-        effects = await _page_effects(issue_job, work, issue, found.config, command)
+        effects = await kind.run(context)
     except UserError as error:
         return await issue_job.settle(str(error))
     await issue_job.store.control.apply(_as_comment(issue_job, work), 0, command.canonical, effects)
     return await issue_job.settle(DONE)
-
-
-async def _page_effects(
-    issue_job: IssueJob, work: PageCommand, issue: Issue, config: RepositoryConfig, command: Command
-) -> CommandEffects:
-    """Return the command's effects.
-
-    Raises:
-        UserError: The person may not give it, or it has no effect here.
-    """
-    kind = COMMANDS[work.name]
-    context = CommandContext(
-        issue=issue,
-        sender=work.by,
-        permission=Permission.ADMIN if work.is_operator else await issue_job.github.permission(work.by),
-        is_author=work.by_id is not None and work.by_id == issue.author_id,
-        config=config,
-        store=issue_job.store,
-        github=issue_job.github,
-    )
-    if not is_allowed(kind, context):
-        raise UserError("You may not give this command here.")
-    return await kind.run(command, context)
 
 
 def _as_comment(issue_job: IssueJob, work: PageCommand) -> Comment:

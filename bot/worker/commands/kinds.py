@@ -11,10 +11,8 @@ from bot.github.repository import RepositoryClient
 from bot.ports import CommandEffects, Issue, Permission
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 from bot.store.tables import IssueStore
-from bot.worker.commands.parse import Command
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
 
-CLOSED = "This issue is closed. Reopen it first."
 Role = Literal["author", "maintainer"]
 _STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
 
@@ -24,13 +22,15 @@ class CommandContext:
     """The input of a command's function."""
 
     issue: Issue
-    sender: str
     permission: Permission
     """The sender's permission according to the API; NONE if it was not queried."""
     is_author: bool
     config: RepositoryConfig
     store: IssueStore
     github: RepositoryClient
+    command: str = ""
+    """Its name as typed."""
+    argument: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CommandKind:
     """One sentence, in the imperative."""
     role: Role
     """``author``: the issue's author and maintainers; ``maintainer``: users with at least triage permission."""
-    run: Callable[[Command, CommandContext], Awaitable[CommandEffects]]
+    run: Callable[[CommandContext], Awaitable[CommandEffects]]
 
     def required_role(self, config: RepositoryConfig) -> CommandRole:
         """Return the role that may use it in a repository; a configuration can only restrict the default."""
@@ -68,7 +68,7 @@ def check_writable(context: CommandContext) -> None:
         UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
     """
     if context.issue.state != "open":
-        raise UserError(CLOSED)
+        raise UserError("This issue is closed. Reopen it first.")
     reason = reason_to_skip(context.issue, context.config)
     if reason is not None:
         raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())

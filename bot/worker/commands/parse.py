@@ -115,29 +115,19 @@ def _tick_runs(text: str) -> dict[int, list[int]]:
     return runs
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """An edit of a comment."""
-
-    before: str | None
-    """The comment's text before the edit, from the delivery; None if the payload lacks it."""
-    by_author: bool
-    """The editor is the comment's author."""
-
-
-def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
-    """Return the commands that the editor wrote; none if the text before the edit is unknown.
+def new_commands(commands: Sequence[Command], before: str | None, *, by_author: bool) -> list[Command]:
+    """Return the commands that the editor wrote; none if ``before``, the text before the edit, is unknown.
 
     A line that was in a comment, a quote or a code block before is not the editor's, whatever revealed it. In another
     person's edit, letters and digits are compared, so that revealing a hidden command cannot run it with the editor's
     permission. In the author's own edit, whole words are compared, so that a command runs after a typo is fixed.
     """
     # If unknown, no command runs: the commands may be another person's.
-    if edit.before is None:
+    if before is None:
         return []
-    was_there = _was_present if edit.by_author else _was_hidden
-    before = _plain(edit.before)
-    return [command for command in commands if not was_there(_plain(f"/triage {_typed(command)}"), before)]
+    was_there = _was_present if by_author else _was_hidden
+    earlier = _plain(before)
+    return [command for command in commands if not was_there(_plain(f"/triage {_typed(command)}"), earlier)]
 
 
 def _typed(command: Command) -> str:
