@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
 from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
-from bot.store.databases.database import Connection, Database, Table, Value
+from bot.store.databases.database import Connection, Database, Table, Value, transaction
 
 SEEN_FOR = 1.0
 """Seconds for which a process caches a quiet period. Reads are frequent; every write checks the table."""
@@ -69,12 +69,46 @@ class StoredWrites(Table):
         Raises:
             RateLimitedError: there is no room for writes of this kind; ``after`` is the wait in seconds.
         """
+        refused = await self._take(installation, budget, repository)
+        if refused is not None:
+            raise refused
+
+    @transaction
+    def _take(self, db: Connection, installation: str, budget: WriteBudget, repository: str) -> RateLimitedError | None:
+        """Count one write; or count nothing and return the error, since raising it here would undo its retry time."""
         now = self._clock()
-        taken = await self._database.do(lambda db: _take(db, installation, budget, repository, now))
-        if taken.in_a_row:
+        paused = self._paused(db, installation, budget, now)
+        if paused is not None:
+            return paused
+        delete_expired = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
+        db.execute(delete_expired, (installation, now - 3_600.0, now + _AHEAD))
+        # The window that stays full longest determines the wait and the interval between retries.
+        free, apart = max(
+            (_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows
+        )
+        key, whose = installation, "our own"
+        if free <= now and repository:
+            free = max(_free_with_reserve(db, installation, repository, now, window) for window in budget.windows)
+            # The repository has its own sequence of retry times, apart from the one that all of the installation share.
+            key, whose = f"{installation} {repository}", "the repository's part of our"
+        if free > now:
+            wait = _reserved_retry(db, key, free, now, apart) if budget.retries_on_time else free - now
+            why = f"{whose} rate limit for writes to GitHub is reached"
+            return RateLimitedError(why, after=wait, limit="github.writes")
+        insert = "INSERT INTO writes (installation, repository, at) VALUES (?, ?, ?)"
+        db.execute(insert, (installation, repository, now))
+        return None
+
+    def _paused(self, db: Connection, installation: str, budget: WriteBudget, now: float) -> RateLimitedError | None:
+        """Return the error for a write while GitHub refuses writes."""
+        until, in_a_row = _read_pause(db, _writing(installation), now)
+        if in_a_row:
             self._refused.add(installation)
-        if taken.wait > 0:
-            raise RateLimitedError(taken.why, after=taken.wait, limit=taken.limit)
+        if until <= now:
+            return None
+        # Only callers that return on time get a slot of their own; others would leave it unused.
+        wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
+        return RateLimitedError("writes are paused, as GitHub asked", after=wait, limit="github.quiet")
 
     async def check_writes_paused(self, installation: str, budget: WriteBudget = WHOLE) -> None:
         """Return if GitHub accepts writes. It counts no write; callers use it to skip the reads that prepare one.
@@ -82,10 +116,13 @@ class StoredWrites(Table):
         Raises:
             RateLimitedError: GitHub refused a write and asked to wait; ``after`` is the wait in seconds.
         """
-        now = self._clock()
-        paused = await self._database.do(lambda db: _paused(db, installation, budget, now))
-        if paused.wait > 0:
-            raise RateLimitedError(paused.why, after=paused.wait, limit=paused.limit)
+        paused = await self._check_paused(installation, budget)
+        if paused is not None:
+            raise paused
+
+    @transaction
+    def _check_paused(self, db: Connection, installation: str, budget: WriteBudget) -> RateLimitedError | None:
+        return self._paused(db, installation, budget, self._clock())
 
     async def check_paused(self, installation: str) -> None:
         """Return if a request to GitHub is allowed.
@@ -121,67 +158,24 @@ class StoredWrites(Table):
         A limited write stops only writes; reads continue. All calls stop if GitHub limits all of them (``whole``) or
         on the second limited read in a row.
         """
-        now = self._clock()
         key, allowed = (_writing(installation), 0) if write and not whole else (installation, 0 if whole else 1)
-        await self._database.do(lambda db: _limited(db, key, after, now, allowed))
+        await self._limit(key, after, allowed)
         self._seen.pop(installation, None)
+
+    @transaction
+    def _limit(self, db: Connection, key: str, after: float | None, allowed: int) -> None:
+        """Start a quiet period after more than ``allowed`` consecutive limits."""
+        now = self._clock()
+        (in_a_row,) = db.execute(_LIMITED, {"installation": key, "now": now}).fetchone()
+        if in_a_row > allowed:
+            until = now + pause_seconds(after, in_a_row - allowed)
+            db.execute(_UNTIL, (until, until, key))
 
     async def _load(self, installation: str, now: float) -> _Quiet:
         until, in_a_row = await self._database.read(lambda db: _read_pause(db, installation, now))
         cached = _Quiet(now, until, in_a_row)
         self._seen[installation] = cached
         return cached
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """The result of a request for one write."""
-
-    wait: float = 0.0
-    """Seconds to wait; 0 if the write was counted."""
-    in_a_row: int = 0
-    """Number of consecutive writes that GitHub refused before this one."""
-    why: str = ""
-    limit: str = ""
-
-
-def _paused(db: Connection, installation: str, budget: WriteBudget, now: float) -> _Taken:
-    """Return the wait until GitHub accepts writes again, and the number of consecutive refused ones."""
-    until, in_a_row = _read_pause(db, _writing(installation), now)
-    if until <= now:
-        return _Taken(in_a_row=in_a_row)
-    # Only callers that return on time get a slot of their own; others would leave it unused.
-    wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
-    return _Taken(wait, in_a_row, "writes are paused, as GitHub asked", "github.quiet")
-
-
-def _take(db: Connection, installation: str, budget: WriteBudget, repository: str, now: float) -> _Taken:
-    paused = _paused(db, installation, budget, now)
-    if paused.wait > 0:
-        return paused
-    in_a_row = paused.in_a_row
-    delete_expired = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
-    db.execute(delete_expired, (installation, now - 3_600.0, now + _AHEAD))
-    # The window that stays full longest determines the wait and the interval between retries.
-    free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
-    if free > now:
-        wait = _reserved_retry(db, installation, free, now, apart) if budget.retries_on_time else free - now
-        return _Taken(wait, in_a_row, "our own rate limit for writes to GitHub is reached", "github.writes")
-    others = max(
-        (_free_with_reserve(db, installation, repository, now, window) for window in budget.windows), default=now
-    )
-    if repository and others > now:
-        # The repository has its own sequence of retry times, apart from the one that all of the installation share.
-        wait = (
-            _reserved_retry(db, f"{installation} {repository}", others, now, apart)
-            if budget.retries_on_time
-            else others - now
-        )
-        return _Taken(
-            wait, in_a_row, "the repository's part of our rate limit for writes to GitHub is reached", "github.writes"
-        )
-    db.execute("INSERT INTO writes (installation, repository, at) VALUES (?, ?, ?)", (installation, repository, now))
-    return _Taken(in_a_row=in_a_row)
 
 
 def _writing(installation: str) -> str:
@@ -234,11 +228,3 @@ def _reserved_retry(db: Connection, installation: str, free: float, now: float, 
         "apart": apart,
     }
     return float(db.execute(_PROMISE, parameters).fetchone()[0]) - now
-
-
-def _limited(db: Connection, key: str, after: float | None, now: float, allowed: int) -> None:
-    """Start a quiet period after more than ``allowed`` consecutive limits."""
-    (in_a_row,) = db.execute(_LIMITED, {"installation": key, "now": now}).fetchone()
-    if in_a_row > allowed:
-        until = now + pause_seconds(after, in_a_row - allowed)
-        db.execute(_UNTIL, (until, until, key))
