@@ -11,8 +11,9 @@ from typing import Any
 from bot.report.document import Result
 from bot.server.api import stored
 from bot.store.pages import Pages
-from bot.store.pages.repositories import RepositoryRow, StoredResult
+from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import Keys, Listing, Place, RunRow
+from bot.store.pages.runs import StoredResult
 from bot.store.pages.selection import RunFilter
 
 _ALL_DAYS = 4_000
@@ -34,7 +35,7 @@ class RepositoryPages:
     async def reports(self, query: stored.ReportQuery) -> stored.ReportPage:
         """Return the reports of a page of runs."""
         found = await self._listing(query)
-        results = await self.pages.reading.results(found.rows)
+        results = await self.pages.runs.results(found.rows)
         # Parsing some megabytes of JSON would delay deliveries.
         items = await asyncio.to_thread(_reports, results)
         return stored.ReportPage(items=items, next=_cursor(found.older))
@@ -49,13 +50,13 @@ class RepositoryPages:
         row = await self.pages.runs.row(f"{self.repository.key}#{issue}", number)
         if row is None:
             return None
-        (one,) = await self.pages.reading.results([row])
+        (one,) = await self.pages.runs.results([row])
         return await asyncio.to_thread(_whole, one)
 
     async def outcomes(self, query: stored.OutcomeQuery) -> stored.OutcomePage:
         """Return a page of outcomes."""
         after = int(query.cursor) if query.cursor else None
-        rows = await self.pages.reading.outcomes(
+        rows = await self.pages.repositories.outcome_rows(
             self.repository.key, state=query.state or "", after=after, most=query.limit + 1
         )
         items = [stored.StoredOutcome(repository=self.repository.full_name, **row) for row in rows[: query.limit]]
@@ -102,7 +103,7 @@ class RepositoryPages:
 
 async def repositories(pages: Pages, keys: Keys, query: stored.RepositoryQuery) -> stored.RepositoryPage:
     """Return a page of repositories."""
-    rows = await pages.reading.repositories(keys, query.cursor or "", query.limit + 1)
+    rows = await pages.repositories.after(keys, query.cursor or "", query.limit + 1)
     items = [
         stored.StoredRepository(
             repository=row.full_name,

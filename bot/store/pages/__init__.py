@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.store.databases.database import Database
 from bot.store.pages.attention import Attention
-from bot.store.pages.repositories import Reading, Repositories
+from bot.store.pages.repositories import Repositories
 from bot.store.pages.runs import Queue, Runs
 
 
@@ -16,4 +16,3 @@ class Pages:
         self.repositories = Repositories(database)
         self.queue = Queue(database)
         self.attention = Attention(database)
-        self.reading = Reading(database)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from bot.store.databases.database import Connection, Table, Value
-from bot.store.pages.rows import Keys, RunRow, visible
+from bot.store.databases.database import Connection, Table, Value, query
+from bot.store.pages.rows import Keys, visible
 from bot.store.runs.outcomes import OutcomeState
 
 COLUMNS = """
@@ -17,6 +16,7 @@ repositories.repository_key, repositories.host, owner, name, archived, gone,
 (SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
 (SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
 """
+_ADDED = "count(*) FILTER (WHERE added = 1)"
 _OUTCOME = ("run", "commit", "claimed", "confidence", "state", "rank", "fix", "why", "settled_at")
 
 
@@ -93,8 +93,7 @@ class Repositories(Table):
             WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
             ORDER BY lower(owner), lower(name), repositories.repository_key
         """
-        rows = await self._rows(statement, parameters)
-        return [read_repository(row) for row in rows]
+        return [read_repository(row) for row in await self._rows(statement, parameters)]
 
     async def named(self, owner: str, name: str) -> RepositoryRow | None:
         """Find a repository by its current name, ignoring case; an existing one comes before a removed one."""
@@ -119,82 +118,44 @@ class Repositories(Table):
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
         ]
 
-    async def labels(self, key: str) -> list[LabelUse]:
+    @query
+    def labels(self, db: Connection, key: str) -> list[LabelUse]:
         """Return the labels in use, the most used first."""
-        return await self._database.read(lambda db: _labels(db, key))
+        prefix = (f"{key}#", f"{key}$")  # "$" follows "#" in ASCII, so this is the range of all keys with the prefix
+        ours: Counter[str] = Counter()
+        statement = "SELECT payload FROM effects WHERE kind = 'labels' AND issue_key >= ? AND issue_key < ?"
+        for (payload,) in db.execute(statement, prefix):
+            ours.update(json.loads(payload))
+        statement = f"""
+            SELECT label, {_ADDED}, count(*) - {_ADDED} FROM label_actors
+            WHERE issue_key >= ? AND issue_key < ? GROUP BY label
+        """
+        people = {label: (added, removed) for label, added, removed in db.execute(statement, prefix)}
+        used = [LabelUse(name, ours[name], *people.get(name, (0, 0))) for name in {*ours, *people}]
+        return sorted(used, key=lambda use: (-use.ours, -use.added - use.removed, use.name))
 
-    async def spent(self, key: str, days: int = 14) -> list[DailyUsage]:
+    @query
+    def spent(self, db: Connection, key: str, days: int = 14) -> list[DailyUsage]:
         """Return the usage of the latest days that have any, the latest first."""
-        return await self._database.read(lambda db: _spent(db, key, days))
+        used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
+        rows = {row[0]: row for row in db.execute(used, (key, days))}
+        reached: dict[str, list[tuple[str, int]]] = {}
+        limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
+        for day, what, times in db.execute(limited, (key, 20 * days)):
+            reached.setdefault(day, []).append((what, times))
+        latest = sorted({*rows, *reached}, reverse=True)[:days]
+        return [DailyUsage(*rows.get(day, (day, 0, 0, 0, 0)), limits=tuple(reached.get(day, ()))) for day in latest]
 
-
-def read_repository(row: tuple[str, str, str, str, int, int, int, float | None]) -> RepositoryRow:
-    """Convert a row of ``COLUMNS`` to a repository."""
-    key, host, owner, name, archived, gone, runs, last = row
-    return RepositoryRow(key, host, owner, name, bool(archived), bool(gone), runs, last)
-
-
-def _spent(db: Connection, key: str, days: int) -> list[DailyUsage]:
-    used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
-    rows = {row[0]: row[1:] for row in db.execute(used, (key, days)).fetchall()}
-    reached: dict[str, list[tuple[str, int]]] = {}
-    limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
-    for day, what, times in db.execute(limited, (key, 20 * days)).fetchall():
-        reached.setdefault(day, []).append((what, times))
-    latest = sorted({*rows, *reached}, reverse=True)[:days]
-    nothing: tuple[int, int, int, int] = (0, 0, 0, 0)
-    found = []
-    for day in latest:
-        calls, tokens, cost, issues = rows.get(day, nothing)
-        found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(reached.get(day, ()))))
-    return found
-
-
-def _labels(db: Connection, key: str) -> list[LabelUse]:
-    prefix = (f"{key}#", f"{key}$")  # "$" follows "#" in ASCII, so this is the range of all keys with the prefix
-    ours: Counter[str] = Counter()
-    statement = "SELECT payload FROM effects WHERE kind = 'labels' AND issue_key >= ? AND issue_key < ?"
-    for (payload,) in db.execute(statement, prefix):
-        ours.update(json.loads(payload))
-    people: dict[Literal[0, 1], Counter[str]] = {0: Counter(), 1: Counter()}
-    statement = """
-        SELECT label, added, count(*) FROM label_actors WHERE issue_key >= ? AND issue_key < ? GROUP BY label, added
-    """
-    for label, added, count in db.execute(statement, prefix):
-        people[1 if added else 0][label] = count
-    names = {*ours, *people[0], *people[1]}
-    used = [LabelUse(name, ours[name], people[1][name], people[0][name]) for name in names]
-    return sorted(used, key=lambda use: (-use.ours, -use.added - use.removed, use.name))
-
-
-@dataclass(frozen=True, slots=True)
-class StoredResult:
-    """The stored result of a run."""
-
-    row: RunRow
-    sha: str
-    result: str
-    """JSON, as the release that wrote it shaped it; empty if the run has no result."""
-
-
-class Reading(Table):
-    """The queries; each reads one page."""
-
-    async def repositories(self, keys: Keys, after: str, most: int) -> list[RepositoryRow]:
+    async def after(self, keys: Keys, key: str, most: int) -> list[RepositoryRow]:
         """Return repositories whose key comes after another one, by key."""
         allowed, parameters = visible("repositories.repository_key", keys)
         statement = f"""
             SELECT {COLUMNS} FROM repositories WHERE {allowed} AND repositories.repository_key > ?
             ORDER BY repositories.repository_key LIMIT ?
         """
-        rows = await self._rows(statement, (*parameters, after, most))
-        return [read_repository(row) for row in rows]
+        return [read_repository(row) for row in await self._rows(statement, (*parameters, key, most))]
 
-    async def results(self, rows: Sequence[RunRow]) -> list[StoredResult]:
-        """Return the results of runs, in the order of the runs."""
-        return await self._database.read(lambda db: [_result(db, row) for row in rows])
-
-    async def outcomes(
+    async def outcome_rows(
         self, key: str, *, state: str = "", after: int | None = None, most: int = 100
     ) -> list[dict[str, Any]]:
         """Return outcomes of a repository's reports as the API names their fields, the newest issue first.
@@ -222,8 +183,7 @@ class Reading(Table):
         ]
 
 
-def _result(db: Connection, row: RunRow) -> StoredResult:
-    statement = "SELECT sha, result FROM runs WHERE issue_key = ? AND run_no = ?"
-    found = db.execute(statement, (row.issue_key, row.number)).fetchone()
-    sha, result = found or ("", None)
-    return StoredResult(row, sha, result or "")
+def read_repository(row: tuple[str, str, str, str, int, int, int, float | None]) -> RepositoryRow:
+    """Convert a row of ``COLUMNS`` to a repository."""
+    key, host, owner, name, archived, gone, runs, last = row
+    return RepositoryRow(key, host, owner, name, bool(archived), bool(gone), runs, last)

@@ -10,7 +10,7 @@ from typing import Literal
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Table
+from bot.store.databases.database import Connection, Table, query
 from bot.store.issues.questions import Questions, StoredSignal, read_signals
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
 from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
@@ -54,6 +54,16 @@ class FullRun:
     sha: str
     config_hash: str
     result: Result | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """The stored result of a run."""
+
+    row: RunRow
+    sha: str
+    result: str | None
+    """JSON, as the release that wrote it shaped it; None if the run has no result."""
 
 
 class Runs(Table):
@@ -130,6 +140,14 @@ class Runs(Table):
         rows = await self._rows(statement, (issue_key,))
         return [read_row(row) for row in rows]
 
+    @query
+    def results(self, db: Connection, rows: Sequence[RunRow]) -> list[StoredResult]:
+        """Return the results of runs, in the order of the runs."""
+        statement = "SELECT sha, result FROM runs WHERE issue_key = ? AND run_no = ?"
+        found = ((row, db.execute(statement, (row.issue_key, row.number)).fetchone()) for row in rows)
+        # The repository's data may have been deleted after the rows were read.
+        return [StoredResult(row, *stored) if stored else StoredResult(row, "", None) for row, stored in found]
+
     async def evidence(self, run: RunRow) -> list[Evidence]:
         """Return the evidence of a run, the best first."""
         found = await RunEvidence(self._database, run.thread).all()
@@ -158,9 +176,10 @@ class Runs(Table):
         row = await self._row(statement, (issue_key,))
         return str(row[0]) if row else None
 
-    async def context(self, run: RunRow) -> RunContext:
+    @query
+    def context(self, db: Connection, run: RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
-        return await self._database.read(lambda db: _context(db, run))
+        return _context(db, run)
 
     async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
         """Return the state and the message of a command that was given on a page; None if there is none."""
