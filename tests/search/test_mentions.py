@@ -101,6 +101,8 @@ VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
         pytest.param("The table is empty. SQLite 3.45.1, from v1.2.0 to v1.3.0", NEIGHBOURS, id="of-its-own-sentence"),
         pytest.param("Fails on Python since 3.12", ("Python 3.12",), id="of-a-runtime-before"),
         pytest.param("It fails going 1.2.0 -> 1.3.1", ("1.2.0", "1.3.1"), id="a-verb"),
+        pytest.param("the levels are at 0, 0.15, 0.3, 0.45, 0.6", (), id="numbers-that-rise-as-decimals"),
+        pytest.param("it fails with 1.8, 1.9, 1.10 and 1.11", ("1.8", "1.9", "1.10", "1.11"), id="rising-versions"),
         pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),
     ],
 )

@@ -27,6 +27,8 @@ _ASSIGNED = re.compile(r"[^=<>~!]\s={1,2}\s$")
 _LISTED = re.compile(r"[(\[{](?:\s?-?\d{1,6}\.?\d{0,6}\s?,){0,12}\s?$")
 """An opening bracket and numbers, as before a coordinate."""
 _MORE = re.compile(r"\s?,\s?-?\d|\s?[)\]}]")
+_SERIES = re.compile(r"(?<![\w.,-])\d{1,6}(?:\.\d{1,6})?(?:\s?,\s?(?:and |or )?\d{1,6}(?:\.\d{1,6})?){2,40}(?![\w.])")
+"""At least three numbers without a bracket."""
 _UNIT = re.compile(
     r"\s{0,2}(?:%|\u00b0|\u20ac|(?:"
     r"ns|us|usec|\u00b5s|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|hz|khz|mhz|ghz|fps|"
@@ -115,13 +117,23 @@ def find_versions(prose: str) -> Iterator[str]:
     """Yield each version, with its name if the text states one."""
     for raw in filterfalse(_UNTICKED.match, lines(prose)):
         line = URL.sub(" ", raw)
+        measured = [series.span() for series in _SERIES.finditer(line) if _rises_as_numbers(series[0])]
         for found in _VERSION.finditer(line):
+            if any(start <= found.start() < end for start, end in measured):
+                continue
             # A window, because the search for a name that ends here would take quadratic time over a whole line.
             before = line[max(0, found.start() - 80) : found.start()]
             name, after = _version_name(before), line[found.end() : found.end() + 20]
             if _is_version(found, name, before, after):
                 shown = name if _is_sure(name, before, after) else ""
                 yield f"{shown} {found[1].rstrip('.-')}".strip()
+
+
+def _rises_as_numbers(series: str) -> bool:
+    """Return whether numbers rise in "0, 0.15, 0.3" only if they are read as decimals, not as versions."""
+    written = re.findall(r"[\d.]+", series)
+    versions = [tuple(map(int, one.split("."))) for one in written]
+    return sorted(written, key=float) == written and sorted(versions) != versions
 
 
 def _is_version(found: re.Match[str], name: str, before: str, after: str) -> bool:
