@@ -18,7 +18,7 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import decode
 from nodes.search.history.owners import FILES, LARGEST, parse_codeowners
 from nodes.search.history.versions import main_releases, read_releases
-from nodes.search.issue.templates import MAX_BYTES, MAX_FORMS, PLACES
+from nodes.search.issue.forms import MAX_BYTES, MAX_FORMS, PLACES
 
 _MEANINGS = {
     "bug": r"bugs?|bug reports?|defects?",

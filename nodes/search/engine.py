@@ -162,7 +162,7 @@ class Engine:
         self, query: Query, files: Sequence[str], witness: Witness, finders: Sequence[Finder], scope: Scope = "all"
     ) -> tuple[Fact, ...]:
         from nodes.search.facts.finding import find_facts
-        from nodes.search.issue.templates import template_lines
+        from nodes.search.issue.forms import template_lines
 
         index = self._index(witness.sha, scope)
         ignored = ignored_files(index, query.ignore)

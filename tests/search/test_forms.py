@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.engine import Engine
-from nodes.search.issue.forms import MAX_FIELDS, MAX_LABEL, FormField, read_form
-from nodes.search.issue.templates import MAX_FORMS
+from nodes.search.issue.forms import MAX_FIELDS, MAX_FORMS, MAX_LABEL, FormField, read_form
 from tests.support.growth import assert_linear
 from tests.support.repositories import make_repository
 

@@ -1,4 +1,4 @@
-"""Reads a repository's issue forms and templates at a commit: the fields that they ask a reporter for."""
+"""Reads a repository's issue forms and templates at a commit: what they ask a reporter for, and the lines they add."""
 
 from __future__ import annotations
 
@@ -13,15 +13,25 @@ from nodes.search.git import Repository
 from nodes.search.git.errors import GitFailed
 from nodes.search.git.objects import decode, is_text
 from nodes.search.issue.mentions import form_fields
-from nodes.search.issue.templates import MAX_BYTES, MAX_FORMS, PLACES
 
+PLACES = (
+    ".github/ISSUE_TEMPLATE",
+    ".github/ISSUE_TEMPLATE.md",
+    ".github/issue_template.md",
+    "ISSUE_TEMPLATE",
+    "ISSUE_TEMPLATE.md",
+    "docs/ISSUE_TEMPLATE",
+    "docs/ISSUE_TEMPLATE.md",
+)
+"""Paths of files or folders where GitHub looks for templates."""
 # Far above any real form; they bound the time that a hostile repository can cost.
-MAX_FIELDS, MAX_LABEL = 40, 120
+MAX_FORMS, MAX_BYTES, MAX_FIELDS, MAX_LABEL = 20, 40_000, 40, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _INPUT_TYPES = ("input", "textarea", "dropdown")
 """Fields that a reporter fills in; check boxes and Markdown elements contain no answer."""
 # The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
 
 
@@ -46,18 +56,29 @@ class IssueForm:
 
 def read_forms(repository: Repository, commit: str) -> tuple[IssueForm, ...]:
     """Read every form of a commit, ordered by path; skip a form that cannot be read, whatever the cause."""
+    texts = _texts(repository, commit, (".yml", ".yaml", ".md"))
+    return tuple(form for form in (read_form(path, text) for path, text in texts) if form is not None)
+
+
+def template_lines(repository: Repository, commit: str) -> frozenset[str]:
+    """Return the lines that a commit's issue templates add to an issue, which the reporter did not write."""
+    lines = (line.strip() for _, text in _texts(repository, commit) for line in text.split("\n"))
+    plain = (_KEY_OF_FORM.sub("", line).strip("\"'") for line in lines)
+    # Shorter lines, such as "Version:", also occur in what a reporter writes.
+    return frozenset(line for line in plain if len(line.split()) >= 3)
+
+
+def _texts(repository: Repository, commit: str, endings: tuple[str, ...] = ("",)) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of each template of a commit, at most as many as are read."""
     try:
         entries = repository.under(commit, *PLACES)
     except GitFailed:
-        return ()
+        return
     wanted = {
-        entry.blob: entry.path
-        for entry in entries
-        if 0 <= entry.size <= MAX_BYTES and entry.path.endswith((".yml", ".yaml", ".md"))
+        entry.blob: entry.path for entry in entries if 0 <= entry.size <= MAX_BYTES and entry.path.endswith(endings)
     }
     chosen = dict(list(wanted.items())[:MAX_FORMS])
-    texts = ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
-    return tuple(form for form in (read_form(path, text) for path, text in texts) if form is not None)
+    yield from ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
 
 
 def read_form(path: str, text: str) -> IssueForm | None:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.search.issue.mentions import find_mentions
+from nodes.search.issue.mentions import named_symbols
 from nodes.search.issue.mentions.markdown import without_comments
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.normal.logs import without_lower_levels
@@ -144,7 +144,7 @@ def parse_query(query: Query) -> Parsed:
         texts=texts,
         terms=terms,
         worth=worth({term for field in terms.values() for term in field}, full_text),
-        identifiers=identifiers(texts, find_mentions(full_text).symbols),
+        identifiers=identifiers(texts, named_symbols(full_text)),
         dotted=dotted_names(full_text),
         paths=tuple(dict.fromkeys(PATH.findall(full_text)))[:MAX_TERMS],
         traces=traces,

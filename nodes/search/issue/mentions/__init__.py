@@ -16,7 +16,7 @@ from nodes.search.issue.mentions.markdown import (
     split_fields,
     without_comments,
 )
-from nodes.search.issue.mentions.places import URL, find_places, find_urls, is_path
+from nodes.search.issue.mentions.places import URL, find_places, is_path
 from nodes.search.issue.mentions.versions import find_platforms, find_versions
 
 _FROM = re.compile(r"(?:>>> )?from\s{1,8}([\w.]{1,200})\s{1,8}import\s{1,8}\(?([\w, *]{0,300})")
@@ -169,7 +169,12 @@ class Mentions:
     """Systems, browsers and runtimes, in lower case."""
     code_blocks: tuple[str, ...] = ()
     """The content of fenced and of indented blocks."""
-    urls: tuple[str, ...] = ()
+
+
+def named_symbols(text: str) -> tuple[str, ...]:
+    """Return the symbols that a text mentions, without the time that all its mentions take."""
+    prose, code = split_fields(text)
+    return _first(find_symbols(prose, code))
 
 
 def find_mentions(text: str) -> Mentions:
@@ -188,7 +193,6 @@ def find_mentions(text: str) -> Mentions:
         versions=_first(find_versions(prose)),
         platforms=_first(find_platforms(prose)),
         code_blocks=_first((*blocks, *indented_blocks(prose))),
-        urls=_first(find_urls(text)),
     )
 
 

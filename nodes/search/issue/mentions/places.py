@@ -37,11 +37,6 @@ def find_places(text: str) -> Iterator[tuple[str, int, int]]:
         yield from (place for _, place in sorted(found, key=itemgetter(0)))
 
 
-def find_urls(text: str) -> Iterator[str]:
-    """Return each URL without trailing punctuation."""
-    return (url.rstrip(".,;:!?*_") for line in lines(text) for url in URL.findall(line))
-
-
 def is_path(path: str) -> bool:
     """Return whether a word is written like a file name of a repository."""
     name = path.rpartition("/")[2]

@@ -17,10 +17,9 @@ from nodes.search.issue.stacktraces import (
     javascript,
     jvm,
     native,
-    notebook,
     php,
-    pytest,
     python,
+    python_tools,
     ruby,
     rust,
     swift,
@@ -29,7 +28,7 @@ from nodes.search.issue.stacktraces.runs import MAX_TRACES, Line, find_runs, spl
 from nodes.search.types import StackTrace
 
 _FAMILIES: tuple[Callable[[Sequence[Line]], list[StackTrace]], ...] = (
-    *(python.find, notebook.find, pytest.find),
+    *(python.find, python_tools.find_cells, python_tools.find_failures),
     *(partial(find_runs, dialect=dialect) for dialect in (jvm.DIALECT, javascript.DIALECT)),
     *(go.find, rust.find, ruby.find, announced.find),
     *(partial(find_runs, dialect=php.DIALECT), dotnet.find, native.find),
