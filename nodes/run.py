@@ -59,6 +59,7 @@ async def advance(
     context: Context,
     thread_id: str,
     initial: BugTriageState,
+    ask: Ask | None = None,
     *,
     answer: Answer | None = None,
     question_id: str | None = None,
@@ -73,6 +74,7 @@ async def advance(
         context: what the run may call.
         thread_id: one per run; a finished thread stays finished.
         initial: the first state of a new thread; ignored for an existing thread.
+        ask: returns the answer to each question of the run; the run waits while there is none.
         answer: the answer to the pending question; None only returns the current status.
         question_id: the question that the answer belongs to.
         watch: receives each node's start and end.
@@ -85,27 +87,45 @@ async def advance(
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
-    waits = bool(snapshot.interrupts)
-    if _exists(snapshot) and (answer is None if waits else not snapshot.tasks):
-        return _result(snapshot)
-    # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
-    graph_input: BugTriageState | Command[object] | None = None if _exists(snapshot) else initial
-    if waits:
-        waiting = snapshot.interrupts[0]
-        if question_id != waiting.value.question_id:
-            raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
-        graph_input = Command(resume={waiting.id: answer})
-    steps = graph.astream(
-        graph_input, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
+    is_at_rest = answer is None if snapshot.interrupts else not snapshot.tasks
+    if not (_exists(snapshot) and is_at_rest):
+        steps = graph.astream(
+            _graph_input(snapshot, initial, answer, question_id),
+            config,
+            context=context,
+            durability=durability,
+            stream_mode=["tasks"],
+            version="v2",
+        )
+        async for part in steps:
+            if watch is not None:
+                watch(_step(cast("dict[str, Any]", part["data"])))
+        # The stream reports steps only; an interrupt is visible in the stored state.
+        snapshot = await graph.aget_state(config)
+        if not _exists(snapshot):
+            raise ThreadDeletedError(f"the thread {thread_id} was deleted while it ran")
+    outcome = _result(snapshot)
+    if ask is None or isinstance(outcome, Finished) or (given := await ask(outcome)) is None:
+        return outcome
+    question = outcome.exchange.question_id
+    return await advance(
+        graph, context, thread_id, initial, ask, answer=given, question_id=question, watch=watch, durability=durability
     )
-    async for part in steps:
-        if watch is not None:
-            watch(_step(cast("dict[str, Any]", part["data"])))
-    # The stream reports steps only; an interrupt is visible in the stored state.
-    after = await graph.aget_state(config)
-    if not _exists(after):
-        raise ThreadDeletedError(f"the thread {thread_id} was deleted while it ran")
-    return _result(after)
+
+
+def _graph_input(
+    snapshot: StateSnapshot, initial: BugTriageState, answer: Answer | None, question_id: str | None
+) -> BugTriageState | Command[object] | None:
+    """Return what starts a new thread, answers a waiting one, or resumes one that was cut off."""
+    if not _exists(snapshot):
+        return initial
+    if not snapshot.interrupts:
+        # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
+        return None
+    waiting = snapshot.interrupts[0]
+    if question_id != waiting.value.question_id:
+        raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
+    return Command(resume={waiting.id: answer})
 
 
 def _exists(snapshot: StateSnapshot) -> bool:
@@ -119,41 +139,6 @@ def _result(snapshot: StateSnapshot) -> Waiting | Finished:
     if not snapshot.interrupts:
         return Finished(state)
     return Waiting(HumanExchange.model_validate(snapshot.interrupts[0].value), state)
-
-
-async def advance_answered(
-    graph: Graph,
-    context: Context,
-    thread_id: str,
-    initial: BugTriageState,
-    ask: Ask,
-    *,
-    watch: Watch | None = None,
-    snapshot: StateSnapshot | None = None,
-    durability: Durability = "sync",
-) -> Waiting | Finished:
-    """Advance a run and put each of its questions to ``ask``, until one has no answer or the run ends.
-
-    Args:
-        graph: compiled with a checkpointer.
-        context: what the run may call.
-        thread_id: one per run.
-        initial: the first state of a new thread.
-        ask: returns the answer to a question; None while there is none.
-        watch: receives each node's start and end.
-        snapshot: the thread's current state, if the caller has just read it.
-        durability: whether to store a checkpoint after each step, or only when the run waits or ends.
-    """
-    outcome = await advance(graph, context, thread_id, initial, watch=watch, snapshot=snapshot, durability=durability)
-    while isinstance(outcome, Waiting):
-        answer = await ask(outcome)
-        if answer is None:
-            return outcome
-        question = outcome.exchange.question_id
-        outcome = await advance(
-            graph, context, thread_id, initial, answer=answer, question_id=question, watch=watch, durability=durability
-        )
-    return outcome
 
 
 def _step(task: dict[str, Any]) -> Step:

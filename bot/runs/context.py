@@ -16,7 +16,7 @@ from nodes.context.agreement import load_fitted
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
-from nodes.run import advance_answered
+from nodes.run import advance
 from nodes.state import Answer, BugTriageState, Waiting
 from nodes.state.checkpoints import serializer
 
@@ -65,7 +65,7 @@ async def run_to_completion(context: Context, start: BugTriageState) -> BugTriag
     """Run to the end; a question is withdrawn, since no person is present, and stays in the report."""
     # Checkpoints are needed even here, because a question interrupts the graph and the answer resumes it.
     graph = build_graph(InMemorySaver(serde=serializer()))
-    return (await advance_answered(graph, context, "ephemeral", start, _withdraw)).state
+    return (await advance(graph, context, "ephemeral", start, _withdraw)).state
 
 
 async def _withdraw(_waiting: Waiting) -> Answer:

@@ -27,7 +27,7 @@ from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
 from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, Renderer
 from nodes.graph import build_graph
-from nodes.run import advance_answered, initial_state
+from nodes.run import advance, initial_state
 from nodes.state import Answer, BugTriageState, HumanExchange, Waiting
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
@@ -128,7 +128,7 @@ async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask, notes: t
 
     sha, outside = context.code.sha, context.outside
     start = initial_state(context.title, context.body, repository="", sha=sha, outside=outside, notes=notes)
-    return (await advance_answered(build_graph(run.saver), context, run.thread_id, start, ask_person)).state
+    return (await advance(build_graph(run.saver), context, run.thread_id, start, ask_person)).state
 
 
 async def _conclude(run: _OpenRun, context: Context, state: BugTriageState, settings: Settings) -> Account:

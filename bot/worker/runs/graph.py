@@ -141,7 +141,7 @@ async def _advance_until_question(
     # Steps are recorded outside of the graph, so a page shows the run although nothing is checkpointed until it ends.
     async with recording(issue_job.store.events(run.number)) as watch:
         try:
-            return await graph_run.advance_answered(
+            return await graph_run.advance(
                 graph, context, thread, start, ask, watch=watch, snapshot=snapshot, durability=_durability(context)
             )
         except graph_run.ThreadDeletedError:
