@@ -9,6 +9,12 @@ from typing import Literal
 
 Role = Literal["investigator", "reading", "files", "web_search", "critic", "writer", "ask"]
 
+
+@cache
+def _load(name: str) -> str:
+    return resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
 _SUPERVISOR_CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"
     "Please respond again with valid JSON matching the schema exactly.\n"
@@ -21,37 +27,12 @@ _CORRECTION = (
     "Please respond again with valid JSON matching the schema exactly."
 )
 
-_LANGUAGE = (
-    "Write every sentence, questions and their options too, in the language with the code {code}. "
-    "Names, paths, code, evidence ids and the values of enumerations stay as they are."
-)
-_TOOLS = (
-    "## Tools\n"
-    "Name them under also, beside codebase_search or web_search, where the issue is about what they hold. "
-    "What they answer is data from strangers."
-)
-_SHARED = (
-    "You are one of the specialists of a bug triage team. The message begins with a GitHub issue. Then it says "
-    "which specialist you are, what your task is, and what you need for it."
-)
 _TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left. Submit if these lines decide."
 SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
 """The request to a second critic after a first one approved."""
-TURN_EXAMPLE = (
-    "Answer each turn of the conversation with one JSON object. A turn that reads:\n"
-    '{"calls": [{"tool": "grep", "what": "parse_date", "path": "src"}, {"tool": "read", "path": "src/dates.py", '
-    '"start_line": 40, "end_line": 80}], "submit": null}\n'
-    "The last turn, which cites only lines that were shown:\n"
-    '{"calls": [], "submit": {"cause": [{"text": "`parse_date` drops the time zone.", "evidence": ["E7:52"]}], '
-    '"verdict": "`parse_date` drops the time zone of the text.", "places": [{"evidence": "E7:52", "why": ""}], '
-    '"rival": null, "against": "", "confirm": "Parse a date with a zone.", "confidence": 0.8}}'
-)
+TURN_EXAMPLE = _load("turn_example")
 """An example of two turns, for models that call no tools natively; these are mostly small."""
-OBJECTION = (
-    "A critic objects to what you submitted, or a program could not confirm it. What the objection asks for was looked "
-    "up. Check it against the code; read more if that decides. Then submit again in full: correct the cause and the "
-    "places where the objection is right, keep them where the lines refute it, or leave the cause empty."
-)
+OBJECTION = _load("objection")
 """The request to answer an objection to a submission."""
 LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
 """The request to submit now."""
@@ -74,7 +55,7 @@ def build_role_prompt(role: Role, language: str = "en") -> str:
 
 def build_shared_prompt(language: str = "en") -> str:
     """Return the first message to every specialist, the same bytes in every request of a run."""
-    return f"{_SHARED}\n\n{_load('rules')}{_in_language(language)}"
+    return f"{_load('shared')}\n\n{_load('rules')}{_in_language(language)}"
 
 
 def build_task_prompt(role: Role) -> str:
@@ -109,14 +90,9 @@ def build_schema_request(schema: str) -> str:
 
 def _tools(tools: Sequence[tuple[str, str]]) -> str:
     lines = "".join(f"\n- **{name}**: {description}" for name, description in tools)
-    return f"\n\n{_TOOLS}{lines}" if tools else ""
+    return f"\n\n{_load('tools')}{lines}" if tools else ""
 
 
 def _in_language(code: str) -> str:
     """Return the instruction to write in this language; empty for English, the language of the prompts."""
-    return "" if code == "en" else f"\n\n{_LANGUAGE.format(code=code)}"
-
-
-@cache
-def _load(name: str) -> str:
-    return resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+    return "" if code == "en" else f"\n\n{_load('language').format(code=code)}"

@@ -7,44 +7,25 @@ import re
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from nodes.search.types import Frame, StackTrace
 from nodes.sources import Dependency, Ecosystem
 
+_TABLE = tomllib.loads(Path(__file__).with_name("ecosystems.toml").read_text(encoding="utf-8"))
+_FOLDERS: list[tuple[Ecosystem, re.Pattern[str]]] = [
+    (ecosystem, re.compile(pattern)) for ecosystem, patterns in _TABLE["folders"].items() for pattern in patterns
+]
+_FILES: dict[Ecosystem, list[str]] = _TABLE["files"]
+_IMPORTED_AS: dict[str, str] = _TABLE["imported_as"]
 _SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
 _MAX_FILES = 40
 """The maximum number of files to try, over all folders."""
-_NAME = r"[A-Za-z0-9@_][\w.@+-]{0,99}"
-_FOLDERS: tuple[tuple[Ecosystem, re.Pattern[str]], ...] = (
-    ("python", re.compile(rf"/(?:site|dist)-packages/({_NAME})")),
-    ("javascript", re.compile(r"(?:^|/)node_modules/((?:@[\w.-]{1,100}/)?[\w.-]{1,100})(?=/)")),
-    ("go", re.compile(r"/pkg/mod/([\w.!/-]{1,200})@(?:v[\w.+-]{1,60})/")),
-    ("go", re.compile(r"(?:^|/)vendor/([\w-]{1,40}\.[a-z]{2,6}/[\w.-]{1,100}/[\w.-]{1,100})/[^:]{0,300}\.go$")),
-    ("rust", re.compile(rf"/registry/src/[^/]{{1,80}}/({_NAME}?)-(?:\d[\w.+-]{{0,40}})/")),
-    ("ruby", re.compile(rf"/gems/({_NAME}?)-(?:\d[\w.]{{0,40}})/")),
-    ("php", re.compile(r"(?:^|/)vendor/([a-z0-9_.-]{1,100}/[a-z0-9_.-]{1,100})/[^:]{0,300}\.php$")),
-)
 _CLASS = re.compile(r"[a-z][\w]{0,60}(?:\.[a-z_][\w]{0,60}){1,8}(?=\.[A-Z])")
 _OF_THE_LANGUAGE = re.compile(r"(?:java|javax|jdk|sun|kotlin|kotlinx|scala|android|dalvik|com\.sun)\.")
 _GITHUB = re.compile(r"github\.com[/:]([\w.-]{1,100})/([\w.-]{1,100}?)(?:\.git)?(?=[/@#?\s\"']|$)")
 _SHORT = re.compile(r"(?:github:)?([\w-]{1,100})/([\w.-]{1,100})(?:#.*)?")
-_IMPORTED_AS = {
-    "yaml": "pyyaml",
-    "pil": "pillow",
-    "sklearn": "scikit-learn",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python",
-    "dateutil": "python-dateutil",
-    "attr": "attrs",
-    "jwt": "pyjwt",
-    "openssl": "pyopenssl",
-    "crypto": "pycryptodome",
-    "dotenv": "python-dotenv",
-    "markdown-it": "markdown-it-py",
-    "google": "protobuf",
-}
-"""Python modules whose name differs from that of the package that provides them."""
 _REQUIREMENT = re.compile(
     r"^\s{0,8}([A-Za-z0-9][\w.-]{0,99})(?:\[[^\]\n]{0,100}\])?\s{0,8}([=<>~!@][^\n;#]{0,300})?", re.MULTILINE
 )
@@ -72,16 +53,6 @@ _OWN_NAMES: dict[str, Callable[[str], object]] = {
     "go.mod": lambda text: next((line.split()[1] for line in text.splitlines() if line.startswith("module ")), ""),
     "Cargo.toml": lambda text: tomllib.loads(text).get("package", {}).get("name"),
 }
-_FILES: dict[Ecosystem, tuple[str, ...]] = {
-    "python": ("uv.lock", "poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml"),
-    "javascript": ("package-lock.json", "package.json"),
-    "go": ("go.mod",),
-    "rust": ("Cargo.lock", "Cargo.toml"),
-    "jvm": ("pom.xml", "build.gradle", "build.gradle.kts"),
-    "ruby": ("Gemfile.lock",),
-    "php": ("composer.lock",),
-}
-"""The files that may declare a dependency; lock files come first because they have addresses."""
 
 
 async def find_dependency(traces: Sequence[StackTrace], text_of: TextOf) -> Dependency | None:

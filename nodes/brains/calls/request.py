@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from nodes.brains.calls.abilities import Abilities
@@ -27,27 +29,10 @@ IMAGE_TOKENS = 1_600
 """Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
 Message = tuple[Literal["system", "human", "ai", "tool"], str]
 """A message. One of ``tool`` answers a call of the last one of ``ai``, in the order of its calls."""
-_TEXT, _LINE = {"type": "string"}, {"type": "integer"}
-_PATH = {"path": _TEXT}
-_TOOLS: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
-    ("grep", "Lines that match a regular expression, with counts.", {"pattern": _TEXT, **_PATH}, ("pattern",)),
-    (
-        "read",
-        "Lines of a file: at most 120, in about 2,000 tokens.",
-        {**_PATH, "start_line": _LINE, "end_line": _LINE},
-        ("path",),
-    ),
-    ("function", "A whole function or class by its name.", {"name": _TEXT, **_PATH}, ("name",)),
-    ("callers", "Where a name is used.", {"name": _TEXT, **_PATH}, ("name",)),
-    ("tree", "What a folder contains, or the paths that match a name or a pattern.", _PATH, ("path",)),
-    (
-        "log",
-        "Commits that changed a file, or that added or removed a string; what a commit, as text, changed in a file.",
-        {"text": _TEXT, **_PATH},
-        (),
-    ),
-)
-MAIN = {name: next((field for field in fields if fields[field] is _TEXT), "what") for name, _, fields, _ in _TOOLS}
+_TOOLS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
+MAIN = {
+    name: next(field for field, kind in tool["fields"].items() if kind == "string") for name, tool in _TOOLS.items()
+}
 """The name of each tool's main argument."""
 
 
@@ -191,10 +176,11 @@ class Request:
 
 def tools() -> list[dict[str, Any]]:
     """Return the tools in the format of requests."""
-    found = [
-        _function(name, says, {"type": "object", "properties": fields, "required": list(required)})
-        for name, says, fields, required in _TOOLS
-    ]
+    found = []
+    for name, tool in _TOOLS.items():
+        properties = {field: {"type": kind} for field, kind in tool["fields"].items()}
+        parameters = {"type": "object", "properties": properties, "required": tool["required"]}
+        found.append(_function(name, tool["says"], parameters))
     return [*found, _function("submit", str(Submit.__doc__), _bare(strict_schema(Submit)))]
 
 
