@@ -52,7 +52,7 @@ THIS = {"run": "runs", "fix": "fixes"}
 COLUMNS = f"""
 runs.issue_key, runs.run_no, runs.repository_key, owner, name, title, {STATUS.format(**THIS)}, brain, kind,
 runs.claimed, runs.confidence, began_at, changed_at, place, symbol, {OUTCOME.format(**THIS)}, {FIX.format(**THIS)},
-fixes.rank, fixes.settled_at
+fixes.rank
 """
 FROM = f"""
 FROM runs JOIN repositories ON repositories.repository_key = runs.repository_key
@@ -99,7 +99,6 @@ class RunRow:
     """State of the comparison with the fix (``OutcomeState``); empty if there is none."""
     rank: int | None
     """Rank of the first named file that the fix changed, from 1; 0: none; None without a comparison."""
-    settled_at: float | None
 
     @property
     def issue(self) -> int:

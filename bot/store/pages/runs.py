@@ -187,13 +187,6 @@ class Runs(Table):
         row = await self._row(statement, (guid, issue_key))
         return (str(row[0]), str(row[1])) if row else None
 
-    async def brains(self, keys: Keys) -> list[str]:
-        """Return the brains that have judged runs, as choices for a filter."""
-        allowed, parameters = visible("repository_key", keys)
-        statement = f"SELECT DISTINCT brain FROM runs WHERE brain <> '' AND {allowed} ORDER BY brain LIMIT 50"
-        rows = await self._rows(statement, parameters)
-        return [name for (name,) in rows]
-
 
 @dataclass(frozen=True, slots=True)
 class JobRow:

@@ -50,14 +50,10 @@ class RunFilter:
     until: float | None = None
     """Matches runs that began before this time."""
     outcome: str = ""
-    ranks: tuple[int, int] | None = None
-    """Matches reports whose first fixed file has a rank between these, both included."""
+    within: int = 0
+    """Matches reports whose first fixed file has at most this rank."""
     fix: str = ""
     """State of the comparison with the fix."""
-    settled: tuple[float, float] | None = None
-    """Matches comparisons made from the first time on and before the second; an unrecorded time is 0."""
-    confidence: tuple[float, float] | None = None
-    """The lowest and the highest confidence."""
 
     @property
     def issue_key(self) -> str:
@@ -81,17 +77,7 @@ class RunFilter:
             and (self.claimed is None or (row.claimed == self.claimed and row.kind != ""))
             and (self.since is None or row.began_at >= self.since)
             and (self.until is None or row.began_at < self.until)
-            and self._matches_fix(row)
-        )
-
-    def _matches_fix(self, row: RunRow) -> bool:
-        first, last = self.ranks or (0, 0)
-        begin, end = self.settled or (0.0, 0.0)
-        low, high = self.confidence or (0.0, 0.0)
-        return (
-            (self.ranks is None or (row.fix == "scored" and first <= (row.rank or 0) <= last))
-            and (self.settled is None or (row.fix in ("scored", "unknown") and begin <= (row.settled_at or 0.0) < end))
-            and (self.confidence is None or (row.confidence is not None and low <= row.confidence <= high))
+            and (not self.within or (row.fix == "scored" and 1 <= (row.rank or 0) <= self.within))
         )
 
 
@@ -181,19 +167,10 @@ def _conditions(run_filter: RunFilter, names: dict[str, str]) -> tuple[list[str]
         ("{run}.began_at < ?", run_filter.until),
         (f"({OUTCOME}) = ?", run_filter.outcome or None),
         (f"({FIX}) = ?", run_filter.fix or None),
+        (f"({FIX}) = 'scored' AND {{fix}}.rank BETWEEN 1 AND ?", run_filter.within or None),
     )
-    pairs: Sequence[tuple[str, Sequence[Value] | None]] = (
-        (f"({FIX}) = 'scored' AND {{fix}}.rank BETWEEN ? AND ?", run_filter.ranks),
-        (
-            f"({FIX}) IN ('scored', 'unknown') AND coalesce({{fix}}.settled_at, 0) >= ? "
-            "AND coalesce({fix}.settled_at, 0) < ?",
-            run_filter.settled,
-        ),
-        ("{run}.confidence BETWEEN ? AND ?", run_filter.confidence),
-    )
-    given: list[tuple[str, tuple[Value, ...]]] = [(text, (value,)) for text, value in one if value is not None]
-    given += [(text, tuple(values)) for text, values in pairs if values is not None]
-    return [text.format(**names) for text, _ in given], [value for _, values in given for value in values]
+    given = [(text.format(**names), value) for text, value in one if value is not None]
+    return [text for text, _ in given], [value for _, value in given]
 
 
 def _pattern(text: str) -> str:

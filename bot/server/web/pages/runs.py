@@ -83,7 +83,7 @@ async def listed(request: Request) -> Response:
 async def _asked(request: Request) -> tuple[tuple[Condition, ...], RequestedFilter]:
     """Return the form that the viewer sees, and the conditions of the request."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
-    form = conditions(await pages.repositories.all(keys), await pages.runs.brains(keys))
+    form = conditions(await pages.repositories.all(keys))
     return form, read_conditions(request.query_params, form)
 
 
@@ -164,7 +164,6 @@ async def repository(request: Request) -> Response:
     """Show one repository: accuracy, labels, budgets and its latest runs."""
     pages, known_as = site_of(request).store.pages, await repository_of(request)
     known = record.read(await pages.repositories.outcomes({known_as.key}))
-    cases = record.Cases(known_as.full_name)
     people = site_of(request).store.of_repository(known_as.key).outcomes
     counts = await pages.runs.counts(RunFilter(repository=known_as.key), viewer_of(request).repositories)
     runs = await pages.runs.listing(
@@ -176,7 +175,6 @@ async def repository(request: Request) -> Response:
         repository=known_as,
         record=known,
         awaiting=counts.issues["outcome"].get("awaiting", 0),
-        cases=cases,
         words=read_record(*await people.standing()),
         enough=ENOUGH,
         labels=await pages.repositories.labels(known_as.key),

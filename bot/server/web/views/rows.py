@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
@@ -27,14 +26,12 @@ OUTCOMES: Mapping[Outcome, str] = {
 """The outcomes of reports, in words."""
 Options = Mapping[str, tuple[str, Mapping[str, Any]]]
 """The values of a condition: each with its name in the form and the fields of ``RunFilter`` that it sets."""
-EARLIER = "earlier"
-"""The month of comparisons whose time was not recorded."""
 _MAX_VALUE = 200
 _MAX_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
 _FIXES: Options = {
-    "first": ("first file correct", {"ranks": (1, 1)}),
-    "three": ("among the first three", {"ranks": (1, 3)}),
+    "first": ("first file correct", {"within": 1}),
+    "three": ("among the first three", {"within": 3}),
     "scored": ("fix found", {"fix": "scored"}),
     "unknown": ("fix not found", {"fix": "unknown"}),
 }
@@ -93,63 +90,26 @@ class Condition:
     name: str
     label: str
     options: Options | None = None
-    """The possible values; None if ``read`` reads any text."""
-    read: Callable[[str], Mapping[str, Any]] = lambda text: {"text": text}
-    """Returns the fields of ``RunFilter`` that a text sets, or raises ``ValueError``."""
-    kind: str = "text"
-    hint: str = ""
-
-
-def _day(text: str) -> datetime:
-    day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    if not 1971 < day.year < 9000:
-        raise ValueError(text)
-    return day
-
-
-def _until(text: str) -> Mapping[str, Any]:
-    # The last day is included, so the bound is the start of the next day.
-    return {"until": (_day(text) + timedelta(days=1)).timestamp()}
-
-
-def _month(text: str) -> Mapping[str, Any]:
-    """Read the month in which reports were compared with fixes."""
-    if text == EARLIER:
-        return {"settled": (0.0, 1.0)}
-    first = _day(f"{text}-01")
-    return {"settled": (first.timestamp(), (first + timedelta(days=31)).replace(day=1).timestamp())}
-
-
-def _between(text: str) -> Mapping[str, Any]:
-    """Read bounds such as 0.5-0.8."""
-    low, high = map(float, text.split("-", 1))
-    if not 0 <= low <= high <= 1:
-        raise ValueError(text)
-    return {"confidence": (low, high)}
+    """The possible values; None for a part of the title."""
 
 
 def _named(field: str, values: Iterable[str]) -> Options:
     return {value: (value, {field: value}) for value in values}
 
 
-def conditions(repositories: Iterable[RepositoryRow], brains: Iterable[str]) -> tuple[Condition, ...]:
+def conditions(repositories: Iterable[RepositoryRow]) -> tuple[Condition, ...]:
     """Return the fields of the form, in its order."""
     keys: Options = {
         repository.full_name: (repository.full_name, {"repository": repository.key}) for repository in repositories
     }
     return (
-        Condition("q", "Title", kind="search", hint="part of the title"),
+        Condition("q", "Title"),
         Condition("repository", "Repository", keys),
         Condition("status", "Status", _named("status", get_args(RunStatus))),
         Condition("outcome", "Outcome", {one: (name, {"outcome": one}) for one, name in OUTCOMES.items()}),
         Condition("kind", "Kind", _named("kind", get_args(Kind))),
         Condition("cause", "Cause", _CAUSES),
-        Condition("brain", "Judged by", _named("brain", brains)),
-        Condition("since", "From, UTC", read=lambda text: {"since": _day(text).timestamp()}, kind="date"),
-        Condition("until", "To, UTC", read=_until, kind="date"),
         Condition("fix", "Fix", _FIXES),
-        Condition("settled", "Fix found in, UTC", read=_month, hint="2026-01"),
-        Condition("confidence", "Confidence", read=_between, hint="0.5-0.8"),
     )
 
 
@@ -174,14 +134,12 @@ def read_conditions(query: Mapping[str, str], form: Sequence[Condition]) -> Requ
     faults: list[str] = []
     wanted: dict[str, Any] = {}
     for field in form:
-        text = query.get(field.name, "").strip()[:_MAX_VALUE]
-        if not text:
-            continue
-        try:
-            wanted |= field.read(text) if field.options is None else field.options[text][1]
-            fields[field.name] = text
-        except (LookupError, ValueError, OverflowError):
+        value = query.get(field.name, "").strip()[:_MAX_VALUE]
+        if value and field.options is not None and value not in field.options:
             faults.append(field.name)
+        elif value:
+            fields[field.name] = value
+            wanted |= {"text": value} if field.options is None else field.options[value][1]
     return RequestedFilter(fields, RunFilter(**wanted), tuple(faults))
 
 
