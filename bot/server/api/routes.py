@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from bot.jobs import ApiRun
 from bot.server.api import models
 from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
-from bot.server.api.reading import Access, Reading
+from bot.server.api.reading import Access, reading_routes
 from bot.server.connections.bodies import read_body
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
@@ -43,7 +43,7 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
     routes = [
         Route("/runs", api.create, methods=["POST"]),
         Route("/runs/{id}", api.get, methods=["GET"]),
-        *Reading(store, api.access).routes(),
+        *reading_routes(store, api.access),
         Route(DOCUMENT, _describe, methods=["GET"]),
         Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
