@@ -177,9 +177,9 @@ async def _outside(settings: Settings, operator: OperatorConfig) -> AsyncIterato
     if settings.github_token is None or not operator.web.github_issues:
         yield sources.outside()
         return
-    from bot.github.reader import IssueFinder  # noqa: PLC0415  the import takes half a second and few runs need it
+    from bot.github.reader import IssueReader  # noqa: PLC0415  the import takes half a second and few runs need it
 
     async with aclosing(
-        IssueFinder(api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
-    ) as finder:
-        yield sources.outside(finder.search_issues)
+        IssueReader("", api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
+    ) as reader:
+        yield sources.outside(reader.search_issues)

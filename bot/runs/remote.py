@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.files import restrict_permissions
-from bot.github.reader import IssueReader, ReadIssue, installation_token
-from bot.ports import RepositoryRef
+from bot.github.reader import IssueReader, installation_token
+from bot.ports import Issue, RepositoryRef
 from bot.runs.code import NoCode
 from bot.runs.fetching import ForbiddenError
 from bot.runs.mirrors import Mirrors
@@ -94,7 +94,7 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
             mirror = await _mirrored(reader, reference, settings) if clone else None
             no_code = mirror if isinstance(mirror, NoCode) else None
             directory = mirror if isinstance(mirror, Path) else None
-            origin = IssueOrigin.of(issue.number, reference.full_name, issue.created_at, reopened=issue.reopened)
+            origin = IssueOrigin.of(issue.ref.number, reference.full_name, issue.created_at, reopened=issue.reopened)
             server = settings.github_server_url.rstrip("/")
             return RemoteIssue(issue.title, issue.body, directory, server, no_code, origin)
     # GitHub answers 404 for a private repository too, so the message names both reasons.
@@ -128,7 +128,7 @@ async def token_for(full_name: str, settings: Settings) -> str:
     )
 
 
-async def _issue(reader: IssueReader, reference: Reference) -> ReadIssue:
+async def _issue(reader: IssueReader, reference: Reference) -> Issue:
     issue = await reader.issue(reference.number)
     if issue is None or issue.is_pull_request:
         raise UserError(f"issue {reference} does not exist, or cannot be read: {_HOW}")

@@ -164,7 +164,7 @@ async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncItera
     else:
         token = settings.github_token.get_secret_value() if settings.github_token else ""
         async with aclosing(IssueReader(asked.github, api_url=settings.github_api_url, token=token)) as reader:
-            await call_github(reader.check())
+            await call_github(reader.id())
             yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
 
 
