@@ -167,11 +167,11 @@ async def _runs(pages: Pages, repository: RepositoryRow, query: stored.RunQuery)
 
 
 async def _reports(pages: Pages, repository: RepositoryRow, query: stored.ReportQuery) -> stored.ReportPage:
-    found = await _listing(pages, repository, query)
-    results = await pages.runs.results(found.rows)
+    listing = await _listing(pages, repository, query)
+    results = await pages.runs.results(listing.rows)
     # Parsing some megabytes of JSON would delay deliveries.
-    items = await asyncio.to_thread(lambda: [_report(result) for result in results if result.result])
-    return stored.ReportPage(items=items, next=_cursor(found.older))
+    items = await asyncio.to_thread(lambda: [_report(found, found.result) for found in results if found.result])
+    return stored.ReportPage(items=items, next=_cursor(listing.older))
 
 
 async def _facts(pages: Pages, repository: RepositoryRow, query: stored.ReportQuery) -> stored.FactPage:
@@ -193,7 +193,9 @@ async def _facts(pages: Pages, repository: RepositoryRow, query: stored.ReportQu
 
 async def _outcomes(pages: Pages, repository: RepositoryRow, query: stored.OutcomeQuery) -> stored.OutcomePage:
     after = int(query.cursor) if query.cursor else None
-    rows = await pages.repositories.outcome_rows(repository.key, state=query.state or "", after=after, most=query.limit + 1)
+    rows = await pages.repositories.outcome_rows(
+        repository.key, state=query.state or "", after=after, most=query.limit + 1
+    )
     items = [stored.StoredOutcome(repository=repository.full_name, **row) for row in rows[: query.limit]]
     return stored.OutcomePage(items=items, next=str(items[-1].issue) if len(rows) > query.limit else None)
 
@@ -273,8 +275,8 @@ def _whole(found: StoredResult) -> stored.WholeRun:
     return stored.WholeRun(**_run(found.row), commit=found.sha or None, result=result)
 
 
-def _report(found: StoredResult) -> stored.StoredReport:
-    report = Result.model_validate_json(found.result).report
+def _report(found: StoredResult, result: str) -> stored.StoredReport:
+    report = Result.model_validate_json(result).report
     return stored.StoredReport(**_run(found.row), commit=found.sha or None, language=report.language, report=report)
 
 
