@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from nodes.search.engine import Engine
 from nodes.search.ranking.pipeline import Measured
-from nodes.search.ranking.rank import best_files
+from nodes.search.ranking.rank import best_files, load_weights, weighted
 from nodes.search.types import Query
 
 Floats = npt.NDArray[np.float64]
@@ -105,7 +105,8 @@ def _measure_one(task: tuple[dict[str, Any], Path, Path]) -> tuple[Any, Example]
     if clone is None:
         return f"{row['id']}: no clone in {clones} has {row['base_commit'][:12]}"
     measured = _measured(clone, row, cache)
-    index, features, first = measured.index, measured.features, measured.first.files
+    index, features = measured.index, measured.features
+    first = weighted(features.files, load_weights().first["files"], len(index.paths))
     fixed = {index.number_of[path] for path in row["gold_files"] if path in index.number_of}
     files = sorted({*best_files(first, index, FILES), *fixed})
     near = sorted({*best_files(first, index, PLACES_FROM), *fixed})

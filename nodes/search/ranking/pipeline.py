@@ -13,7 +13,7 @@ from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
 from nodes.search.ranking.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
 from nodes.search.ranking.features.priors import add_priors, candidate_files
-from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
+from nodes.search.ranking.features.surroundings import add_context_features
 from nodes.search.ranking.features.table import Features
 from nodes.search.ranking.features.words import Candidates, add_functions, add_words, score_words
 from nodes.search.ranking.rank import (
@@ -54,7 +54,6 @@ class Measured:
     index: Index
     parsed: Parsed
     features: Features
-    first: FirstPass
 
     @classmethod
     def of(cls, repository: Repository, index: Index, parsed: Parsed) -> Measured:
@@ -64,8 +63,8 @@ class Measured:
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
         chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
-        measured = cls(repository, index, parsed, features, FirstPass(files, chunks))
-        add_context_features(features, index, measured.first, measured.read_chunks)
+        measured = cls(repository, index, parsed, features)
+        add_context_features(features, index, (files, chunks), measured.read_chunks)
         return measured
 
     def add_functions(self, files: Sequence[int]) -> None:

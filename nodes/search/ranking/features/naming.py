@@ -12,7 +12,7 @@ from nodes.search.index.columns import grouped
 from nodes.search.issue.query import FIELDS
 from nodes.search.paths.suffixes import PACKAGE_FILES, SEPARATORS, PathIndex, common_tail, module_parts
 from nodes.search.paths.whose import is_of_package
-from nodes.search.ranking.features.table import best_definition, of_definitions, set_at_least, zero_scores
+from nodes.search.ranking.features.table import best_of_file, of_definitions, set_at_least
 from nodes.search.tokens import STOPWORDS, WORD, term_hash
 
 if TYPE_CHECKING:
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from nodes.search.index import Index
     from nodes.search.issue.query import Parsed
     from nodes.search.ranking.features.table import Features
+    from nodes.search.types import Frame
 
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
-    import numpy.typing as npt
-
-    from nodes.search.types import Frame
 
 
 ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a message quoted in full
@@ -76,7 +74,7 @@ def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags)
     files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(query))
     total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
     features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)
-    chunks = zero_scores(index)
+    chunks = np.zeros(len(index.chunk_file))
     # A message that many files contain identifies no place.
     for row in rows[files_with[place[rows]] <= 3]:
         number, line = index.string_file[row], index.string_line[row]
@@ -113,8 +111,7 @@ def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: 
     definition, value = definitions_named(index.def_last, list(title), index, ranked)
     for number, rarity in zip(definition, rarities(value), strict=True):
         scores[number] = rarity
-    features.files["symbol_title"] = best_definition(index, scores)
-    features.chunks["symbol_title"] = of_definitions(index, scores)
+    features.files["symbol_title"] = best_of_file(len(index.paths), index.def_file, scores)
 
 
 def definitions_named(
@@ -137,8 +134,7 @@ def rarities(values: Sequence[int]) -> list[float]:
 def total_of_distinct(index: Index, scores: Floats) -> Floats:
     """Sum the scores of a file's definitions with diminishing returns, so that a facade does not win by number."""
     total = np.bincount(index.def_file, scores, len(index.paths)) if len(scores) else np.zeros(len(index.paths))
-    best = np.zeros(len(index.paths))
-    np.maximum.at(best, index.def_file, scores)
+    best = best_of_file(len(index.paths), index.def_file, scores)
     return np.asarray(0.6 * best + 0.4 * total / (1 + total))
 
 
@@ -152,7 +148,7 @@ def tails_of(dotted: str) -> list[str]:
 def add_trace(features: Features, index: Index, parsed: Parsed) -> None:
     """Add features for files and functions on a stack trace; the repository's innermost frame weighs most."""
     size = len(index.paths)
-    first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zero_scores(index)
+    first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), np.zeros(len(index.chunk_file))
     for trace in parsed.traces:
         depth = 0
         for frame in trace.frames:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 from nodes.search.index import lookup
 from nodes.search.index.columns import grouped
 from nodes.search.issue.query import FIELDS
+from nodes.search.ranking.features.table import divided_by_best
+from nodes.search.ranking.features.words import added, rarity, relative, saturate
 from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
         if scores[number] <= 0 or not len(files) or past.width[number] > MAX_FILES:
             continue
         # Squared, so that commits far below the best one hardly count; large commits are weaker evidence.
-        share = float(scores[number] / top) ** 2 / math.sqrt(len(files))
+        share = float(scores[number] / top) ** 2 / len(files) ** 0.5
         best[files] = np.maximum(best[files], share)
         total[files] += share
     return best, total / max(1.0, float(total.max(initial=0.0)))
@@ -58,15 +59,9 @@ def _message_scores(past: Changes, parsed: Parsed) -> Floats:
     """Return the BM25 score of each commit's message for the text's terms."""
     weight = _weights(parsed)
     place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
-    positions, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
-    size = len(past)
-    spread = np.bincount(positions, minlength=len(weight)).tolist()
-    rarity = np.array([math.log(1 + (size - count + 0.5) / (count + 0.5)) for count in spread])
-    lengths = past.words + 1.0
-    longer = lengths / (float(lengths.mean()) if size else 1.0)
-    fullness = times * (K1 + 1) / (times + K1 * (1 - B + B * longer[commit]))
-    worth = np.array(list(weight.values())) * rarity
-    return np.bincount(commit, worth[positions] * fullness, size).astype(np.float64)
+    term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    worth = np.array(list(weight.values())) * rarity(np.bincount(term, minlength=len(weight)), len(past))
+    return added(commit, worth[term] * saturate(times, relative(past.words + 1)[commit], K1, B), len(past))
 
 
 def _weights(parsed: Parsed) -> dict[int, float]:
@@ -89,13 +84,10 @@ def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
     count = np.bincount(cell, (share[commit] * times)[row], len(keys))
     of_file, of_term = keys // max(1, len(weight)), keys % max(1, len(weight))
     length = np.bincount(past.file, (share * past.words)[past.file_commit], size)
-    total = max(1, int(np.count_nonzero(length)))
-    longer = length / max(1e-9, float(length.sum()) / total)
     spread = np.bincount(of_term[count > 0], minlength=len(weight))
-    rarity = np.log(1 + (total - spread + 0.5) / (spread + 0.5))
-    fullness = count * (K1 + 1) / (count + K1 * (1 - B + B * longer[of_file]))
-    found = np.bincount(of_file, (np.array(list(weight.values())) * rarity)[of_term] * fullness, size)
-    return found / max(1e-9, float(found.max(initial=0.0)))
+    worth = np.array(list(weight.values())) * rarity(spread, max(1, int(np.count_nonzero(length))))
+    found = added(of_file, worth[of_term] * saturate(count, relative(length)[of_file], K1, B), size)
+    return divided_by_best(found)
 
 
 def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:

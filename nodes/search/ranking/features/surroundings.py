@@ -5,7 +5,6 @@ The call neighbourhood of the likeliest functions consists of their callees and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,28 +28,18 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     ReadChunks = Callable[[Sequence[int]], Mapping[int, str]]
 
-AROUND = 30
+CHUNKS = 30
 """Number of chunks whose calls are followed."""
 TEMPERATURE = 2.0  # how quickly the weight drops with the score
 COMMON = 60  # chunks that contain a name; if there are more, it does not identify calls of this function
 SHORTEST = 4  # letters; shorter names are loop variables more often than references
 SAME_NAME = 4  # definitions that share a name; if there are more, the name identifies none of them
-NEIGHBOURS = 40
+FILES = 40
 """Number of files whose imports are read: reading all would cost more than the rest of a query."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstPass:
-    """The result of the first pass."""
-
-    files: Floats
-    """The first score of every file."""
-    chunks: Floats
-    """The first score of every chunk."""
-
-
-def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
-    """Return the best chunks with their shares of likelihood, which add up to 1; empty if no score is positive."""
+def likely(scores: Floats, count: int) -> dict[int, float]:
+    """Return the best rows with their shares of likelihood, which add up to 1; empty if no score is positive."""
     rows = np.flatnonzero(scores > 0)
     if not len(rows):
         return {}
@@ -60,10 +49,10 @@ def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
     return dict(zip(top.tolist(), (share / share.sum()).tolist(), strict=True))
 
 
-def called(index: Index, likely: Mapping[int, float], mentions: Mapping[int, Mapping[int, float]]) -> Floats:
+def called(index: Index, shares: Mapping[int, float], mentions: Mapping[int, Mapping[int, float]]) -> Floats:
     """Give each definition the likelihood of the chunks that name it."""
     found = np.zeros(len(index.def_last))
-    for chunk, share in likely.items():
+    for chunk, share in shares.items():
         own = int(index.chunk_def[chunk])
         for definition, rarity in mentions.get(chunk, {}).items():
             if definition != own:
@@ -71,11 +60,11 @@ def called(index: Index, likely: Mapping[int, float], mentions: Mapping[int, Map
     return found
 
 
-def callers(index: Index, likely: Mapping[int, float]) -> Floats:
+def callers(index: Index, shares: Mapping[int, float]) -> Floats:
     """Give each chunk the likelihood of the definitions whose compound name it contains."""
     likelihood: dict[int, float] = {}
     owners: dict[int, set[int]] = {}
-    for chunk, share in likely.items():
+    for chunk, share in shares.items():
         definition = int(index.chunk_def[chunk])
         if definition >= 0:
             name = index.name_of(definition).rpartition(".")[2].strip("_")
@@ -117,48 +106,43 @@ def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) 
     }
 
 
-def add_context_features(features: Features, index: Index, first: FirstPass, read_chunks: ReadChunks) -> None:
+def add_context_features(
+    features: Features, index: Index, first: tuple[Floats, Floats], read_chunks: ReadChunks
+) -> None:
     """Add the features that depend on a first ranking.
 
     Args:
         features: the features of each file and chunk alone; this function adds to them.
         index: the commit's files.
-        first: the first ranking.
+        first: the first score of every file, and of every chunk.
         read_chunks: returns the text of chunks.
     """
-    likely = likely_files(first.files)
-    features.files["neighbour"] = neighbour_scores(index, index.names, likely)
-    features.files["siblings"] = siblings(first.files, index.names.folder)
-    features.files["cochange"] = divided_by_best(change_together(index.changes, likely, len(index.paths)))
+    of_files, of_chunks = first
+    files = likely(of_files, FILES)
+    features.files["neighbour"] = neighbour_scores(index, index.names, files)
+    features.files["siblings"] = siblings(of_files, index.names.folder)
+    features.files["cochange"] = divided_by_best(change_together(index.changes, files, len(index.paths)))
     ranked = np.array([role == "source" for role in index.roles], bool)
     # A chunk inherits its file's score, because a likely file has likely functions.
-    best = likely_chunks(np.where(ranked[index.chunk_file], first.chunks + first.files[index.chunk_file], -np.inf))
+    best = likely(np.where(ranked[index.chunk_file], of_chunks + of_files[index.chunk_file], -np.inf), CHUNKS)
     mentions = definitions_in_texts(index, read_chunks(sorted(best)), ranked)
     features.chunks["called"] = divided_by_best(of_definitions(index, called(index, best, mentions)))
     features.chunks["caller"] = divided_by_best(callers(index, best))
-    features.files["calls"] = best_of_file(index, np.maximum(features.chunks["called"], features.chunks["caller"]))
+    features.files["calls"] = best_of_file(
+        len(index.paths), index.chunk_file, np.maximum(features.chunks["called"], features.chunks["caller"])
+    )
 
 
-def likely_files(scores: Floats) -> dict[int, float]:
-    """Return the best files with their shares of likelihood, which add up to 1; empty if no score is positive."""
-    rows = np.flatnonzero(scores > 0)
-    if not len(rows):
-        return {}
-    top = rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:NEIGHBOURS].tolist()
-    share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
-    return {number: float(value) for number, value in zip(top, share / share.sum(), strict=True)}
-
-
-def neighbour_scores(index: Index, names: PathIndex, likely: Mapping[int, float]) -> Floats:
+def neighbour_scores(index: Index, names: PathIndex, shares: Mapping[int, float]) -> Floats:
     """Give each file the likelihood of the files that it imports or that import it."""
     found = np.zeros(len(index.paths))
-    for number, share in likely.items():
+    for number, share in shares.items():
         # Sorted, because the sum of floats depends on their order.
         for other in sorted(imported(index, names, number)):
             if other != number:
                 found[other] += share
                 # Both directions, but this one among likely files only: the imports of all others are not read.
-                found[number] += likely.get(other, 0.0)
+                found[number] += shares.get(other, 0.0)
     return np.minimum(1.0, found)
 
 

@@ -39,29 +39,19 @@ def set_at_least(scores: Floats, number: int, value: float) -> None:
     scores[number] = max(float(scores[number]), value)
 
 
-def zero_scores(index: Index) -> Floats:
-    """Return a score of 0 for each chunk."""
-    return np.zeros(len(index.chunk_file))
-
-
-def best_definition(index: Index, scores: Floats) -> Floats:
-    """Give each file the score of its best definition."""
-    best = np.zeros(len(index.paths))
-    np.maximum.at(best, index.def_file, scores)
+def best_of_file(files: int, owner: npt.NDArray[np.signedinteger], scores: Floats) -> Floats:
+    """Give each of ``files`` files the best score of its parts, whose file numbers are ``owner``; at least 0."""
+    best = np.zeros(files)
+    np.maximum.at(best, owner, scores)
     return best
 
 
 def of_definitions(index: Index, scores: Floats) -> Floats:
     """Give each chunk the score of its definition."""
     # numpy evaluates both sides: -1 reads the last definition, which ``where`` then discards.
-    return np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else zero_scores(index)
-
-
-def best_of_file(index: Index, of_chunks: Floats) -> Floats:
-    """Give each file the score of its best chunk."""
-    best = np.zeros(len(index.paths))
-    np.maximum.at(best, index.chunk_file, of_chunks)
-    return best
+    return (
+        np.where(index.chunk_def >= 0, scores[index.chunk_def], 0.0) if len(scores) else np.zeros(len(index.chunk_def))
+    )
 
 
 def divided_by_best(scores: Floats) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,19 +20,16 @@ from nodes.search.ranking.features.table import best_of_file, divided_by_best, s
 from nodes.search.tokens import hashes_of, term_hash
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from nodes.search.index import Index, Matches
-    from nodes.search.issue.query import Parsed
-
-    Floats = npt.NDArray[np.float64]
-    from nodes.search.ranking.features.table import Features, best_of_file
-
-    Flags = npt.NDArray[np.bool_]
     from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
+    from nodes.search.index import Index, Matches
+    from nodes.search.issue.query import Parsed
+    from nodes.search.ranking.features.table import Features
+
+    Flags = npt.NDArray[np.bool_]
+    Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.signedinteger]
 
 # Files differ more in length than functions, so their counts saturate later and their lengths are normalised more.
@@ -106,13 +103,13 @@ def rarity(files_with: npt.NDArray[np.int64], files: int) -> Floats:
     return np.asarray(np.log(1 + (files - np.minimum(files_with, files) + 0.5) / (files_with + 0.5)))
 
 
-def relative(lengths: npt.NDArray[np.int32]) -> Floats:
+def relative(lengths: npt.NDArray[np.integer[Any]] | Floats) -> Floats:
     """Return lengths as multiples of the mean of the non-zero ones."""
     some = lengths[lengths > 0]
     return np.asarray(lengths / (some.mean() if len(some) else 1.0))
 
 
-def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, k1: float, b: float) -> Floats:
+def saturate(count: npt.NDArray[np.integer[Any]] | Floats, length: Floats, k1: float, b: float) -> Floats:
     """Return term weights that grow less with each occurrence and shrink with the length of the text (BM25's k1, b)."""
     return np.asarray(count * (k1 + 1) / (count + k1 * (1 - b + b * length)))
 
@@ -121,12 +118,12 @@ def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> 
     """Add BM25 features of files, of their best chunk and of their paths."""
     every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
     parts = np.asarray(sum(words.parts.values(), np.zeros(len(index.chunk_file))))
-    in_ranked = ranked[index.chunk_file]
+    in_ranked, files = ranked[index.chunk_file], len(index.paths)
     for name in FIELDS:
         features.files[f"{name}_file"] = scaled(words.files[name], ranked)
-        features.files[f"{name}_chunk"] = scaled(best_of_file(index, words.parts[name]), ranked)
+        features.files[f"{name}_chunk"] = scaled(best_of_file(files, index.chunk_file, words.parts[name]), ranked)
         features.chunks[f"{name}_words"] = scaled(words.chunks[name], in_ranked)
-    features.files["words_chunk"] = scaled(best_of_file(index, parts), ranked)
+    features.files["words_chunk"] = scaled(best_of_file(files, index.chunk_file, parts), ranked)
     features.chunks["words"] = scaled(every, in_ranked)
     features.files["path_title"] = scaled(words.paths["title"], ranked)
     features.files["path_body"] = scaled(words.paths["prose"] + words.paths["code"], ranked)
@@ -219,8 +216,7 @@ def _counts(candidates: Candidates, hashes: Sequence[int]) -> tuple[Ints, Ints, 
 
 
 def _relative_to_file(candidates: Candidates, scores: Floats) -> Floats:
-    best = np.zeros(len(candidates.index.paths))
-    np.maximum.at(best, candidates.files, scores)
+    best = best_of_file(len(candidates.index.paths), candidates.files, scores)
     return scores / np.maximum(best[candidates.files], 1e-9)
 
 
