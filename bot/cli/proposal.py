@@ -16,7 +16,7 @@ from bot.settings.repository import Labels
 from bot.settings.yaml_file import ConfigError, compose, values_of
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode
-from nodes.search.history.owners import FILES, LARGEST, parse_codeowners
+from nodes.search.history.owners import read_rules
 from nodes.search.history.versions import main_releases, read_releases
 from nodes.search.issue.forms import MAX_BYTES, MAX_FORMS, PLACES
 
@@ -81,9 +81,7 @@ def read_held(repository: Repository, commit: str, now: int) -> Held:
     contents = dict(repository.read([entry.blob for entry in entries]))
     forms = (_form(entry.path, decode(contents.get(entry.blob, b""))) for entry in entries)
     releases = main_releases(read_releases(repository, now)).all
-    found = {file: repository.entry(commit, file) for file in FILES}
-    file = next((path for path, entry in found.items() if entry is not None and entry.size <= LARGEST), "")
-    rules = parse_codeowners(decode(repository.read_file(commit, file) or b"")) if file else ()
+    file, rules = read_rules(repository, commit)
     paths = {entry.path for entry in repository.tree(commit)}
     folders = {path[:at] for path in paths for at, letter in enumerate(path) if letter == "/"}
     owned = [rule.pattern.strip("/") for rule in rules if rule.pattern.strip("/") in folders]

@@ -139,7 +139,7 @@ class Engine:
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
         from nodes.search.history.reading import read_history
-        from nodes.search.history.touched import widened
+        from nodes.search.history.types import widened
 
         sha = self.commit(commit)
         index = self._index(sha, "source")

@@ -10,7 +10,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.git.errors import GitFailed, NotARepository, SearchError, UnknownRevision
-from nodes.search.history.touched import spots_of
+from nodes.search.history.types import spots_of
 from nodes.search.index.postings import read_log
 from nodes.search.types import Query
 from tests.support.repositories import git, make_repository

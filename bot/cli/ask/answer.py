@@ -14,8 +14,7 @@ from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
-from nodes.search.history.touched import spots_of
-from nodes.search.history.types import Commit, History, SuspectCommit
+from nodes.search.history.types import Commit, History, SuspectCommit, spots_of
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking, Reason

@@ -165,7 +165,7 @@ def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueTex
 
 
 def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
-    from nodes.search.history.touched import spots_of
+    from nodes.search.history.types import spots_of
 
     return engine.history(query, spots_of(ranking.locations), ranking.commit)
 

@@ -18,7 +18,7 @@ from bot.cli.local.repository import data_directory, open_engine
 from bot.errors import UserError
 from bot.report.brief import brief
 from bot.report.document import Result
-from nodes.search.history.touched import spots_of
+from nodes.search.history.types import spots_of
 from nodes.search.types import Query
 
 if TYPE_CHECKING:

@@ -6,25 +6,26 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from nodes.search.git.objects import decode
 from nodes.search.history.printed import shown
 from nodes.search.history.types import Owner
-from nodes.search.history.weigh import MASS, YEAR
+from nodes.search.history.weigh import YEAR, is_sweep
 from nodes.search.paths.globs import path_matches
 from nodes.search.types import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from nodes.search.git import Repository
     from nodes.search.history.log import Log
-    from nodes.search.history.touched import Touched
+    from nodes.search.history.reading import Touched
     from nodes.search.history.types import Commit, Spot
 
 FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 """The paths in the order in which GitHub tries them; only the first that exists is used."""
-LARGEST = 3_000_000
-"""Bytes; GitHub does not load a larger file either."""
 MAX_RULES = 20_000
 _OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100})?|[^\s@]{1,100}@[^\s@]{1,200}")
 _WILDCARD = re.compile(r"[*?\\]")
@@ -47,20 +48,12 @@ class Rule:
     """As written, except that a space has no backslash."""
     owners: tuple[str, ...]
     """Users and teams with ``@``, or email addresses; empty if the line removes owners."""
-    line: int
-    """1-based."""
 
 
 def parse_codeowners(text: str) -> tuple[Rule, ...]:
     """Parse a CODEOWNERS file; as on GitHub, an invalid line is skipped."""
-    rules: list[Rule] = []
-    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        rule = _rule(raw[:2_000], number)
-        if rule is not None:
-            rules.append(rule)
-        if len(rules) >= MAX_RULES:
-            break
-    return tuple(rules)
+    found = (_rule(raw[:2_000]) for raw in text.removeprefix("\ufeff").split("\n"))
+    return tuple(islice(filter(None, found), MAX_RULES))
 
 
 def owners_of(rules: Sequence[Rule], path: str) -> Rule | None:
@@ -77,7 +70,7 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
         since: only changes after this commit count as recent.
     """
     found: dict[str, list[Reason]] = defaultdict(list)
-    rules = read_rules(log)
+    _, rules = read_rules(log.repository, log.commit)
     authored = {sha for place in touched for sha in place.lines.values()} - log.ignored
     commits = {commit.sha: commit for commit in log.details(sorted(authored))}
     paths = sorted({place.spot.path for place in touched})
@@ -100,17 +93,15 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
     return tuple(sorted(owners, key=lambda owner: (-round(owner.score, 6), owner.name))[:SHOWN])
 
 
-def read_rules(log: Log) -> tuple[Rule, ...]:
-    """Parse the first CODEOWNERS file that exists in the commit."""
-    for path in FILES:
-        entry = log.repository.entry(log.commit, path)
-        if entry is not None:
-            content = log.repository.read_file(log.commit, path) if entry.size <= LARGEST else None
-            return parse_codeowners((content or b"").decode("utf-8", "replace"))
-    return ()
+def read_rules(repository: Repository, commit: str) -> tuple[str, tuple[Rule, ...]]:
+    """Return the path and the rules of a commit's CODEOWNERS file; both are empty if there is none."""
+    present = {entry.path for entry in repository.under(commit, *FILES)}
+    path = next((path for path in FILES if path in present), "")
+    content = repository.read_file(commit, path) if path else None
+    return path, parse_codeowners(decode(content or b""))
 
 
-def _rule(raw: str, number: int) -> Rule | None:
+def _rule(raw: str) -> Rule | None:
     fields = _FIELD.findall(raw)
     if not fields or fields[0].startswith(("#", "!", "\\#")) or "[" in fields[0] or "]" in fields[0]:
         return None  # GitHub supports neither negation nor character ranges, nor an escaped hash
@@ -122,7 +113,7 @@ def _rule(raw: str, number: int) -> Rule | None:
             return None
         owners.append(field)
     pattern = fields[0].replace("\\ ", " ")
-    return Rule(pattern, tuple(owners), number) if pattern.strip("/") else None
+    return Rule(pattern, tuple(owners)) if pattern.strip("/") else None
 
 
 def _matches(pattern: str, path: str) -> bool:
@@ -158,7 +149,8 @@ def _authors(place: Touched, commits: Mapping[str, Commit], weight: float, now: 
     recency: dict[str, float] = defaultdict(float)
     for sha in place.lines.values():
         commit = commits.get(sha)
-        if commit is None or commit.is_bot or _is_mass_change(commit):
+        # The author of a mass edit does not know all the code that it changes.
+        if commit is None or commit.is_bot or is_sweep(commit):
             continue
         lines[commit.author] += 1
         recency[commit.author] += 0.5 ** (max(0, now - commit.committed) / YEAR / HALF_LIFE)
@@ -180,8 +172,3 @@ def _recent_authors(commits: Sequence[Commit], path: str, weight: float, log: Lo
         text = f"made {of} of `{path}`"
         # The divisor is at least half of LAST_CHANGES, so that the only change of a file counts little.
         yield author, Reason("late", text, round(CHANGED * weight * count / max(len(of_path), LAST_CHANGES // 2), 6))
-
-
-def _is_mass_change(commit: Commit) -> bool:
-    # The author of a mass edit does not know all the code that it changes.
-    return len(commit.files) + len(commit.renamed) > MASS

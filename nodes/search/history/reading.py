@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.history.claims import named_commits, read_claims
@@ -10,7 +12,6 @@ from nodes.search.history.log import DEEPEST, WINDOW, Log
 from nodes.search.history.owners import find_owners
 from nodes.search.history.printed import is_sha
 from nodes.search.history.ranges import find_range
-from nodes.search.history.touched import Depth, Touched, read_touched
 from nodes.search.history.types import History, NoRange, Range, Suspicion
 from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import ScoringData, is_mechanical, issue_terms, score_change
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nodes.search.git import Repository
-    from nodes.search.history.log import Log
-    from nodes.search.history.touched import Touched
+    from nodes.search.history.printed import Blamed
     from nodes.search.history.types import Basis, Commit, Doubt, Range, Spot, SuspectCommit
     from nodes.search.types import Query
 
@@ -32,6 +32,35 @@ MAX_IN_FILES = 200
 """The maximum number of commits in a range, newest first, that change one of the files and are scored."""
 PLACES = 5
 """The maximum number of places whose history is read."""
+MAX_LINES = 300
+"""The maximum number of lines followed per place; of a longer place, the lines around its focus."""
+MAX_CHANGES = 100
+"""The maximum number of changes followed per place."""
+AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The commits that changed one place."""
+
+    spot: Spot
+    lines: dict[int, str]
+    """Maps a 1-based line to the SHA that wrote it; older lines are absent."""
+    changed: frozenset[str] | None
+    """Commits that ever changed the lines of the places in this file; None if not requested or unreadable."""
+    paths: tuple[str, ...]
+    """The file's names over time, the current name first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The depth to which lines are followed; None means the beginning of history."""
+
+    since: str | None
+    """The current lines are followed back to this commit."""
+    replaced: int = 0
+    """The number of files for which replaced lines are also followed, which doubles the cost."""
+    replaced_since: str | None = None
 
 
 def suspect_changes(
@@ -171,6 +200,48 @@ def subject_of(repository: Repository, commit: str, change: str) -> str | None:
     log = Log(repository, commit)
     found = log.details([change]) if is_sha(change) and log.is_ancestor(change) else []
     return found[0].subject if found else None
+
+
+def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched] | None:
+    """Return the commits that changed each place; None if the files' history is missing, as in a partial clone."""
+    windows = [window(spot) for spot in spots]
+    by_path: dict[str, list[tuple[int, int]]] = {}
+    for spot, lines in zip(spots, windows, strict=True):
+        by_path.setdefault(spot.path, []).append(lines)
+    # Threads suffice: each only waits for a git process.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        blames = pool.map(lambda item: log.blame(item[0], item[1], depth.since), by_path.items())
+        # One walk covers all places of a file, because the walk is the main cost.
+        tasks = {
+            path: pool.submit(log.of_lines, path, ranges, depth.replaced_since, MAX_CHANGES)
+            for path, ranges in islice(by_path.items(), depth.replaced)
+        }
+        blamed = dict(zip(by_path, blames, strict=True))
+        walked = {path: task.result() for path, task in tasks.items()}
+    changed = {path: frozenset(found) - log.ignored for path, found in walked.items() if found is not None}
+    # The places of an unreadable file would seem unchanged, so none is compared by its lines.
+    if any(found is None for found in blamed.values()):
+        return None
+    return [
+        _touched(spot, lines, blamed[spot.path], changed.get(spot.path))
+        for spot, lines in zip(spots, windows, strict=True)
+    ]
+
+
+def window(spot: Spot) -> tuple[int, int]:
+    """Return the lines of a place that are followed (1-based, inclusive)."""
+    if spot.end_line - spot.start_line < MAX_LINES:
+        return spot.start_line, spot.end_line
+    middle = (spot.focus[0] + spot.focus[1]) // 2
+    first = max(spot.start_line, min(middle - MAX_LINES // 2, spot.end_line - MAX_LINES + 1))
+    return first, first + MAX_LINES - 1
+
+
+def _touched(spot: Spot, lines: tuple[int, int], found: Blamed | None, changed: frozenset[str] | None) -> Touched:
+    authors = found.lines if found else {}
+    in_window = {number: sha for number, sha in authors.items() if lines[0] <= number <= lines[1]}
+    paths = dict.fromkeys((spot.path, *(found.paths if found else ())))
+    return Touched(spot, in_window, changed, tuple(paths))
 
 
 def _depth(log: Log, span: Range | NoRange, window: str | None) -> Depth:

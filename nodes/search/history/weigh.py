@@ -15,7 +15,7 @@ from nodes.search.types import Reason
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nodes.search.history.touched import Touched
+    from nodes.search.history.reading import Touched
     from nodes.search.history.types import Basis, Commit, Spot
 
 EACH_WORD, MAX_WORDS = 0.12, 3
@@ -108,7 +108,7 @@ def score_change(commit: Commit, scale: ScoringData, basis: Basis, mention: str,
     """
     places = list(_places(commit, scale.touched))
     reasons = [
-        *_named(mention, blamed=basis == "named"),
+        *([_named(mention, blamed=basis == "named")] if mention else []),
         *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
         *(reason for reason, _ in places),
         *shared_words(commit, scale.words),
@@ -143,7 +143,7 @@ def format_age(seconds: int) -> str:
 
 def is_mechanical(commit: Commit) -> bool:
     """Return whether a commit rewrites much of the repository, or its message says that no behaviour changes."""
-    return _is_sweep(commit) or bool(NO_BEHAVIOUR_WORDS.search(commit.subject))
+    return is_sweep(commit) or bool(NO_BEHAVIOUR_WORDS.search(commit.subject))
 
 
 def _terms(text: str) -> Iterator[tuple[str, str]]:
@@ -195,14 +195,9 @@ def _share(lines: Sequence[int], spot: Spot) -> float:
     return TOUCHES + OF_FOCUS * of_focus + OF_PLACE * len(lines) / (spot.end_line - spot.start_line + 1)
 
 
-def _named(mention: str, *, blamed: bool) -> list[Reason]:
-    if not mention:
-        return []
-    return [Reason("named", f"the issue says it broke with {mention}", BLAMED)] if blamed else [_mention(mention)]
-
-
-def _mention(mention: str) -> Reason:
-    return Reason("named", f"the issue names {mention}", MENTIONED)
+def _named(mention: str, *, blamed: bool) -> Reason:
+    says = "the issue says it broke with" if blamed else "the issue names"
+    return Reason("named", f"{says} {mention}", BLAMED if blamed else MENTIONED)
 
 
 def _age(commit: Commit, now: int) -> Reason:
@@ -213,11 +208,12 @@ def _age(commit: Commit, now: int) -> Reason:
 
 
 def _doubts(commit: Commit) -> Iterator[Reason]:
-    if _is_sweep(commit):
+    if is_sweep(commit):
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
     if NO_BEHAVIOUR_WORDS.search(commit.subject):
         yield Reason("no_behaviour", "its message is about formatting, not behaviour", NO_BEHAVIOUR)
 
 
-def _is_sweep(commit: Commit) -> bool:
+def is_sweep(commit: Commit) -> bool:
+    """Return whether a commit changes so many files that it is a mass edit."""
     return len(commit.files) + len(commit.renamed) > MASS
