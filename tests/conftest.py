@@ -184,7 +184,7 @@ def url(postgres: Postgres, migrated: str) -> str:
 @pytest.fixture(params=["sqlite", "postgres"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """Yield an empty database of each kind."""
-    from bot.store.databases.postgres.store import PostgresDatabase
+    from bot.store.databases.postgres import PostgresDatabase
     from bot.store.databases.sqlite import SqliteDatabase
 
     if request.param == "sqlite":

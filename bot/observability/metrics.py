@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -23,9 +22,11 @@ from bot.observability.measures import ANSWERS, OUTCOMES, QUEUE_JOBS, QUEUE_OLDE
 from bot.server.web.security import has_bearer_token, refused
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
+from bot.store.runs.outcomes import Tally
 from bot.store.tables import Store
-from bot.store.workers import Accuracy, Metrics, Queue, Sample
+from bot.store.workers import Metrics, Queue, Sample
 
+_RESULTS = ("reports", "claims", "scored", "first", "among_three", "scored_claims", "right_claims")
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PAUSE = 5.0
 """Seconds between two writes; a kill loses what was measured since the last one."""
@@ -41,7 +42,7 @@ def metrics_route(settings: Settings, store: Store) -> Route:
             return refused()
         try:
             stored = await store.metrics.samples()
-            glance = [*_queue(await store.metrics.queue()), *_accuracy(await store.metrics.accuracy())]
+            glance = [*_queue(await store.metrics.queue()), *_accuracy(await store.outcomes.tallies())]
         except StoreError as error:
             return JSONResponse({"error": f"the store does not answer: {error}"}, 503)
         return Response(generate_latest(ANSWERS) + _exposed([*_work(stored), *glance]), media_type=_TYPE)
@@ -96,11 +97,11 @@ def _queue(queue: Queue) -> Iterator[Metric]:
     yield age
 
 
-def _accuracy(accuracy: Accuracy) -> Iterator[Metric]:
+def _accuracy(tallies: Sequence[Tally]) -> Iterator[Metric]:
     """Build the gauge of reports by result; docs/accuracy.md explains how reports are compared with fixes."""
     family = _gauge(OUTCOMES)
-    for result, count in asdict(accuracy).items():
-        family.add_metric([result], count)
+    for result in _RESULTS:
+        family.add_metric([result], sum(getattr(tally, result) for tally in tallies))
     yield family
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
 from bot.store.access import ApiTokens, EndedSessions, StoredPermissions, Tenant
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Database, Keyed, query
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues, read_state
 from bot.store.issues.control import Control
-from bot.store.issues.crashes import Crashes
 from bot.store.issues.open_reports import OpenIssues
-from bot.store.issues.past_issues import PastIssues
+from bot.store.issues.past_issues import Crashes, PastIssues
 from bot.store.issues.questions import (
     IssueSignals,
     People,
@@ -51,19 +50,6 @@ class ReportInputs:
     standing: Standing
     limited: bool
     """The repository reached a limit today."""
-
-
-def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs:
-    """Read the inputs of a report."""
-    repository = issue_key.rpartition("#")[0]
-    return ReportInputs(
-        tuple(asked for asked, _ in read_questions(db, issue_key)),
-        read_label_changes(db, issue_key),
-        read_state(db, issue_key).typed,
-        read_relations(db, issue_key),
-        read_standing(db, repository),
-        bool(read_limited(db, repository, day)),
-    )
 
 
 class Store:
@@ -159,12 +145,11 @@ class RepositoryStore:
         return IssueStore(self._database, ref, self)
 
 
-class IssueStore:
+class IssueStore(Keyed):
     """One issue's part of the store."""
 
     def __init__(self, database: Database, ref: IssueRef, repository: RepositoryStore) -> None:
-        self._database = database
-        self._key = ref.key
+        super().__init__(database, ref.key)
         self.repository = repository
         self.runs = IssueRuns(database, ref.key)
         self.signals = IssueSignals(database, ref.key)
@@ -174,11 +159,19 @@ class IssueStore:
         self.label_judgements = LabelJudgements(database, ref.key)
         self.control = Control(database, ref)
 
-    async def report_inputs(self) -> ReportInputs:
+    @query
+    def report_inputs(self, db: Connection) -> ReportInputs:
         """Return what a report shows besides the result of its run."""
-        today = day_of(self._database.clock())
-        # One call instead of five: each would wait for the store's thread.
-        return await self._database.read(lambda db: read_report_inputs(db, self._key, today))
+        # One query instead of six: each would wait for the store's thread.
+        repository, key = self._key.rpartition("#")[0], self._key
+        return ReportInputs(
+            tuple(asked for asked, _ in read_questions(db, key)),
+            read_label_changes(db, key),
+            read_state(db, key).typed,
+            read_relations(db, key),
+            read_standing(db, repository),
+            bool(read_limited(db, repository, day_of(self._clock()))),
+        )
 
     def thread(self, run: int) -> str:
         """Return the key of a run's checkpoints, evidence and events."""

@@ -34,14 +34,6 @@ ON CONFLICT (name, labels) DO UPDATE SET value = excluded.value
 """
 _QUEUE = "SELECT lane, state, count(*) FROM jobs WHERE state <> 'done' GROUP BY lane, state"
 _OLDEST = "SELECT lane, min(due) FROM jobs WHERE state = 'todo' AND due <= ? GROUP BY lane"
-_OUTCOMES = """
-SELECT count(*), count(*) FILTER (WHERE claimed = 1), count(*) FILTER (WHERE state = 'scored'),
-    count(*) FILTER (WHERE state = 'scored' AND rank = 1),
-    count(*) FILTER (WHERE state = 'scored' AND rank BETWEEN 1 AND 3),
-    count(*) FILTER (WHERE state = 'scored' AND claimed = 1),
-    count(*) FILTER (WHERE state = 'scored' AND claimed = 1 AND rank = 1)
-FROM outcomes
-"""
 
 
 class Leases(Table):
@@ -83,20 +75,6 @@ class Heartbeats(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
-    """Counts of the reports of all repositories, compared with the fixes that were found."""
-
-    reports: int
-    claims: int
-    scored: int
-    first: int
-    """Scored reports whose first file was fixed."""
-    among_three: int
-    scored_claims: int
-    right_claims: int
-
-
-@dataclass(frozen=True, slots=True)
 class Queue:
     """The state of the queue."""
 
@@ -130,7 +108,3 @@ class Metrics(Table):
         now = self._clock()
         waited = {lane: max(0.0, now - float(due)) for lane, due in db.execute(_OLDEST, (now,))}
         return Queue({(lane, state): int(count) for lane, state, count in db.execute(_QUEUE)}, waited)
-
-    async def accuracy(self) -> Accuracy:
-        """Return how reports compared with fixes, over all repositories."""
-        return Accuracy(*await self._row(_OUTCOMES))

@@ -10,7 +10,7 @@ from bot.jobs import Alert
 from bot.ports import Issue, Outcome
 from bot.report.comment.notices import alert_comment, alert_marker
 from bot.settings.repository_file import FoundConfig
-from bot.store.issues.crashes import Crash, Storm
+from bot.store.issues.past_issues import Crash, Storm
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.wanted import reason_to_skip
 from nodes.state import Finished

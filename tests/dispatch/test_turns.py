@@ -10,7 +10,7 @@ import pytest
 
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
-from bot.store.databases.postgres.store import PostgresStore
+from bot.store.databases.postgres import PostgresStore
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store

@@ -80,8 +80,8 @@ class Postgres:
 
         Its numbers begin at 1001: a repeated write skips some, so no test may count on the first.
         """
-        from bot.store.databases.postgres.migrate import migrate
-        from bot.store.databases.postgres.store import connect
+        from bot.store.databases.postgres import connect
+        from bot.store.databases.postgres_schema import migrate
 
         if not self.template:
             url = self.create()

@@ -40,4 +40,4 @@ async def test_two_workers_and_a_restart_add_up(store: Store) -> None:
 
 async def test_an_empty_store_has_zero_counts(store: Store) -> None:
     assert await store.metrics.queue() == Queue({}, {})
-    assert (await store.metrics.accuracy()).reports == 0
+    assert await store.outcomes.tallies() == []

@@ -15,8 +15,8 @@ from bot.jobs import Continue, Job, Triage
 from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.ports import IssueRef
 from bot.store.databases.database import STEPS
-from bot.store.databases.postgres.migrate import in_postgres, migrate
-from bot.store.databases.postgres.store import PostgresDatabase, PostgresStore, connect
+from bot.store.databases.postgres import PostgresDatabase, PostgresStore, connect
+from bot.store.databases.postgres_schema import in_postgres, migrate
 from bot.store.jobs.deliveries import Arrival
 from tests.servers.postgres import Postgres
 

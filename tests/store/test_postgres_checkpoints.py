@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.store.databases.database import StoreError
-from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
+from bot.store.databases.postgres_checkpoints import open_postgres_checkpoints
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
@@ -59,7 +59,7 @@ async def test_text_of_a_reporter_causes_no_database_fault(url: str) -> None:
 
 
 async def test_an_unavailable_database_is_not_a_fault_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.store.databases.postgres.checkpoints.SERVER_SECONDS", 0.1)
+    monkeypatch.setattr("bot.store.databases.postgres_checkpoints.SERVER_SECONDS", 0.1)
     async with open_postgres_checkpoints("postgresql://127.0.0.1:1/nowhere") as saver:
         with pytest.raises(StoreError):
             await advance(build_graph(saver), context(ScriptedBrain(list(PLAIN))), "t", START)

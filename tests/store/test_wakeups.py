@@ -9,8 +9,8 @@ import pytest
 from bot.errors import UserError
 from bot.jobs import Edited, Expire, Job, Triage, Work
 from bot.ports import IssueRef
-from bot.store.databases.postgres.migrate import migrate
-from bot.store.databases.postgres.store import PostgresStore, connect
+from bot.store.databases.postgres import PostgresStore, connect
+from bot.store.databases.postgres_schema import migrate
 from bot.store.jobs.deliveries import Arrival
 from tests.serve.app import ask
 from tests.servers.postgres import Postgres

@@ -60,9 +60,9 @@ async def in_postgres(*, before_versions: bool) -> dict[str, Any]:
     """Return the rows of a database."""
     import psycopg
 
-    from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
-    from bot.store.databases.postgres.migrate import migrate
-    from bot.store.databases.postgres.store import connect
+    from bot.store.databases.postgres import connect
+    from bot.store.databases.postgres_checkpoints import open_postgres_checkpoints
+    from bot.store.databases.postgres_schema import migrate
     from tests.servers.postgres import serve_postgres
 
     with serve_postgres() as server:

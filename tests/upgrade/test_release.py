@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from bot.store.databases.database import STEPS
-from bot.store.databases.postgres.migrate import migrate
-from bot.store.databases.postgres.store import connect
+from bot.store.databases.postgres import connect
+from bot.store.databases.postgres_schema import migrate
 from tests.serve.app import running
 from tests.serve.conftest import FILES
 from tests.servers.github_server import GitHubServer, serve_github

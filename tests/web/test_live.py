@@ -16,7 +16,7 @@ from sse_starlette.sse import AppStatus
 
 from bot.server.web import live
 from bot.store.databases.database import StoreError
-from bot.store.databases.postgres.store import PostgresDatabase
+from bot.store.databases.postgres import PostgresDatabase
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.pages.runs import Runs
 from bot.store.runs.run_events import dump

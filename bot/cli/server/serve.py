@@ -97,8 +97,8 @@ def migrate_command(*, dry_run: bool) -> None:
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
     try:
-        from bot.store.databases.postgres.migrate import migrate, missing
-        from bot.store.databases.postgres.store import connect
+        from bot.store.databases.postgres import connect
+        from bot.store.databases.postgres_schema import migrate, missing
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     with connect(address.get_secret_value()) as connection:

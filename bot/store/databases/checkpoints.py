@@ -26,7 +26,7 @@ async def open_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[An
         async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
             yield SqliteCheckpoints(connection, serde=serializer())
     else:
-        from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints  # noqa: PLC0415  an extra
+        from bot.store.databases.postgres_checkpoints import open_postgres_checkpoints  # noqa: PLC0415  an extra
 
         async with open_postgres_checkpoints(settings.database_url.get_secret_value()) as saver:
             yield saver

@@ -21,7 +21,7 @@ def open_store(settings: Settings, *, tidy: bool = True) -> Store:
     if settings.database_url is None:
         return SqliteStore(settings.triage_data_dir / "store.db", tidy=tidy)
     try:
-        from bot.store.databases.postgres.store import PostgresStore  # noqa: PLC0415  an extra
+        from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415  an extra
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     return PostgresStore(settings.database_url.get_secret_value())

@@ -138,13 +138,17 @@ class Repositories(Table):
     def spent(self, db: Connection, key: str, days: int = 14) -> list[DailyUsage]:
         """Return the usage of the latest days that have any, the latest first."""
         used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
-        rows = {row[0]: row for row in db.execute(used, (key, days))}
+        rows = {day: amounts for day, *amounts in db.execute(used, (key, days))}
         reached: dict[str, list[tuple[str, int]]] = {}
         limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
         for day, what, times in db.execute(limited, (key, 20 * days)):
             reached.setdefault(day, []).append((what, times))
         latest = sorted({*rows, *reached}, reverse=True)[:days]
-        return [DailyUsage(*rows.get(day, (day, 0, 0, 0, 0)), limits=tuple(reached.get(day, ()))) for day in latest]
+        found = []
+        for day in latest:
+            calls, tokens, cost, issues = rows.get(day, (0, 0, 0, 0))
+            found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(reached.get(day, ()))))
+        return found
 
     async def after(self, keys: Keys, key: str, most: int) -> list[RepositoryRow]:
         """Return repositories whose key comes after another one, by key."""

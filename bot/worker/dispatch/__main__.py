@@ -100,7 +100,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
 def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatching:
     if isinstance(worker.store, SqliteStore):
         return Dispatcher(worker.store.jobs, worker.work, concurrency=concurrency, deadline=deadline)
-    from bot.store.databases.postgres.store import PostgresStore  # noqa: PLC0415
+    from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415
     from bot.worker.dispatch.procrastinate import SharedDispatcher  # noqa: PLC0415  an extra
 
     if not isinstance(worker.store, PostgresStore):

@@ -20,8 +20,8 @@ from psycopg_pool import PoolClosed
 
 from bot.jobs import Job, Lane
 from bot.store.databases.database import StoreError
-from bot.store.databases.postgres.store import PostgresStore, address
-from bot.store.databases.postgres.wakeups import EARLY, TASK
+from bot.store.databases.postgres import PostgresStore, address
+from bot.store.databases.wakeups import EARLY, TASK
 from bot.worker.dispatch.attempts import CONTROL_SLOTS, DEADLINE, Attempts, Worker
 from bot.worker.dispatch.health import ActiveAttempts, Outage
 

@@ -19,8 +19,8 @@ from psycopg.types.string import StrDumper
 
 from bot.errors import UnreachableError, UserError
 from bot.store.databases.database import ClosedError, Parameters, Rows, StoreError, Value, Work
-from bot.store.databases.postgres.migrate import require_current
-from bot.store.databases.postgres.wakeups import Workers
+from bot.store.databases.postgres_schema import require_current
+from bot.store.databases.wakeups import Workers
 from bot.store.tables import Store
 
 CONNECTIONS = 4

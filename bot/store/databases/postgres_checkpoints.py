@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.databases.database import StoreError
-from bot.store.databases.postgres.store import SERVER_SECONDS, address, driver_message, storable
+from bot.store.databases.postgres import SERVER_SECONDS, address, driver_message, storable
 from nodes.state.checkpoints import migrated, serializer
 
 CONNECTIONS = 4

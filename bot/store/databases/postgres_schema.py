@@ -11,7 +11,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 
 from bot.errors import UserError
 from bot.store.databases.database import STEPS
-from bot.store.databases.postgres.wakeups import install, is_installed
+from bot.store.databases.wakeups import install, is_installed
 
 MIGRATION_SECONDS = 60.0
 """Seconds to wait for another migration."""

@@ -1,1 +1,0 @@
-"""Postgres: transactions, schema, checkpoints, wake-ups and heartbeats of workers."""
