@@ -21,9 +21,8 @@ from bot.settings.plain import explain
 from bot.store.databases.database import StoreError
 from bot.store.pages import Pages
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.rows import Keys, Listing, Place, RunRow
+from bot.store.pages.rows import Keys, Listing, Place, RunFilter, RunRow
 from bot.store.pages.runs import StoredResult
-from bot.store.pages.selection import RunFilter
 from bot.store.tables import Store
 
 JSON_LINES = "application/x-ndjson"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.store.databases.database import Database
-from bot.store.pages.attention import Attention
+from bot.store.pages.attention import Attention, Queue
 from bot.store.pages.repositories import Repositories
-from bot.store.pages.runs import Queue, Runs
+from bot.store.pages.runs import Runs
 
 
 class Pages:

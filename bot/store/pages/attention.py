@@ -1,15 +1,24 @@
-"""Query what waits for a person: open questions, runs that ended without a report, permissions that are refused."""
+"""Query what waits: questions, failed runs and refused permissions for a person, jobs for a worker or an operator."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from bot.limits.ceilings import day_of
 from bot.store.databases.database import Table
 from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
 from nodes.state import HumanExchange
 
+JobState = Literal["todo", "timer", "doing", "parked", "dead"]
+"""A job that is due later, such as a reminder or the next attempt, is a timer and does not wait."""
+_STATE = "CASE WHEN state = 'todo' AND due > ? THEN 'timer' ELSE state END"
+LISTED_JOBS = 50
+"""Maximum number of jobs listed per state."""
+# A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
+_KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 WEEK = 7 * 86_400.0
 """Seconds in which an ending or a refusal counts as recent."""
 LISTED = 10
@@ -103,3 +112,58 @@ class Attention(Table):
         """
         rows = await self._rows(statement, (since, *parameters))
         return [LackedPermission(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """One job."""
+
+    id: int
+    issue_key: str
+    kind: str
+    state: JobState
+    attempt: int
+    due: float
+    stored_at: float
+    message: str
+    owner: str | None
+    """Owner of its repository; None if the job has no known repository."""
+    name: str | None
+
+    @property
+    def issue(self) -> int | None:
+        """The issue's number; None if the job is about a repository or an installation."""
+        _, sign, number = self.issue_key.rpartition("#")
+        return int(number) if sign and number != "0" else None
+
+
+class Queue(Table):
+    """The jobs that are not done."""
+
+    async def counts(self, keys: Keys) -> dict[str, int]:
+        """Return the number of jobs by state, without done ones."""
+        allowed, parameters = visible(_KEY, keys)
+        statement = f"""
+            SELECT state, count(*) FROM (SELECT {_STATE} AS state FROM jobs WHERE state <> 'done' AND {allowed}) AS open
+            GROUP BY state
+        """
+        given = (self._database.clock(), *parameters)
+        rows = await self._rows(statement, given)
+        return dict(rows)
+
+    async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
+        """Return jobs of one state: dead and parked ones newest first, others in the order in which they are due."""
+        allowed, parameters = visible(_KEY, keys)
+        order = "jobs.id DESC" if state in ("dead", "parked") else "due, jobs.id"
+        statement = f"""
+            SELECT jobs.id, issue_key, work, state, attempt, due, stored_at, said, repositories.owner, name
+            FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
+            WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
+        """
+        given = (self._database.clock(), state, *parameters, LISTED_JOBS)
+        rows = await self._rows(statement, given)
+        return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
+
+
+def _kind(work: str) -> str:
+    return str(json.loads(work).get("kind", ""))

@@ -1,19 +1,34 @@
-"""Query runs and jobs for lists and pages."""
+"""Query runs for lists and pages."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Table, query
+from bot.store.databases.database import Connection, Table, Value, query
 from bot.store.issues.questions import Questions, StoredSignal, read_signals
-from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
-from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
+from bot.store.pages.rows import (
+    COLUMNS,
+    FIX_ROW,
+    FROM,
+    LISTED,
+    OUTCOME,
+    STATUS,
+    THIS,
+    Keys,
+    Listing,
+    Place,
+    RunFilter,
+    RunRow,
+    conditions_of,
+    read_row,
+    visible,
+)
 from bot.store.runs.feedback import Feedback, read_feedback
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
 from bot.store.runs.outcomes import Outcome, Standing, read_outcome, read_standing
@@ -23,15 +38,15 @@ from nodes.evidence import Evidence
 WATCHED = 50
 """Number of recently changed runs that are checked for changes."""
 
+_NEWER = {"run": "newer", "fix": "newer_fixes"}
+"""Names of the tables of a newer run of the same issue."""
+FACETS = {"status": STATUS, "kind": "{run}.kind", "outcome": OUTCOME}
+"""Fields of a filter by which the list counts its issues, as SQL."""
+COUNTED = 20_000
+"""Runs that are counted at most, the newest ones."""
+_PLACE = "(began_at, runs.issue_key, runs.run_no)"
 FOLDED = 9
 """Earlier runs of an issue that a list shows; the page of a run links to all of them."""
-JobState = Literal["todo", "timer", "doing", "parked", "dead"]
-"""A job that is due later, such as a reminder or the next attempt, is a timer and does not wait."""
-_STATE = "CASE WHEN state = 'todo' AND due > ? THEN 'timer' ELSE state END"
-LISTED_JOBS = 50
-"""Maximum number of jobs listed per state."""
-# A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
-_KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 _LABELS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
 _CHANGED = "SELECT label, added, actor FROM label_actors WHERE issue_key = ? ORDER BY label"
 _STICKY = "SELECT github_id FROM effects WHERE issue_key = ? AND kind = 'sticky' AND subject = ''"
@@ -69,8 +84,10 @@ class StoredResult:
 class Runs(Table):
     """The runs of all known repositories."""
 
-    async def listing(
+    @query
+    def listing(
         self,
+        db: Connection,
         run_filter: RunFilter,
         keys: Keys,
         *,
@@ -83,30 +100,55 @@ class Runs(Table):
 
         ``folded``: only the newest matching run of each issue.
         """
-        rows = await self._database.read(
-            lambda db: listed(db, run_filter, keys, before=before, after=after, most=most, folded=folded)
-        )
-        more, rows = len(rows) > most, rows[:most]
-        # The rows after a position were read oldest first, so that LIMIT takes the nearest ones.
+        where, parameters = _where(run_filter, keys)
+        if folded:
+            conditions, values = conditions_of(run_filter, _NEWER)
+            joined = f"runs AS newer LEFT JOIN {FIX_ROW.format(**_NEWER)}"
+            same = "newer.issue_key = runs.issue_key AND newer.run_no > runs.run_no"
+            where.append(f"NOT EXISTS (SELECT 1 FROM {joined} WHERE {' AND '.join((same, *conditions))})")
+            parameters += values
+        order, place = "DESC", before
         if after is not None:
-            rows.reverse()
-        # In the direction of reading, the extra row shows whether there is another page. In the other direction there
-        # always is one: the page from which the viewer came.
-        newer = bool(rows) and (before is not None or (after is not None and more))
-        older = bool(rows) and (more or after is not None)
-        return Listing(tuple(rows), Place.of(rows[0]) if newer else None, Place.of(rows[-1]) if older else None)
+            order, place = "ASC", after
+        # Pages begin at a row instead of an offset: new runs do not shift them, and the index serves the comparison.
+        if place is not None:
+            where.append(f"{_PLACE} {'<' if order == 'DESC' else '>'} (?, ?, ?)")
+            parameters += [place.began_at, place.issue_key, place.number]
+        statement = f"""
+            SELECT {COLUMNS} {FROM} WHERE {" AND ".join(where)}
+            ORDER BY began_at {order}, runs.issue_key {order}, runs.run_no {order} LIMIT ?
+        """
+        # One row more than the page shows, which shows whether there is another page.
+        rows = [read_row(row) for row in db.execute(statement, (*parameters, most + 1))]
+        return _page(rows, most, before=before, after=after)
 
-    async def earlier(self, run_filter: RunFilter, rows: Sequence[RunRow]) -> dict[str, tuple[list[RunRow], int]]:
+    @query
+    def earlier(
+        self, db: Connection, run_filter: RunFilter, rows: Sequence[RunRow]
+    ) -> dict[str, tuple[list[RunRow], int]]:
         """Return the matching runs below the newest ones of listed issues, the latest first, and how many there are."""
-        issues = [row.issue_key for row in rows]
         found: dict[str, tuple[list[RunRow], int]] = {}
-        for row, number in await self._database.read(lambda db: earlier(db, run_filter, issues, FOLDED)):
-            found.setdefault(row.issue_key, ([], number))[0].append(row)
+        if not rows:
+            return found
+        where, parameters = _where(run_filter, None)
+        within = "PARTITION BY runs.issue_key"
+        statement = f"""
+            SELECT * FROM (
+                SELECT {COLUMNS}, count(*) OVER ({within}) AS matching,
+                    row_number() OVER ({within} ORDER BY runs.run_no DESC) AS from_newest
+                {FROM} WHERE {" AND ".join(where)} AND runs.issue_key IN ({", ".join("?" * len(rows))})
+            ) AS numbered WHERE from_newest BETWEEN 2 AND ? ORDER BY from_newest
+        """
+        given = (*parameters, *(row.issue_key for row in rows), FOLDED + 1)
+        for *columns, matching, _ in db.execute(statement, given):
+            row = read_row(columns)
+            found.setdefault(row.issue_key, ([], matching - 1))[0].append(row)
         return found
 
-    async def counts(self, run_filter: RunFilter, keys: Keys) -> Counts:
+    @query
+    def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:
         """Count the issues that have a matching run, by status, kind and outcome."""
-        found = await self._database.read(lambda db: {facet: counted(db, run_filter, keys, facet) for facet in FACETS})
+        found = {facet: _counted(db, run_filter, keys, facet) for facet in FACETS}
         runs = [sum(number for _, number in values.values()) for values in found.values()]
         issues = {facet: {value: n for value, (n, _) in values.items()} for facet, values in found.items()}
         return Counts(issues, is_cut=max(runs) >= COUNTED)
@@ -189,61 +231,6 @@ class Runs(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class JobRow:
-    """One job."""
-
-    id: int
-    issue_key: str
-    kind: str
-    state: JobState
-    attempt: int
-    due: float
-    stored_at: float
-    message: str
-    owner: str | None
-    """Owner of its repository; None if the job has no known repository."""
-    name: str | None
-
-    @property
-    def issue(self) -> int | None:
-        """The issue's number; None if the job is about a repository or an installation."""
-        _, sign, number = self.issue_key.rpartition("#")
-        return int(number) if sign and number != "0" else None
-
-
-class Queue(Table):
-    """The jobs that are not done."""
-
-    async def counts(self, keys: Keys) -> dict[str, int]:
-        """Return the number of jobs by state, without done ones."""
-        allowed, parameters = visible(_KEY, keys)
-        statement = f"""
-            SELECT state, count(*) FROM (SELECT {_STATE} AS state FROM jobs WHERE state <> 'done' AND {allowed}) AS open
-            GROUP BY state
-        """
-        given = (self._database.clock(), *parameters)
-        rows = await self._rows(statement, given)
-        return dict(rows)
-
-    async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
-        """Return jobs of one state: dead and parked ones newest first, others in the order in which they are due."""
-        allowed, parameters = visible(_KEY, keys)
-        order = "jobs.id DESC" if state in ("dead", "parked") else "due, jobs.id"
-        statement = f"""
-            SELECT jobs.id, issue_key, work, state, attempt, due, stored_at, said, repositories.owner, name
-            FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
-            WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
-        """
-        given = (self._database.clock(), state, *parameters, LISTED_JOBS)
-        rows = await self._rows(statement, given)
-        return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
-
-
-def _kind(work: str) -> str:
-    return str(json.loads(work).get("kind", ""))
-
-
-@dataclass(frozen=True, slots=True)
 class RunContext:
     """The background of a run besides its own result."""
 
@@ -286,3 +273,35 @@ def _context(db: Connection, row: RunRow) -> RunContext:
         standing=read_standing(db, row.repository_key),
         comment_id=sticky[0] if sticky else None,
     )
+
+
+def _page(rows: list[RunRow], most: int, *, before: Place | None, after: Place | None) -> Listing:
+    """Return a page of rows, of which there is one more than the page shows if another page follows."""
+    more, rows = len(rows) > most, rows[:most]
+    # The rows after a position were read oldest first, so that LIMIT takes the nearest ones.
+    if after is not None:
+        rows.reverse()
+    # In the direction of reading, the extra row shows whether there is another page. In the other direction there
+    # always is one: the page from which the viewer came.
+    newer = bool(rows) and (before is not None or (after is not None and more))
+    older = bool(rows) and (more or after is not None)
+    return Listing(tuple(rows), Place.of(rows[0]) if newer else None, Place.of(rows[-1]) if older else None)
+
+
+def _counted(db: Connection, run_filter: RunFilter, keys: Keys, facet: str) -> dict[str, tuple[int, int]]:
+    """Count the issues with a matching run by a facet: value to issues and runs; the facet's own filter is ignored."""
+    without: dict[str, Any] = {facet: ""}
+    where, parameters = _where(replace(run_filter, **without), keys)
+    statement = f"""
+        SELECT value, count(DISTINCT issue_key), count(*) FROM (
+            SELECT runs.issue_key AS issue_key, {FACETS[facet].format(**THIS)} AS value
+            {FROM} WHERE {" AND ".join(where)} ORDER BY began_at DESC LIMIT {COUNTED}
+        ) AS found GROUP BY value
+    """
+    return {value: (issues, runs) for value, issues, runs in db.execute(statement, parameters).fetchall()}
+
+
+def _where(run_filter: RunFilter, keys: Keys) -> tuple[list[str], list[Value]]:
+    allowed, parameters = visible("runs.repository_key", keys)
+    conditions, values = conditions_of(run_filter, THIS)
+    return [allowed, *conditions], [*parameters, *values]

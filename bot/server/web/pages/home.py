@@ -13,8 +13,8 @@ from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
 from bot.server.web.views import record
 from bot.server.web.views.rows import Row
-from bot.store.pages.runs import LISTED_JOBS, JobState
-from bot.store.pages.selection import RunFilter
+from bot.store.pages.attention import LISTED_JOBS, JobState
+from bot.store.pages.rows import RunFilter
 
 # Above any job's id, and small enough to be compared by both databases.
 _MAX_JOB = 2**31

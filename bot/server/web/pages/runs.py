@@ -28,9 +28,8 @@ from bot.server.web.views.rows import (
     write_place,
 )
 from bot.server.web.views.words import line, moment
-from bot.store.pages.rows import Keys, Place, RunRow
-from bot.store.pages.runs import FOLDED, Runs
-from bot.store.pages.selection import COUNTED, RunFilter
+from bot.store.pages.rows import Keys, Place, RunFilter, RunRow
+from bot.store.pages.runs import COUNTED, FOLDED, Runs
 
 CSV_RUNS = 20_000
 """Runs in a CSV file, the newest ones."""

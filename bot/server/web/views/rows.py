@@ -10,8 +10,7 @@ from urllib.parse import quote, urlencode
 from bot.report.words import span
 from bot.server.web.views.words import line
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.rows import Outcome, Place, RunRow
-from bot.store.pages.selection import RunFilter
+from bot.store.pages.rows import Outcome, Place, RunFilter, RunRow
 from bot.store.runs.issue_runs import RunStatus
 from nodes.report import Kind
 
