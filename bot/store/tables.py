@@ -10,9 +10,7 @@ from bot.store.access import ApiTokens, EndedSessions, StoredPermissions, Tenant
 from bot.store.databases.database import Connection, Database, Keyed, query
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
-from bot.store.issues import Issues, read_state
 from bot.store.issues.control import Control
-from bot.store.issues.open_reports import OpenIssues
 from bot.store.issues.past_issues import Crashes, PastIssues
 from bot.store.issues.questions import (
     IssueSignals,
@@ -22,6 +20,7 @@ from bot.store.issues.questions import (
     read_questions,
     read_relations,
 )
+from bot.store.issues.state import Issues, OpenIssues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
