@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from importlib import resources
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -75,28 +78,49 @@ Work = Callable[[Connection], T]
 """The body of a transaction. It changes nothing but the database, since it runs again after a conflict."""
 
 
-class Database(Protocol):
-    """A database that runs all its work outside the event loop."""
+class Database(ABC):
+    """A database that runs all its work in threads of its own, outside the event loop."""
+
+    def __init__(self, threads: ThreadPoolExecutor) -> None:
+        self._threads = threads
+        self._closed = False
 
     async def do(self, work: Work[T]) -> T:
         """Run a serializable transaction: commit all of its changes or none.
 
         Raises:
-            StoreError: the database does not answer, or is full.
+            StoreError: the database does not answer, or is full, or this process has closed it.
         """
+        return await self._run(self._commit, work)
 
     async def read(self, work: Work[T]) -> T:
         """Run a query that does not block writers.
 
         Raises:
-            StoreError: the database does not answer.
+            StoreError: the database does not answer, or this process has closed it.
         """
+        return await self._run(self._query, work)
 
+    async def _run(self, run: Callable[[Work[T]], T], work: Work[T]) -> T:
+        if self._closed:
+            raise ClosedError("the store is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._threads, run, work)
+
+    @abstractmethod
+    def _commit(self, work: Work[T]) -> T:
+        """Run a transaction, in one of the threads."""
+
+    @abstractmethod
+    def _query(self, work: Work[T]) -> T:
+        """Run a query, in one of the threads."""
+
+    @abstractmethod
     def clock(self) -> float:
         """Return seconds since 1970, the same for all processes that use this database."""
 
+    @abstractmethod
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Close all connections after the transactions that were submitted before."""
 
 
 class Table:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -18,7 +18,7 @@ from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, Se
 from psycopg.types.string import StrDumper
 
 from bot.errors import UnreachableError, UserError
-from bot.store.databases.database import ClosedError, Parameters, Rows, StoreError, Value, Work
+from bot.store.databases.database import Database, Parameters, Rows, StoreError, T, Value, Work
 from bot.store.databases.postgres_schema import require_current
 from bot.store.databases.wakeups import Workers
 from bot.store.tables import Store
@@ -47,12 +47,11 @@ _TOKENS = re.compile(r"'[^']*'|\?|(?<!:):([a-z_]+)|%")
 _UNSTORABLE = re.compile("[\\0\ud800-\udfff]")
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(%s::text[]) AS key"
 
-T = TypeVar("T")
 _Connection = psycopg.Connection[tuple[Any, ...]]
 _CONFLICTS = (SerializationFailure, DeadlockDetected)
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """A few connections, each used by one thread at a time; a transaction that conflicts with another is retried."""
 
     def __init__(self, url: str) -> None:
@@ -61,9 +60,9 @@ class PostgresDatabase:
         Raises:
             UserError: the server cannot be reached, or the schema is another release's.
         """
+        super().__init__(ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="store"))
         self._url = url
         self._clock_offset, self._clock_read_at = 0.0, 0.0
-        self._closed = False
         self._idle: SimpleQueue[_Connection] = SimpleQueue()
         connection = connect(url)
         try:
@@ -73,22 +72,13 @@ class PostgresDatabase:
             connection.close()
             raise
         self._idle.put(connection)
-        self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="store")
 
-    async def do(self, work: Work[T]) -> T:
-        """Run a serializable transaction: commit all of its changes or none.
+    def _commit(self, work: Work[T]) -> T:
+        # If the response to COMMIT is lost, the commit may have succeeded.
+        return self._with_retries(_commit, work)
 
-        Raises:
-            StoreError: the server is unavailable or full. If the response to COMMIT was lost, the commit may have
-            succeeded.
-        """
-        self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _commit, work)
-
-    async def read(self, work: Work[T]) -> T:
-        """Run a query that does not block writers."""
-        self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _query, work)
+    def _query(self, work: Work[T]) -> T:
+        return self._with_retries(_query, work)
 
     def clock(self) -> float:
         """Return the server's time, independent of this machine's clock; a later transaction refreshes it."""
@@ -101,10 +91,6 @@ class PostgresDatabase:
         await asyncio.to_thread(self._threads.shutdown)
         while not self._idle.empty():
             self._idle.get().close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ClosedError("the store is closed")
 
     def _with_retries(self, run: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
         until, nap = time.monotonic() + SERVER_SECONDS, _FIRST_NAP

@@ -60,6 +60,7 @@ def migrate(connection: Connection) -> int:
 
 def missing(connection: Connection) -> int:
     """Return the number of steps that the database lacks."""
+    # to_regclass returns NULL for a missing table, where a query would fail.
     (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
     return len(STEPS) - (_version(connection) if there else 0)
 
@@ -70,9 +71,7 @@ def require_current(connection: Connection) -> None:
     Raises:
         UserError: it is not.
     """
-    # to_regclass returns NULL for a missing table, where a query would fail.
-    (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
-    if not there or _version(connection) < len(STEPS) or not is_installed(connection):
+    if missing(connection) or not is_installed(connection):
         raise UserError("the database is not ready for this release: run `triage migrate`")
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
 
 from bot.errors import UserError
-from bot.store.databases.database import STEPS, ClosedError, Connection, StoreError
+from bot.store.databases.database import STEPS, Connection, Database, StoreError, T, Work
 from bot.store.tables import Store
 
 LOCK_SECONDS, LOCK_NAP = 30.0, 0.001
@@ -24,8 +23,6 @@ _SPARE, _AT_ONCE = 1_000, 2_000
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
 """Pages of the write-ahead log at which a commit moves them into the file: if this process tidies, and if not."""
 
-T = TypeVar("T")
-
 
 class _File(sqlite3.Connection):
     """The connection, used by one thread."""
@@ -34,10 +31,7 @@ class _File(sqlite3.Connection):
         """Do nothing: a writing transaction locks the whole file."""
 
 
-Work = Callable[[_File], T]
-
-
-class SqliteDatabase:
+class SqliteDatabase(Database):
     """One connection in one thread: SQLite has one writer at a time, and transactions run in the order of the calls."""
 
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
@@ -51,29 +45,19 @@ class SqliteDatabase:
         Raises:
             UserError: a newer release wrote it, or it cannot be used at all.
         """
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
-        self._closed = False
+        super().__init__(ThreadPoolExecutor(1, thread_name_prefix="store"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Opened in the store's thread, because sqlite3 refuses a connection in any other thread.
-            self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
+            self._connection = self._threads.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
         except (OSError, sqlite3.DatabaseError, StoreError) as error:
             raise UserError(f"{path} cannot be used: {error}") from error
 
-    async def do(self, work: Work[T]) -> T:
-        """Run a transaction: commit all of its changes or none.
+    def _commit(self, work: Work[T]) -> T:
+        return _in_transaction(self._connection, work)
 
-        Raises:
-            StoreError: the disk is full, another process has locked the file, or this one has closed it.
-        """
-        self._check_open()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
-
-    async def read(self, work: Work[T]) -> T:
-        """Run a query that does not block writers."""
-        self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _with_retries, self._connection, work)
+    def _query(self, work: Work[T]) -> T:
+        return _with_retries(self._connection, work)
 
     def clock(self) -> float:
         """Return this machine's time."""
@@ -82,12 +66,8 @@ class SqliteDatabase:
     async def aclose(self) -> None:
         """Close the connection after the transactions that were submitted before."""
         self._closed = True
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
-        self._thread.shutdown()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ClosedError("the store is closed")
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._connection.close)
+        self._threads.shutdown()
 
 
 class SqliteStore(Store):
@@ -142,7 +122,7 @@ def _connect(path: Path, pages: int) -> _File:
     return connection
 
 
-def _migrate(connection: _File) -> None:
+def _migrate(connection: Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(STEPS):
         raise UserError(
