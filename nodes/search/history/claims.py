@@ -9,8 +9,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from nodes.search.git.errors import SearchError
-from nodes.search.history.contrast import WORDINGS, Mention, Role, role_of_last, roles_of
-from nodes.search.history.marks import find_marks, is_blamed, is_in_use, name_before, sentences, unmarked
+from nodes.search.history.contrast import WORDINGS, Role, role_of_last, roles_of
+from nodes.search.history.marks import find_marks, is_blamed, is_in_use, sentences, unmarked
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
 
@@ -26,9 +26,6 @@ MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
 MAX_NAMED = 5
 """Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 _FORM_LINES = 20
-_FROM_TO = re.compile(
-    r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
-)
 _OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
 _HEADING = re.compile(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
 """A heading of a form under which a version has a role."""
@@ -86,8 +83,8 @@ def read_claims(title: str, body: str) -> Claims:
     # An answer says what its question asks: "Did it work before?", and then only "Yes, in 1.2".
     alone = (text for text in sentences(f"{title[:1_000]}\n\n{prose}") if text not in answers.values())
     texts = islice(chain(alone, answers), MAX_SENTENCES)
-    written = [(sentence, list(find_marks(sentence))) for sentence in texts]
-    roles = roles_of([(text, _mentions(text, marks)) for text, marks in written])
+    written = [(sentence, find_marks(sentence)) for sentence in texts]
+    roles = roles_of([(text, [mark for mark in marks if mark.kind in ("version", "day")]) for text, marks in written])
     in_text = (found for at, (text, marks) in enumerate(written) for found in _read(text, marks, at, roles))
     found = dict.fromkeys(islice(in_text, MAX_CLAIMS))
     claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
@@ -108,46 +105,18 @@ def names_history(title: str, body: str) -> bool:
     return bool(claims.versions or claims.commits or claims.numbers)
 
 
-def _mentions(sentence: str, marks: Sequence[Mark]) -> list[Mention]:
-    """Return the versions and days among marks, each with the name of the product if it must be one."""
-    found = []
-    for mark, (name, certain) in zip(marks, _names(sentence, marks), strict=True):
-        if mark.kind == "version":
-            found.append(Mention(mark.text, mark.start, mark.end, name.lower() if certain else "", bool(name)))
-        elif mark.kind == "day":
-            found.append(Mention(mark.text.replace("-", "."), mark.start, mark.end, "day"))
-    return found
-
-
-def _names(sentence: str, marks: Sequence[Mark]) -> list[tuple[str, bool]]:
-    """Return the word that may name the product of each mark, and whether it must be a name."""
-    names: list[tuple[str, bool]] = []
-    left = 0
-    for mark in marks:
-        name = name_before(sentence[left : mark.start], is_file=mark.is_file)
-        # "numpy 1.2 to 1.3": both are of numpy.
-        follows = bool(names) and not name[0] and _FROM_TO.fullmatch(sentence[left : mark.start])
-        names.append(names[-1] if follows else name)
-        left = mark.end
-    return names
-
-
 def _read(
-    sentence: str, marks: Sequence[Mark], place: int, roles: Mapping[tuple[int, int], Role]
+    sentence: str, marks: Sequence[Mark], number: int, roles: Mapping[tuple[int, int], Role]
 ) -> Iterator[tuple[str, Claim | Named]]:
-    names = _names(sentence, marks)
-    mention = -1
-    for number, mark in enumerate(marks):
-        mention += mark.kind in ("version", "day")
+    ends = (*(mark.start for mark in marks[1:]), len(sentence))
+    for mark, end in zip(marks, ends, strict=False):
+        part = roles.get((number, mark.start))
         if mark.kind in ("sha", "number"):
             lead = sentence[: mark.start]
-            right = marks[number + 1].start if number + 1 < len(marks) else len(sentence)
-            blamed = is_blamed(lead, sentence[mark.end : right])
+            blamed = is_blamed(lead, sentence[mark.end : end])
             yield mark.kind, Named(mark.text, blamed, in_use=mark.kind == "sha" and not blamed and is_in_use(lead))
-            continue
-        part = roles.get((place, mention))
-        if part is not None and mark.kind == "version":
-            yield mark.kind, Claim(part, mark.text, *names[number])
+        elif part is not None and mark.kind == "version":
+            yield mark.kind, Claim(part, mark.text, mark.name, mark.certain)
         # A day in a sentence without such a word is mostly a log's, a release's or a build's date.
         elif part is not None and _OF_DAYS.search(sentence):
             yield mark.kind, Claim(part, mark.text)

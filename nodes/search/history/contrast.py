@@ -14,10 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.search.history.versions import parse_version
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from nodes.search.history.marks import Mark
 
 WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
 """Words of reports in many languages."""
@@ -46,81 +46,51 @@ about earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """A version in a sentence."""
-
-    text: str
-    start: int
-    end: int
-    product: str = ""
-    """The name of another product; empty if the version may be the project's."""
-    named: bool = False
-    """Whether a word before it names a product."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Judged:
-    place: tuple[int, int]
-    """The sentence and the position of the version in it."""
-    mention: Mention
+    sentence: int
+    mark: Mark
+    clause: str
     sign: int
     """1 for good, -1 for bad, 0 if the clause does not say."""
-    also: bool = False
+    also: bool
 
 
-def roles_of(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[int, int], Role]:
-    """Return the roles of versions, by sentence and position: as the text compares them, else as their clause says.
+def roles_of(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int, int], Role]:
+    """Return the roles of versions, by sentence and offset: as the text compares them, else as their clause says.
 
     Args:
-        sentences: each sentence with its versions.
+        sentences: each sentence with its versions and days.
     """
     roles: dict[tuple[int, int], Role] = {}
-    for number, (text, mentions) in enumerate(sentences):
-        stepped = _steps(text, mentions)
-        for at, (before, after) in enumerate(_clauses(text, mentions)):
+    for number, (text, marks) in enumerate(sentences):
+        stepped = _steps(text, marks)
+        for at, (before, after) in enumerate(_clauses(text, marks)):
             sign = stepped.get(at, 0)
-            role = ("good" if sign > 0 else "bad") if sign else _alone(before, after, mentions[at])
+            role = ("good" if sign > 0 else "bad") if sign else _alone(before, after, is_named=marks[at].is_named)
             # "Upgrading numpy from 1.2 to 1.3 breaks kettle 2.3": the fault is new in the other product.
             role = "affected" if stepped and not sign and role == "bad" else role
-            roles |= {(number, at): role} if role else {}
+            roles |= {(number, marks[at].start): role} if role else {}
     return roles | _compared(sentences)
 
 
 def is_cue(text: str) -> bool:
     """Return whether a text has a word that says whether something works."""
-    return any(
-        pattern.search(text)
-        for pattern in (
-            SAYS["good"],
-            SAYS["bad"],
-            SAYS["new"],
-            SAYS["updated"],
-            SAYS["reverted"],
-            SAYS["fixed"],
-            SAYS["used"],
-            SAYS["neutral"],
-        )
-    )
+    cues = ("good", "bad", "new", "updated", "reverted", "fixed", "used", "neutral")
+    return any(SAYS[name].search(text) for name in cues)
 
 
-def _alone(before: str, after: str, mention: Mention) -> Role | None:
+def _alone(before: str, after: str, *, is_named: bool) -> Role | None:
     """Return the role of a version by the words next to it, else by those of its whole clause."""
-    if mention.named:
+    if is_named:
         before = f"{before.rstrip().rpartition(' ')[0]} "
     near_before, near_after = SAYS["cut"].split(f" {before}")[-1], SAYS["cut"].split(after, maxsplit=1)[0]
     role = _stated(near_before, near_after)
     # A colon or a bracket may stand between a version and the words about it.
     if role is None and not _says(near_before + near_after):
         role = _stated(before[-NEAR:], after[:NEAR])
-    is_used = SAYS["used"].search(before) or mention.named
-    if (
-        role is None
-        and is_used
-        and not SAYS["fixed"].search(near_before)
-        and not SAYS["neutral"].search(f"{near_before} {near_after}")
-    ):
-        return "affected"
-    return role
+    if role or not (is_named or SAYS["used"].search(before)) or SAYS["fixed"].search(near_before):
+        return role
+    return None if SAYS["neutral"].search(f"{near_before} {near_after}") else "affected"
 
 
 def _stated(before: str, after: str) -> Role | None:
@@ -154,18 +124,19 @@ def _has_changed(before: str, after: str) -> bool:
     )
 
 
-def _compared(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[int, int], Role]:
+def _compared(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int, int], Role]:
     """Return the roles of the versions of which one is good and a later one bad."""
-    judged = [one for number, (text, mentions) in enumerate(sentences) for one in _judged(number, text, mentions)]
+    judged = [one for number, (text, marks) in enumerate(sentences) for one in _judged(number, text, marks)]
     roles: dict[tuple[int, int], Role] = {}
-    products = dict.fromkeys(one.mention.product for one in judged)
+    products = dict.fromkeys(one.mark.product for one in judged)
     # "kettle==1.2 works, with 1.3 it does not": a version without a name belongs to the only name.
     joined = {*products} if len(products) == 2 and "" in products and _OTHERS.isdisjoint(products) else set()
     for product in dict.fromkeys("" if product in joined else product for product in products):
-        group = _completed([one for one in judged if one.mention.product in joined | {product}])
-        group = group if any(one.sign for one in group) else _denied(group, sentences)
+        group = _completed([one for one in judged if one.mark.product in joined | {product}])
+        group = group if any(one.sign for one in group) else _denied(group)
         if _is_regression(group):
-            roles |= {one.place: "good" if one.sign > 0 else "bad" for one in group if one.sign}
+            signed = (one for one in group if one.sign)
+            roles |= {(one.sentence, one.mark.start): "good" if one.sign > 0 else "bad" for one in signed}
     return roles
 
 
@@ -176,102 +147,90 @@ def role_of_last(sentence: str) -> Role | None:
     found = SAYS["last"].search(sentence)
     if found is None:
         return None
-    ((before, after),) = _clauses(sentence, [Mention("", found.start(), found.end())])
-    cut = SAYS["cut"].search(after)
-    return "good" if _sign(before, after[: cut.start()] if cut else after) > 0 else None
+    before = sentence[max(0, found.start() - 2 * NEAR) : found.start()]
+    after = SAYS["cut"].split(sentence[found.end() : found.end() + 2 * NEAR], maxsplit=1)[0]
+    return "good" if _sign(before, after) > 0 else None
 
 
 def _is_regression(group: Sequence[_Judged]) -> bool:
     """Return whether a version is good and a later one bad, and no version is both."""
-    signs: dict[str, set[int]] = {}
-    for one in group:
-        signs.setdefault(one.mention.text, set()).add(one.sign)
-    good = [
-        version for text, found in signs.items() if found <= {0, 1} and 1 in found and (version := parse_version(text))
-    ]
-    bad = [
-        version
-        for text, found in signs.items()
-        if found <= {0, -1} and -1 in found and (version := parse_version(text))
-    ]
-    mixed = any({1, -1} <= found for found in signs.values())
-    return bool(good and bad) and not mixed and min(good) < max(bad)
+    good, bad = ({one.mark for one in group if one.sign == sign} for sign in (1, -1))
+    if not {mark.text for mark in good}.isdisjoint(mark.text for mark in bad):
+        return False
+    older, newer = ([version for mark in marks if (version := mark.version)] for marks in (good, bad))
+    return bool(older and newer) and min(older) < max(newer)
 
 
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:
     """Give a version without a role the opposite one of its neighbour, in the same or the next sentence."""
     found = list(group)
     decided = [one for one in group if one.sign]
-    versions = {one.mention.text for one in group}
+    versions = {one.mark.text for one in group}
     for at, one in enumerate(group):
-        near = [other for other in decided if not other.also and abs(other.place[0] - one.place[0]) <= 1]
+        near = [other for other in decided if not other.also and abs(other.sentence - one.sentence) <= 1]
         # A third version may belong to either side.
-        if one.sign or one.also or len(versions) != 2 or not near or near[0].mention.text == one.mention.text:
+        if one.sign or one.also or len(versions) != 2 or not near or near[0].mark.text == one.mark.text:
             continue
-        mine, other = parse_version(one.mention.text), parse_version(near[0].mention.text)
+        mine, other = one.mark.version, near[0].mark.version
         if mine and other and mine != other and (mine < other) == (near[0].sign < 0):
             found[at] = replace(one, sign=-near[0].sign)
     return found
 
 
-def _denied(group: Sequence[_Judged], sentences: Sequence[tuple[str, Sequence[Mention]]]) -> list[_Judged]:
+def _denied(group: Sequence[_Judged]) -> list[_Judged]:
     """Judge two versions by a negation in one of their clauses: "1.2 prints it, 1.3 does not"."""
-    texts = [one.mention.text for one in group]
-    versions = {text: version for text in texts if (version := parse_version(text))}
+    versions = {one.mark.text: version for one in group if (version := one.mark.version)}
     if len(group) != 2 or len(versions) != 2:
         return list(group)
-    older, newer = sorted(group, key=lambda one: versions[one.mention.text])
-    clauses = [" ".join(list(_clauses(*sentences[one.place[0]]))[one.place[1]]) for one in (older, newer)]
-    denials = sum(bool(SAYS["not"].search(clause)) for clause in clauses)
-    one, other = ({word[:_STEM].lower() for word in _WORD.findall(clause)} for clause in clauses)
+    older, newer = sorted(group, key=lambda one: versions[one.mark.text])
+    denials = sum(bool(SAYS["not"].search(one.clause)) for one in group)
+    one, other = ({word[:_STEM].lower() for word in _WORD.findall(judged.clause)} for judged in group)
     # Versions of other software have a name, and no word in common.
-    is_pair = not one.isdisjoint(other) or not (older.mention.named or newer.mention.named)
+    is_pair = not one.isdisjoint(other) or not (older.mark.is_named or newer.mark.is_named)
     if (
         denials != 1
         or not is_pair
-        or abs(older.place[0] - newer.place[0]) > 1
-        or SAYS["untried"].search(" ".join(clauses))
+        or abs(older.sentence - newer.sentence) > 1
+        or SAYS["untried"].search(f"{older.clause} {newer.clause}")
     ):
         return list(group)
     return [replace(older, sign=1), replace(newer, sign=-1)]
 
 
-def _judged(number: int, text: str, mentions: Sequence[Mention]) -> Iterator[_Judged]:
+def _judged(number: int, text: str, marks: Sequence[Mark]) -> Iterator[_Judged]:
     """Yield what a sentence says of each of its versions."""
-    clauses = list(_clauses(text, mentions))
-    stepped = _steps(text, mentions)
+    clauses = list(_clauses(text, marks))
+    stepped = _steps(text, marks)
     signs = [stepped.get(at, _sign(before, after)) for at, (before, after) in enumerate(clauses)]
-    for at, mention in enumerate(mentions):
+    for at, mark in enumerate(marks):
         # A label of a form: "Expected (2.1.0)".
-        before = text[: mention.start]
+        before = text[: mark.start]
         is_good = SAYS["expected"].match(before) or SAYS["helps"].match(clauses[at][1])
         signs[at] = 1 if is_good else -1 if SAYS["actual"].match(before) else signs[at]
     also = [bool(SAYS["also"].search(before) or SAYS["also"].search(after)) for before, after in clauses]
-    for at, (one, other) in enumerate(pairwise(mentions)):
+    for at, (one, other) in enumerate(pairwise(marks)):
         # "2.1 and 2.2 fail": the versions of a list have one role.
         differ = signs[at] * signs[at + 1] < 0
         if differ or at in stepped or at + 1 in stepped or not _is_list(text[one.end : other.start]):
             continue
         signs[at] = signs[at + 1] = signs[at] or signs[at + 1]
         also[at] = also[at + 1] = True
-    for at, mention in enumerate(mentions):
-        if not SAYS["fixed"].search(" ".join(clauses[at])) or signs[at] > 0:
-            yield _Judged((number, at), mention, signs[at], also[at])
+    for at, mark in enumerate(marks):
+        clause = " ".join(clauses[at])
+        if not SAYS["fixed"].search(clause) or signs[at] > 0:
+            yield _Judged(number, mark, clause, signs[at], also[at])
 
 
 def _is_list(between: str) -> bool:
     if len(between) > _LISTED or re.search(r"[.!?;。|]", between):
         return False
-    return not any(
-        pattern.search(between)
-        for pattern in (SAYS["good"], SAYS["bad"], SAYS["not"], SAYS["since"], SAYS["contrast"], SAYS["arrow"])
-    )
+    return not any(SAYS[name].search(between) for name in ("good", "bad", "not", "since", "contrast", "arrow"))
 
 
-def _steps(text: str, mentions: Sequence[Mention]) -> dict[int, int]:
+def _steps(text: str, marks: Sequence[Mark]) -> dict[int, int]:
     """Return the signs in ``upgraded from X to Y`` and ``X -> Y``, by position."""
     signs: dict[int, int] = {}
-    for at, (one, other) in enumerate(pairwise(mentions)):
+    for at, (one, other) in enumerate(pairwise(marks)):
         between = text[one.end : other.start]
         lead, rest = text[max(0, one.start - NEAR) : one.start], text[other.end : other.end + NEAR]
         if (
@@ -281,19 +240,19 @@ def _steps(text: str, mentions: Sequence[Mention]) -> dict[int, int]:
         ):
             continue
         is_step = SAYS["between"].search(lead) or SAYS["arrow"].search(between) or SAYS["reverted"].search(lead)
-        left, right = parse_version(one.text), parse_version(other.text)
+        left, right = one.version, other.version
         if left and right and (is_step or SAYS["updated"].search(f"{lead} {between} {rest}")):
             # "Downgraded from 3 to 2" turns the order around; the older one is good.
             signs |= {at: 1 if left < right else -1, at + 1: -1 if left < right else 1}
     return signs
 
 
-def _clauses(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, str]]:
+def _clauses(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
     """Yield the words of each version's clause before and after it."""
     bounds = [0]
-    first, last = (text[: mentions[0].start], text[mentions[-1].end :]) if mentions else ("", "")
+    first, last = (text[: marks[0].start], text[marks[-1].end :]) if marks else ("", "")
     behind = not _says(first) and _says(last)
-    for one, other in pairwise(mentions):
+    for one, other in pairwise(marks):
         between = text[one.end : other.start]
         # A colon directly before a version belongs to the words before it.
         cuts = [cut for cut in SAYS["cut"].finditer(between) if cut[0] != ":" or between[cut.end() :].strip()]
@@ -302,9 +261,9 @@ def _clauses(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, str]
         else:
             bounds += [other.start if behind or SAYS["joined"].match(between) else one.end]
     bounds.append(len(text))
-    for at, mention in enumerate(mentions):
-        before = text[max(bounds[at], mention.start - 2 * NEAR) : mention.start]
-        yield before, text[mention.end : min(bounds[at + 1], mention.end + 2 * NEAR)]
+    for at, mark in enumerate(marks):
+        before = text[max(bounds[at], mark.start - 2 * NEAR) : mark.start]
+        yield before, text[mark.end : min(bounds[at + 1], mark.end + 2 * NEAR)]
 
 
 def _says(text: str) -> bool:

@@ -8,9 +8,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from nodes.search.history.contrast import NEAR, WORDINGS, is_cue
+from nodes.search.history.versions import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from packaging.version import Version
 
 MarkKind = Literal["day", "version", "number", "sha"]
 _SENTENCE = 400
@@ -68,6 +71,9 @@ _FIXED = re.compile(r"\b(?:fix|merg|land|solv|revert|resolv|introduc|since)\w{0,
 _BLAMED_AFTER = re.compile(
     r"\W{0,3}(?:\w{1,20} ){0,3}(?:first bad|culprit|introduced|broke|caused|regress)", re.IGNORECASE
 )
+_FROM_TO = re.compile(
+    r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
 _NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
 _SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
@@ -85,12 +91,32 @@ class Mark:
     """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
     start: int
     end: int
-    is_file: bool = False
-    """Whether the version is part of the name of a program's file; then the end is the name's."""
+    """Of the whole name, if a version is part of the name of a program's file."""
+    name: str
+    """The word before it, which may name the product of a version; empty for a function word."""
+    certain: bool
+    """Whether that word must be a name."""
+
+    @property
+    def product(self) -> str:
+        """The name of another product; empty if the version may be the project's."""
+        # Days are compared with each other only.
+        return "day" if self.kind == "day" else self.name.lower() if self.certain else ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a word before a version names a product."""
+        return self.kind == "version" and self.name != ""
+
+    @property
+    def version(self) -> Version | None:
+        """The version, or a day as a version; None if it is not one."""
+        return parse_version(self.text.replace("-", ".") if self.kind == "day" else self.text)
 
 
-def find_marks(sentence: str) -> Iterator[Mark]:
+def find_marks(sentence: str) -> list[Mark]:
     """Find everything in a sentence that may state when something broke."""
+    marks: list[Mark] = []
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
         text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
@@ -101,7 +127,14 @@ def find_marks(sentence: str) -> Iterator[Mark]:
         ):
             file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
             is_file = file is not None and not sentence[found.start() - 1].isspace()
-            yield Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), is_file)
+            between = sentence[marks[-1].end if marks else 0 : found.start()]
+            name, certain = name_before(between, is_file=is_file)
+            if marks and not name and _FROM_TO.fullmatch(between):  # "numpy 1.2 to 1.3": both are of numpy
+                name, certain = marks[-1].name, marks[-1].certain
+            marks.append(
+                Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), name, certain)
+            )
+    return marks
 
 
 def sentences(text: str) -> Iterator[str]:
