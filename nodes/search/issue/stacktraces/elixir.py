@@ -104,15 +104,16 @@ def _terms(lines: Sequence[Line]) -> Iterator[StackTrace]:
         reason = _REASON.search(text, max(0, run[0].start() - _APART), run[0].start())
         first, last = (bisect_right(starts, at) - 1 for at in (run[0].start(), run[-1].end() - 1))
         frames = [
-            Frame(forward(found[3]), int(found[4]), _function(found[2]), found[1].removeprefix("Elixir."))
+            # ``-total/1-fun-0-`` is a function inside ``total``.
+            Frame(
+                forward(found[3]),
+                int(found[4]),
+                found[2].lstrip("-").partition("/")[0] or None,
+                found[1].removeprefix("Elixir."),
+            )
             for found in run
         ]
         yield build_trace("elixir", Heading(reason[1] if reason else None), frames, lines[first : last + 1])
-
-
-def _function(written: str) -> str | None:
-    """Return the function in ``-total/1-fun-0-``, and a plain name."""
-    return written.lstrip("-").partition("/")[0] or None
 
 
 def _struct(lines: Sequence[Line], index: int) -> FramelessError | None:

@@ -119,11 +119,8 @@ def _heading_above(lines: Sequence[Line], *, floor: int, first: int) -> tuple[in
 
 def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame]) -> StackTrace:
     # Frames above the panic machinery run after the panic and do not show its cause.
-    raised = [at for at, frame in enumerate(frames) if _qualified(frame) in _MACHINERY]
+    names = [f"{frame.module}.{frame.function}" if frame.module else frame.function for frame in frames]
+    raised = [at for at, name in enumerate(names) if name in _MACHINERY]
     # The last one, because a recovered panic that is raised again passes this machinery twice.
     relevant = frames[raised[-1] + 1 :] if raised and raised[-1] + 1 < len(frames) else frames
     return build_trace("go", heading, relevant, lines)
-
-
-def _qualified(frame: Frame) -> str:
-    return f"{frame.module}.{frame.function}" if frame.module else str(frame.function)

@@ -84,10 +84,7 @@ def _located(error: str, rest: str) -> Heading:
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match; only the last 400 characters are searched."""
-    found = None
-    for found in pattern.finditer(text, max(0, len(text) - 400)):  # noqa: B007  the last one is wanted
-        pass
-    return found
+    return next(reversed([*pattern.finditer(text, max(0, len(text) - 400))]), None)
 
 
 def _names_its_place(trace: StackTrace, lines: Sequence[Line]) -> bool:
@@ -115,7 +112,7 @@ def _shifted(trace: StackTrace) -> StackTrace:
     frames = trace.frames
     # The heading's location, if there is one, is the innermost place; its function is the one that the next frame
     # calls.
-    inner = () if _starts_with_call(frames) else frames[:1]
+    inner = () if frames and frames[0].function is not None else frames[:1]
     callers = frames[len(inner) :]
     holders = [(frame.function, frame.module) for frame in callers]
     places = (*inner, *callers) if inner else callers
@@ -125,10 +122,6 @@ def _shifted(trace: StackTrace) -> StackTrace:
         for place, (function, module) in zip(places, holders, strict=True)
     )
     return replace(trace, frames=moved)
-
-
-def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
-    return bool(frames) and frames[0].function is not None
 
 
 def _alone(bare: str) -> Heading | None:

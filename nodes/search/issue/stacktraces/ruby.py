@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs, innermost_first
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs
 from nodes.search.types import Frame, StackTrace
 
 _FRAME = re.compile(
@@ -82,15 +82,13 @@ def _completed(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
     inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
     # Ruby 2.5 to 2.7 print the most recent call last on a terminal, with falling numbers in front.
     if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
-        trace = innermost_first(trace)
+        trace = replace(trace, frames=trace.frames[::-1])
     text = next((match[5] for match in inside if match[5]), None)
-    return _with_error(trace, text) if text else trace
-
-
-def _with_error(trace: StackTrace, text: str) -> StackTrace:
+    if text is None:
+        return trace
     raised = _RAISED.match(text)
     error, message = (raised[2], raised[1]) if raised else (trace.error, text)
-    return StackTrace(trace.language, error, message or None, trace.frames, trace.start, trace.end)
+    return replace(trace, error=error, message=message or None)
 
 
 _DIALECT = Dialect("ruby", frame=_frame, heading=_heading, filler=_OMITTED)

@@ -132,12 +132,12 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
         if trace := dialect.finished(build_trace(dialect.language, heading, frames, lines[top:stop]), lines):
             traces.append(trace)
         floor = index = stop
-    return add_frameless_errors(lines, dialect.language, traces, lambda read, at: _alone(dialect, read[at].bare, at))
-
-
-def _alone(dialect: Dialect, bare: str, index: int) -> FramelessError | None:
-    heading = dialect.alone(bare)
-    return FramelessError(heading, index + 1) if heading else None
+    return add_frameless_errors(
+        lines,
+        dialect.language,
+        traces,
+        lambda read, at: FramelessError(found, at + 1) if (found := dialect.alone(read[at].bare)) else None,
+    )
 
 
 class FramelessError(NamedTuple):
@@ -201,8 +201,3 @@ def same_place(one: Frame, other: Frame) -> bool:
     """Return whether two frames name the same line, even if one path lacks the outer folders."""
     left, right = f"/{one.path}", f"/{other.path}"
     return one.line == other.line and (left.endswith(right) or right.endswith(left))
-
-
-def innermost_first(trace: StackTrace) -> StackTrace:
-    """Reverse the frames of a trace whose language prints the most recent call last."""
-    return replace(trace, frames=trace.frames[::-1])
