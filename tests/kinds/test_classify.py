@@ -40,6 +40,30 @@ def test_kind(title: str, body: str, kind: str) -> None:
     assert classify(title, body).kind == kind
 
 
+PAIRS = [
+    (
+        "The table cannot be filtered",
+        "I have to look through 200 rows each time. Other tools do this.",
+        "No row stays.",
+    ),
+    ("Photos don't load on mobile data", "There is no setting to allow it. Annoying.", "The picture stays blank."),
+    ("Only one tab is open after a start", "We need several and open each by hand.", "The other two are lost."),
+    (
+        "The log is not rotated",
+        "Users want a limit for its size, there is no option.",
+        "`max_size = 10` has no effect.",
+    ),
+    ("Export ignores the hidden columns", "I would like to have them in the file.", "Their cells are empty since 2.1."),
+]
+"""A title, a text below it that asks for something, and one that describes a fault."""
+
+
+@pytest.mark.parametrize(("title", "request_", "fault"), PAIRS, ids=[pair[0] for pair in PAIRS])
+def test_a_complaint_that_asks_for_something_is_less_likely_a_bug(title: str, request_: str, fault: str) -> None:
+    asked, reported = classify(title, request_), classify(title, fault)
+    assert asked.bug_rather_than_feature < reported.bug_rather_than_feature - 0.1
+
+
 TEXTS = st.text(max_size=200) | st.lists(
     st.sampled_from(["crash", "how do i", "add support", "?", "```", "<!--", "-->", "### Version", "\n", "error", "é"]),
     max_size=30,

@@ -21,11 +21,54 @@ _WIDE_MARK = "\uff1f"
 """The question mark of Chinese and Japanese."""
 OPENING = 300
 """Characters of prose that count as the opening, where people say what they want."""
+_PHRASES = {
+    "how to": r"\bhow (do|to|can|should|would|does|could)\b",
+    "is there": r"\b(is|are) there\b|\bis it possible\b",
+    "can I": r"\b(can|could|should|may) (i|we|you|someone|anyone|somebody)\b",
+    "why": r"\bwhy\b",
+    "what is": r"\bwhat('s| is| are| does| do)\b",
+    "wonders": r"\bwonder(ing)?\b|\bcurious\b|\bnot sure\b|\bunderstand\b|\bconfus",
+    "asks for help": r"\bhelp\b|\badvice\b|\bsuggestions?\b|\banyone\b|\bany (idea|one|body)\b",
+    "polite": r"\bthank|\bplease\b",
+    "add": r"\badd(ing)?\b|\bsupport(ing)?\b|\ballow\b|\bimplement|\bprovide|\bintroduce|\bconsider|\benable\b",
+    "option": r"\boption\b|\bability\b|\bexpose\b|\bimprove",
+    "would be nice": r"\bwould(n't)? (be|it be|love|like)\b|\b(it'?d|i'?d) (be|love|like)\b|\bnice (to|if)\b",
+    "useful": r"\buseful\b|\bhelpful\b|\bhandy\b|\bconvenient\b",
+    "feature request": r"\bfeatures?\b|\benhancement\b|\bproposal\b|\brfc\b|\bsuggestion\b|\bidea\b",
+    "instead": r"\binstead\b|\bcurrently\b|\balternative|\bmotivation|\buse[ -]?case|\bworkaround",
+    "error": r"errors?\b|exceptions?\b|\bwarning\b|\btraceback\b|\bfail(s|ed|ing|ure)?\b",
+    "crash": r"\bcrash|\bseg(fault|mentation)|\bpanic|\bhang|\bfreez|\bdeadlock|\bleak|\babort|\bassert",
+    "wrong": r"\bwrong|\bincorrect|\bunexpected|\binvalid|\binconsisten|\bbroken\b|\bbreaks?\b",
+    "problem": r"\bbug(gy)?\b|\bissue\b|\bproblem",
+    "does not": r"\b(doesn'?t|does not|don'?t|isn'?t|is not|no longer|never|cannot|can'?t|unable|won'?t|didn'?t) ",
+    "reproduce": r"\breproduc|\bsteps\b",
+    "expected": r"\bexpect(ed|s)?\b|\bactual\b|\bshould\b",
+    "regression": r"\bregression\b|\bused to\b|\b(since|after) (v?\d|version|upgrad|updat|install)|\bearlier version\b",
+    "trying": r"\b(i'?m|i am|i was|i have been|i've been|we are|i) (trying|tried|try|want|wanted|need)\b|\btrying to\b",
+    "build": r"\binstall|\bbuild(ing)?\b|\bcompil|\bcmake\b|\bpip\b|\bnpm\b",
+    "solve": r"\bsame (problem|issue|error)\b|\bsolve|\bsolution\b|\bfix(ed)?\b",
+    "needs": r"\b(?:i|we|you|users?|people|one) (?:also |would |often |only )?"
+    r"(?:ha(?:ve|s) to|needs?|wants?|must|prefer|wish|(?:like|love) to|could|lose|forg[eo]t)\b",
+    "tedious": r"\b(?:a pain|annoy(?:ing|s)|tedious|cumbersome|inconvenient|confus(?:ing|es)|frustrating|unusable"
+    r"|hard to|too much|difficult|time[- ]consuming|waste)\b",
+    "others have it": r"\bother (?:apps?|tools?|editors?|programs?|clients?|players?|librar|projects?|people|users)"
+    r"|\b(?:unlike|similar to|just like|like in) ",
+    "none": r"\b(?:(?:is|are) missing|there(?: is|'s| are) (?:no|not any|neither)|lacks|ha(?:s|ve|d) no|with no"
+    r"|without any|not available)\b",
+    "not supported": r"\b(?:not|\wn't) (?:\w{1,12} )?(?:support|allow|provide|offer|accept|include|respect|remember"
+    r"|(?:possible|available|compatible|configurable)\b)",
+    "bad result": r"\b(?:empty|blank|twice|duplicated?|cut off|dead|stuck|no effect|nothing happens|disappear|vanish"
+    r"|garbled|corrupt|null|nan|undefined|lost|flicker|froze)",
+    "my own": r"\bmy (code|project|app|application|model|computer|pc|laptop|machine|system)\b|\bi g[eo]t\b|\bgetting\b",
+}
+_ENGLISH = {name: re.compile(pattern) for name, pattern in _PHRASES.items()}
 # One search, because the phrases of eight languages in an English text would take as long as the rest of the work.
 _NOT_ENGLISH = re.compile(
     r"[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
     r"|\b(?:el|los|las|una|que|por|con|del|le|les|des|une|est|pas|pour|der|das|und|ist|nicht|beim|uma|dos|para|com)\b"
 )
+_VALUE = re.compile(r"[=\d]|`[^`]*`|->|→")
+"""What a title quotes: a number, code, a result."""
 _TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
 Field = Literal["title", "prose", "code", "cues", "whole"]
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!]")
@@ -79,21 +122,21 @@ def _is_template_line(line: str) -> bool:
     return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
 
 
-def _load_phrases() -> dict[str, list[str]]:
-    """Return the patterns of the text file next to this module by the name of their cue, the English one first."""
-    found: dict[str, list[str]] = {}
+def _in_other_languages() -> dict[str, str]:
+    """Return the patterns of the text file next to this module by the name of their cue."""
+    found: dict[str, list[str]] = {name: [] for name in _PHRASES}
+    name = ""
     for line in Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            found[line[1:-1]] = []
+            name = line[1:-1]
         elif line and not line.startswith("#"):
-            list(found.values())[-1].append(line)
-    return found
+            found[name].append(line)
+    return {name: "|".join(lines) for name, lines in found.items() if lines}
 
 
-_LINES = _load_phrases()
-_ENGLISH = {name: re.compile(lines[0]) for name, lines in _LINES.items()}
+_OTHERS = _in_other_languages()
 # The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
-PHRASES = {name: re.compile("|".join(lines)) for name, lines in _LINES.items()}
+PHRASES = {name: re.compile("|".join(filter(None, (own, _OTHERS.get(name))))) for name, own in _PHRASES.items()}
 
 
 def _phrases(parts: Parts) -> Iterator[str]:
@@ -112,6 +155,7 @@ def _phrases(parts: Parts) -> Iterator[str]:
 def _shapes(parts: Parts) -> Iterator[str]:
     shapes = {
         "title: question mark": "?" in parts.title,
+        "title: value": bool(_VALUE.search(parts.title)),
         "prose: question mark": "?" in parts.prose,
         "prose: question marks": parts.prose.count("?") > 1,
         "trace": bool(_TRACE.search(parts.whole)),
