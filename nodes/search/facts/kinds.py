@@ -26,6 +26,7 @@ from nodes.search.facts.places import (
     named_here,
     pasted_here,
     quoted_here,
+    spelled_here,
     worded_here,
 )
 from nodes.search.facts.witness import Witness
@@ -51,6 +52,7 @@ FINDERS: tuple[Finder, ...] = (
     quoted_here.find,
     error_form.find,
     outside.find,
+    spelled_here.find,
     labelled_here.find,
     worded_here.find,
     # The next finders explain facts of those above, so they come after them.
@@ -95,10 +97,12 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
 
 
 def _finder_of(fact: Fact) -> ModuleType:
-    """Return the module that found an expression, a label or words."""
-    return (
-        labelled_here if labelled_here.is_label(fact) else worded_here if worded_here.is_worded(fact) else quoted_here
-    )
+    """Return the module that found an expression, a label, words or a name in other spelling."""
+    if labelled_here.is_label(fact):
+        return labelled_here
+    if worded_here.is_worded(fact):
+        return worded_here
+    return spelled_here if spelled_here.is_spelled(fact) else quoted_here
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:

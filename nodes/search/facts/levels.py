@@ -197,7 +197,7 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
-        is_inside = fact.symbol in of_title and fact.kind not in ("defined_once", "named_here")
+        is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in ("defined_once", "named_here"))
         rank = first.index(fact.path) if fact.path in first else len(first)
         return not is_inside, kind, is_weak, rank, fact.symbol not in functions
 

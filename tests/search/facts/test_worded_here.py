@@ -22,6 +22,13 @@ def test_a_title_leads_to_the_text_of_its_words(tmp_path: Path, path: str, code:
     assert (fact.path, fact.line, fact.strong, fact.unclaimed) == (path, line, True, True)
 
 
+def test_a_text_in_a_file_of_texts_leads_to_its_use(tmp_path: Path):
+    texts = "export default {\n  saveFailed: '保存配置失败',\n};\n"
+    files = {"src/i18n/zh.ts": texts, "src/save.ts": "export function save() {\n  alert(t('saveFailed'));\n}\n"}
+    (fact,) = of_kind(facts_of(tmp_path, files, "注册配置保存失败"), "quoted_here")
+    assert (fact.path, fact.line) == ("src/save.ts", 2)
+
+
 NONE = [
     pytest.param({"model.vue": BUTTON}, "模型不见了", id="a-word-is-missing"),
     pytest.param({"Windows.cs": CLOSE}, "初期設定のウィンドウを閉じた", id="part-of-a-longer-word"),

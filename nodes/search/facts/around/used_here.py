@@ -54,9 +54,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 found.append(one)
     # A name on few lines points to a place. The sort is stable, so equal ones stay in the order of the report.
     found.sort(key=lambda item: (item[0], -len(item[1].symbol or "")))
-    # A class and its method may both have the line.
-    lines = {(fact.path, fact.line, fact.words): fact for _, fact in reversed(found)}
-    yield from [fact for _, fact in found if lines[fact.path, fact.line, fact.words] is fact][:MAX_FACTS]
+    # A class and its method may both have the line, and a line may use several names.
+    lines = {(fact.path, fact.line): fact for _, fact in reversed(found)}
+    yield from [fact for _, fact in found if lines[fact.path, fact.line] is fact][:MAX_FACTS]
 
 
 def _wanted(inquiry: FinderInput) -> list[Name]:

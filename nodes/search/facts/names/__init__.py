@@ -52,6 +52,8 @@ _GENERAL = frozenset(
 )
 BUILT_IN = _GENERAL | frozenset(dir(builtins)) | {"NoneType", "NilClass"}
 """Common names, such as a language's built-ins; unqualified, they do not refer to the project."""
+SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
+"""Names of error classes; the fault is rarely where an error class is defined or caught."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import folder_of_copies, whole_word
-from nodes.search.facts.names import BUILT_IN, inherited, names, names_of_code
+from nodes.search.facts.names import BUILT_IN, SYMPTOM, inherited, names, names_of_code
 from nodes.search.facts.names.inherited import is_inherited
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.paths.suffixes import module_parts
@@ -35,8 +35,6 @@ _HEAD = (
 """A line that defines a name, in most languages."""
 _VARIABLE = r"^{0}\s{{0,4}}(?::[^=\n]{{1,80}})?=(?!=)(?!.{{0,400}}\b{0}\b)"
 """A line outside functions that gives a name a value, unless it only repeats the name, as a second export does."""
-_SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
-"""Names of error classes; the fault is rarely where an error class is defined."""
 _FORWARDS = re.compile(r"\s*#\s*define\s+\w+\([^()]{0,200}\)\s*\w+\s*\(.{0,400}\)\s*$")
 """A macro of one line that only calls another name; the fault is rarely in it."""
 _BODILESS = re.compile(r"[^=]{1,300}\)[^=(){}]{0,80};\s*$")
@@ -258,7 +256,7 @@ def _is_marked(hit: _Hit) -> bool:
 
 
 def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
-    if _SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
+    if SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
         return False
     # The types of the parameters select one function, however many files use its name.
     if hit.signature and (hit.name.in_title or hit.name.marked):

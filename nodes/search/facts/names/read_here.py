@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names import BUILT_IN, SYMPTOM, names
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import STOPWORDS, term_hash
 
@@ -118,6 +118,7 @@ def _wanted(inquiry: FinderInput) -> list[str]:
         bare = text.lstrip("-")
         if (
             bare.lower() in STOPWORDS
+            or SYMPTOM.search(bare)
             or len(longest(bare)) < SHORTEST
             or (bare == text and text.isidentifier() and text not in plain)
         ):

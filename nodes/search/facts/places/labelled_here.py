@@ -43,8 +43,10 @@ _CUE = re.compile(
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
 """What stands after it."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
-_UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,12}")
+_UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
+SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
+"""Number of characters of a label among them."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|--?\w|:$|\w_\w")
 _KEYED = re.compile(
     r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}[:=]\s{0,4}[\"']?$"
@@ -57,7 +59,7 @@ _TEXTS = re.compile(
 _MARKUP = re.compile(
     r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php)$"
 )
-_FILE_OF_TEXTS = re.compile(
+FILE_OF_TEXTS = re.compile(
     r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
     r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
 )
@@ -127,7 +129,9 @@ def _length(text: str) -> int:
 
 def _plain_labels(issue: Issue) -> Iterator[str]:
     """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
-    yield from _UNSPACED.findall(issue.title)
+    for run in _UNSPACED.findall(issue.title):
+        for length in range(min(LONGEST_UNSPACED, len(run)), SHORTEST_UNSPACED - 1, -1):
+            yield from (run[at : at + length] for at in range(len(run) - length + 1))
     for line in (issue.title, *issue.prose):
         plain = URL.sub(" ", line[:MAX_WIDTH])
         arrows = list(_MENU.finditer(plain))
@@ -163,7 +167,7 @@ def _hits(witness: Witness, wanted: Iterable[str]) -> list[Hit]:
 def has_text(hit: Hit, label: str) -> bool:
     """Return whether a line of own code or of a template has a label as a whole string or as its whole text."""
     is_prose = is_comment(hit.text) or re.search(r"\"{3}|'{3}", hit.text)
-    if is_prose or not _is_own_text(hit.path) or _FILE_OF_TEXTS.search(hit.path):
+    if is_prose or not _is_own_text(hit.path) or FILE_OF_TEXTS.search(hit.path):
         return False
     texts = ("".join(groups) for groups in _TEXTS.findall(hit.text))
     alone = (hit.text,) if _MARKUP.search(hit.path) else ()
@@ -235,7 +239,7 @@ def uses_of(witness: Witness, key: str) -> list[Hit]:
 
 
 def _uses(hit: Hit, name: str) -> bool:
-    is_code = len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and not _FILE_OF_TEXTS.search(hit.path)
+    is_code = len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and not FILE_OF_TEXTS.search(hit.path)
     return is_code and bool(whole_word(name).search(hit.text))
 
 

@@ -103,6 +103,9 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         words = words_of(lines, at, place)
         if line is None or text is None or (number, line) in seen or not inquiry.issue.holds(words):
             continue
+        # A bracket is not what a report is about: the number is that of another version.
+        if not any(map(str.isalnum, text)):
+            continue
         seen.add((number, line))
         path, symbol = code.path(number), code.symbol(number, line)
         if "://" in words and (path in linked or links(words)):  # the link is a fact of its own, or of another commit

@@ -50,7 +50,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for group in groups:
         for judgement in group:
             places = [
-                (number, line) for number in near.get(judgement.words, ()) for line in _lines(code, number, judgement)
+                (number, line) for number in near.get(judgement.words, ()) for line in lines_of(code, number, judgement)
             ]
             if not places:
                 continue
@@ -93,7 +93,7 @@ def _in_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]
     return left.tolist()
 
 
-def _lines(code: Code, number: int, one: Expression) -> Iterator[int]:
+def lines_of(code: Code, number: int, one: Expression) -> Iterator[int]:
     """Yield the lines of a file that contain an expression, without tests."""
     for line in lines_with(code.lines(number), one):
         if not code.is_tested(number, line):
@@ -137,13 +137,14 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the line does not contain it"
     hits = witness.grep(max(one.names, key=len), own=True) or ()
     paths = sorted({hit.path for hit in hits if one.is_in(hit.text[:MAX_WIDTH])})
-    held = [(path, line) for path in paths for line in _checked_lines(witness.lines(path, 1, MAX_LINES), one)]
+    held = [(path, line) for path in paths for line in checked_lines(witness.lines(path, 1, MAX_LINES), one)]
     if (fact.path, fact.line) not in held:
         return "the line is no code"
     other = next((path for path, _ in held if path != fact.path), fact.path)
     return None if len(held) <= (fact.count or 0) else f"`{other}` contains it as well"
 
 
-def _checked_lines(lines: Sequence[str], one: Expression) -> list[int]:
+def checked_lines(lines: Sequence[str], one: Expression) -> list[int]:
+    """Return the lines of code of a file that contain an expression, without the tests at its end."""
     tests = next((line for line, text in enumerate(lines, 1) if _TESTS.match(text)), len(lines) + 1)
     return [line for line in lines_with(lines, one) if line < tests]

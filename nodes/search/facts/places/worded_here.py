@@ -6,6 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.places.labelled_here import FILE_OF_TEXTS, key_of, uses_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 
@@ -19,6 +20,8 @@ LEAST = 4
 """Minimum number of characters, without those of grammar, that a text of code shares with the title."""
 MAX_PAIRS = 40
 MAX_WIDTH = 400
+FEW = 2
+"""Maximum number of lines that use a text by its key."""
 MAX_TEXTS = 12
 """Maximum number of texts of code, the longest first, whose lines are counted."""
 _KANA = "\u3041-\u309f"
@@ -40,16 +43,26 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}
     for text in sorted(texts, key=lambda text: (-_content_length(text), text))[:MAX_TEXTS]:
         held = [hit for hit in hits if text in _TEXT.findall(hit.text)]
-        number = inquiry.code.number(held[0].path) if len(held) == 1 else None
+        key, used = _uses(inquiry.witness, held[0], text) if len(held) == 1 else ("", [])
+        place = used[0] if used else held[0]
+        number = inquiry.code.number(place.path) if len(held) == 1 else None
         if number is None:
             continue
-        symbol, words = inquiry.code.symbol(number, held[0].line), max(texts[text], key=len)
-        says = f"The title has the words of “{text}”, which is in `{symbol or held[0].path}`."
+        symbol, words = inquiry.code.symbol(number, place.line), max(texts[text], key=len)
+        where = f"`{key}` in `{held[0].path}`; this line uses it" if used else f"in `{symbol or place.path}`"
+        says = f"The title has the words of “{text}”, which is {where}."
         yield Fact(
-            "quoted_here", says, words, held[0].path, held[0].line, held[0].text.removesuffix("\r"), symbol,
+            "quoted_here", says, words, place.path, place.line, place.text.removesuffix("\r"), symbol,
             count=1, strong=True, unclaimed=True,
         )  # fmt: skip
         return
+
+
+def _uses(witness: Witness, hit: Hit, text: str) -> tuple[str, list[Hit]]:
+    """Return the key of a text in a file of texts, and the few lines that use it."""
+    key = key_of(witness, hit, text) if FILE_OF_TEXTS.search(hit.path) else None
+    used = uses_of(witness, key) if key else []
+    return key or "", used if len(used) <= FEW else []
 
 
 def _own(hits: Iterable[Hit]) -> list[Hit]:
@@ -97,10 +110,15 @@ def is_worded(fact: Fact) -> bool:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the text consists of words of the title, and that no other line of own code has it."""
-    found = re.match(r"The title has the words of “([^”]+)”", fact.says)
+    found = re.match(r"The title has the words of “([^”]+)”, which is (?:`([^`]+)` in `[^`]+`; this line )?", fact.says)
     title = witness.issue_text.split("\n")[0]
     if found is None or not pieces_of(found[1], title):
         return "the title does not have the words"
     held = _own(witness.grep_any((found[1],), words=False))
-    places = [(hit.path, hit.line) for hit in held if found[1] in _TEXT.findall(hit.text)]
+    having = [hit for hit in held if found[1] in _TEXT.findall(hit.text)]
+    places = [(hit.path, hit.line) for hit in having]
+    if found[2] and len(having) == 1:
+        key, used = _uses(witness, having[0], found[1])
+        same = key == found[2] and (fact.path, fact.line) in {(hit.path, hit.line) for hit in used}
+        return None if same else "the line does not use the text"
     return None if places == [(fact.path, fact.line)] else "other lines have the text as well"

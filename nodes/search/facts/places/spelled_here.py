@@ -1,0 +1,175 @@
+"""``quoted_here`` for code in other words: a name that words of the report spell, or a setting with its value."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN
+from nodes.search.facts.places.expressions import Expression
+from nodes.search.facts.places.labelled_here import labels
+from nodes.search.facts.places.quoted_here import checked_lines, lines_of
+from nodes.search.facts.types import Fact
+from nodes.search.issue.mentions.places import URL
+from nodes.search.tokens import STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+
+MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
+"""Maximum number of words of a name, and minimum number of letters of three words and of two."""
+FEW, MAX_FACTS = 5, 2
+"""Maximum number of lines of own code with a name, and of facts of each form."""
+MAX_FILES, MAX_LINES = 5, 100_000
+MAX_GROUPS, MAX_VALUES = 60, 6
+"""Maximum number of groups of words, and of settings and of values, that are looked up."""
+_PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
+"""What names have before the words that people use."""
+_PHRASE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
+_DECIDES = (
+    r"\b(?:if|elif|guard|when|unless|while|switch|case|match|assert)\b.{{0,200}}{0}|{0}\S{{0,9}}\s?(?:&&|\|\||\?\s)"
+)
+_DECLARES = (
+    r"\b(?:def|fn|func|fun|function|class|struct|enum|interface|let|var|val|const)\s+{0}\b"
+    r"|{0}\s*(?::[^=]{{1,60}})?=(?!=)"
+)
+_SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
+_NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
+_SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
+_SPELLS = re.compile(r"The words “([^”]+)” spell `([^`]+)`, which ")
+_VALUE = re.compile(r"`([^`]+)` is (\d+) on this line of ")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield lines with a name that words spell, or with a setting and its value, if nothing else places the report."""
+    if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
+        return
+    yield from islice(_spelled(inquiry), MAX_FACTS)
+    yield from islice(_valued(inquiry), MAX_FACTS)
+
+
+def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
+    code, taken = inquiry.code, list[str]()
+    groups = list(islice(dict.fromkeys(_groups(inquiry)), MAX_GROUPS))
+    code.look_up(name for words in groups for name in _names(words))
+    for words in sorted(groups, key=lambda words: -words.count(" ")):
+        if any(words in longer for longer in taken):
+            continue
+        files = sorted({number for name in _names(words) for number in code.files_with(name)})
+        if not 0 < len(files) <= MAX_FILES:
+            continue
+        code.read(files)
+        pattern = re.compile(rf"(?<![\w$])({'|'.join(map(re.escape, _names(words)))})(?![\w$])", re.IGNORECASE)
+        spelled = {name for n in files for line in code.lines(n) for name in pattern.findall(line)}
+        for name in sorted(spelled):
+            if (fact := _of_name(inquiry, words, name)) is not None:
+                taken.append(words)
+                yield fact
+                break
+
+
+def _groups(inquiry: FinderInput) -> Iterator[str]:
+    """Yield two to four words side by side of the title, and of what the report quotes or stresses."""
+    for text in (URL.sub(" | ", inquiry.issue.title), *labels(inquiry.issue)):
+        for phrase in _PHRASE.findall(text):
+            words = re.split("[ -]", phrase)
+            for count in range(min(MOST_WORDS, len(words)), 1, -1):
+                for at in range(len(words) - count + 1):
+                    group = words[at : at + count]
+                    if is_name(group) and inquiry.issue.holds(" ".join(group)):
+                        yield " ".join(group)
+
+
+def is_name(words: list[str]) -> bool:
+    """Return whether words may spell a name that says something."""
+    ends = {words[0].lower(), words[-1].lower()}
+    letters = sum(map(len, words))
+    return ends.isdisjoint(STOPWORDS) and letters >= (FEW_LETTERS if len(words) == 2 else FEWEST_LETTERS)
+
+
+def _names(words: str) -> list[str]:
+    """Return the spellings of words as a name, of which the case does not matter."""
+    parts = words.lower().split(" ")
+    stems = (parts, [*parts[:-1], parts[-1].removesuffix("s") if parts[-1].endswith("s") else f"{parts[-1]}s"])
+    return [mark.join(filter(None, (prefix, *stem))) for stem in stems for prefix in _PREFIXES for mark in ("_", "")]
+
+
+def _of_name(inquiry: FinderInput, words: str, name: str) -> Fact | None:
+    """Return the line with a name that says most: one that decides, in a file that the search ranks high."""
+    code, one = inquiry.code, Expression(name, marked=True)
+    files = code.files_with(name)
+    held = [(n, line) for n in files for line in lines_of(code, n, one)]
+    if not 0 < len(held) <= FEW:
+        return None
+    ranks = {code.number(path): rank for rank, path in enumerate(inquiry.first)}
+    decides, declares = (re.compile(form.format(whole_word(name).pattern)) for form in (_DECIDES, _DECLARES))
+
+    def order(place: tuple[int, int]) -> tuple[bool, bool, bool]:
+        text = code.lines(place[0])[place[1] - 1]
+        return place[0] not in ranks, not decides.search(text), bool(declares.search(text))
+
+    number, line = min(held, key=order)
+    where = code.symbol(number, line) or code.path(number)
+    many = f"one of {len(held)} lines" if len(held) > 1 else "and on no other line"
+    says = f"The words “{words}” spell `{name}`, which is in `{where}`, {many} of the project's own code."
+    return _fact(code, says, words, (number, line), len(held)) if number in ranks else None
+
+
+def _valued(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the lines of the first ranked file that give a setting of the report a number of the report."""
+    code, issue = inquiry.code, inquiry.issue
+    spans = (span.strip("-").partition("=")[0].strip() for span in issue.spans)
+    settings = [name for name in dict.fromkeys(spans) if _SETTING.fullmatch(name) and name not in BUILT_IN]
+    prose = "\n".join((issue.title, *issue.prose))
+    values = dict.fromkeys(_NUMBER.findall(URL.sub(" ", prose)))
+    numbers = [n for path in inquiry.first if (n := code.number(path)) is not None and code.own[n]]
+    for name in settings[:MAX_VALUES]:
+        for value in islice(values, MAX_VALUES):
+            pattern = re.compile(_SET_TO.format(re.escape(name), value))
+            for number in numbers:
+                lines = list(lines_of(code, number, Expression(name, marked=True)))
+                lines = [at for at in lines if pattern.search(code.lines(number)[at - 1])]
+                for line in lines if len(lines) <= MAX_FACTS else ():
+                    where = code.symbol(number, line) or code.path(number)
+                    fact = _fact(code, f"`{name}` is {value} on this line of `{where}`.", name, (number, line))
+                    yield from [fact] if fact else []
+                if lines:
+                    break
+
+
+def _fact(code: Code, says: str, words: str, place: tuple[int, int], count: int | None = None) -> Fact | None:
+    text, symbol = code.text(*place), code.symbol(*place)
+    if text is None:
+        return None
+    return Fact(
+        "quoted_here", says, words, code.path(place[0]), place[1], text, symbol,
+        count=count, strong=True, unclaimed=True,
+    )  # fmt: skip
+
+
+def is_spelled(fact: Fact) -> bool:
+    """Return whether a fact is about a name in another spelling, or about a setting with its value."""
+    return bool(_SPELLS.match(fact.says) or _VALUE.match(fact.says))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the words spell the name or set the value, and that as many lines have the name as stated."""
+    words, text = fact.words or "", fact.text or ""
+    if valued := _VALUE.match(fact.says):
+        is_set = re.search(_SET_TO.format(re.escape(words), valued[2]), text)
+        return None if is_set and witness.mentions(valued[2]) else "the line does not have the value"
+    spelled = _SPELLS.match(fact.says)
+    if spelled is None or spelled[1] != words or spelled[2].lower() not in _names(words):
+        return "the words do not spell the name"
+    one = Expression(spelled[2], marked=True)
+    paths = sorted({hit.path for hit in witness.grep(spelled[2], own=True) or ()})
+    held = [(path, line) for path in paths for line in checked_lines(witness.lines(path, 1, MAX_LINES), one)]
+    if (fact.path, fact.line) not in held:
+        return "the line does not have the name"
+    return None if len(held) == fact.count else "another number of lines has it"

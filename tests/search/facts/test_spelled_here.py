@@ -1,0 +1,96 @@
+"""Words that spell a name of the code lead to the line that decides by it, a setting and a number to its value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.facts.kinds import verify
+from tests.search.facts.finding import facts_of, of_kind
+
+STATE = "export const state = {\n  showMenuBarIcon: true,\n};\n"
+BAR = """import { state } from './state';
+
+export function setUp() {
+  if (!state.showMenuBarIcon) return;
+  install(state);
+}
+"""
+FILES = {"src/state.ts": STATE, "src/bar.ts": BAR}
+TITLE = "Show menu bar icon is only effective after a restart"
+
+
+@pytest.mark.parametrize(
+    ("files", "title", "place"),
+    [
+        pytest.param(FILES, TITLE, ("src/bar.ts", 4), id="a-condition-before-the-declaration"),
+        pytest.param(FILES, "The menu bar icon stays", ("src/bar.ts", 4), id="without-the-prefix-of-the-name"),
+        pytest.param(
+            {"app/jobs.py": "def run(job):\n    if job.retry_failed_jobs:\n        job.start()\n"},
+            "Retry failed job does nothing",
+            ("app/jobs.py", 2),
+            id="underscores-and-a-plural",
+        ),
+        pytest.param(
+            {"Zone.java": "class Zone {\n  static final int MAX_ZONE_COUNT = 3;\n}\n"},
+            "Max zone count is wrong",
+            ("Zone.java", 2),
+            id="capitals",
+        ),
+    ],
+)
+def test_words_of_the_title_lead_to_a_name(tmp_path: Path, files: dict[str, str], title: str, place: tuple[str, int]):
+    (fact,) = of_kind(facts_of(tmp_path, files, title), "quoted_here")
+    assert ((fact.path, fact.line), fact.strong, fact.unclaimed) == (place, True, True)
+    assert fact.says.startswith("The words “")
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        pytest.param({"a.py": "# menu_bar_icon is shown\nx = 1\n"}, TITLE, id="only-in-a-comment"),
+        pytest.param({f"{n}.py": f"x{n} = menu_bar_icon\n" for n in range(6)}, TITLE, id="in-many-lines"),
+        pytest.param({"a.py": "x = run_it\n"}, "Run it now", id="few-letters"),
+        pytest.param({"a.py": "x = code_of_the_menus\n"}, "Code of the menu", id="words-that-say-nothing"),
+        pytest.param({"a.py": "x = my_menu_bar_icons_on\n"}, TITLE, id="part-of-a-longer-name"),
+    ],
+)
+def test_other_words_lead_nowhere(tmp_path: Path, files: dict[str, str], title: str):
+    assert of_kind(facts_of(tmp_path, files, title), "quoted_here") == []
+
+
+SEARCH = (
+    "def search(query, client):\n    return client.ask(query, limit=10)\n\n\ndef more(limit: int = 25):\n    pass\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        pytest.param("The `limit` is ignored: I get 10 items.", 2, id="an-argument"),
+        pytest.param("`--limit=3` gives 25 items.", 5, id="the-default-of-a-parameter"),
+        pytest.param("The `limit` is ignored: I get 100 items.", None, id="another-number"),
+        pytest.param("The `limit` is ignored since 10.2.", None, id="a-version"),
+        pytest.param("The limit is ignored: I get 10 items.", None, id="a-word-that-is-not-marked"),
+    ],
+)
+def test_a_setting_and_a_number_lead_to_the_line_with_both(tmp_path: Path, body: str, line: int | None):
+    files = {"search.py": SEARCH, "other.py": "def other(limit):\n    return limit\n"}
+    found = of_kind(facts_of(tmp_path, files, "Search gives too many items", body), "quoted_here")
+    assert [fact.line for fact in found] == ([line] if line else [])
+
+
+def test_what_a_fact_says_is_checked_again(tmp_path: Path):
+    (fact,) = of_kind(facts_of(tmp_path, FILES, TITLE), "quoted_here")
+    engine = Engine(tmp_path)
+    wrong = [
+        replace(fact, count=1, says=fact.says.replace("one of 2 lines", "and on no other line")),
+        replace(fact, says=fact.says.replace("`showMenuBarIcon`", "`state`")),
+        replace(fact, line=5, text="  install(state);"),
+    ]
+    for one in (fact, *wrong):
+        fault = verify(one, engine.repository, engine.commit(), TITLE)
+        assert (fault is None) == (one is fact), one
