@@ -365,7 +365,7 @@ def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> No
     assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
 
 
-def test_two_lines_with_one_sentence_are_said_once() -> None:
+def test_a_sentence_about_two_lines_is_shown_once() -> None:
     facts = (BUILT, replace(BUILT, line=5), CALLED)
     assert comment(**{**FOUND, "facts": facts}).count(BUILT.says) == 1
     others = (BUILT, *(replace(BUILT, path="src/list.py", line=line, says="It is here too.") for line in (1, 2)))
