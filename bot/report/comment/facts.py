@@ -37,12 +37,12 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         kinds.setdefault(fact.kind, fact)
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.in_title))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
-    said = {lead.says}
+    shown = {lead.says}
     for fact in sorted(filter(is_stated, others), key=precedence(report.facts)):
         # Two lines of one function can have the same sentence, which tells a reader nothing the second time.
-        if (fact.path, fact.line) != (lead.path, lead.line) and fact.says not in said:
+        if (fact.path, fact.line) != (lead.path, lead.line) and fact.says not in shown:
             lines.setdefault((fact.path, fact.line), fact)
-            said.add(fact.says)
+            shown.add(fact.says)
     elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: SUSPECTS - 1]
     same = [fact for fact in lines.values() if fact.path == lead.path and fact.line]
     # Without a claim, the other places of the report matter as much as what surrounds the first.
