@@ -70,7 +70,8 @@ def _compiled() -> Graph:
     graph.add_edge(START, "supervisor")
     graph.add_conditional_edges("supervisor", _next, [*ALONE, *SPECIALISTS, END])
     for name in SPECIALISTS:
-        graph.add_conditional_edges(name, _after, ["join", "supervisor"])
+        # Parallel branches meet in the join.
+        graph.add_conditional_edges(name, lambda state: "join" if state.also else "supervisor", ["join", "supervisor"])
     for name in (*ALONE, "join"):
         graph.add_edge(name, "supervisor")
     return graph.compile().with_config({"recursion_limit": RECURSION_LIMIT})
@@ -84,16 +85,7 @@ def _next(state: BugTriageState) -> list[str | Send]:
         return [str(state.next_node)]
     # Findings join in this order, and the newest are not shortened, so the code search comes last.
     names = sorted((str(state.next_node), *state.also), key=lambda name: name == "codebase_search")
-    return [Send(_node_of(name), state.model_copy(update={"branch": name})) for name in names]
-
-
-def _node_of(name: str) -> str:
-    return name if name in SPECIALISTS else "tool"
-
-
-def _after(state: BugTriageState) -> Literal["join", "supervisor"]:
-    """Route parallel branches to the join, and a single node back to the supervisor."""
-    return "join" if state.also else "supervisor"
+    return [Send(name if name in SPECIALISTS else "tool", state.model_copy(update={"branch": name})) for name in names]
 
 
 def limited(name: str, node: Node) -> Node:

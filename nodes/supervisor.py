@@ -122,21 +122,20 @@ async def _without_duplicates(known: tuple[str, ...], keys: tuple[str, ...], con
 
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
     forced = guards.forced_route(state)
-    if forced is not None:
-        return Judged(_decision(forced.node, "Only one step is possible."))
+    step: tuple[NodeName, str] | None = None
     # The program decides these steps itself, because a model might spend further rounds on them.
-    if state.retry_pending:
-        return Judged(_decision("codebase_search", "The draft did not pass the quality gate: the search is broadened."))
-    if guards.all_failed(state):
-        return Judged(_decision("codebase_search", "No specialist gave an answer: the general search runs."))
-    if guards.is_simple(state):
-        return Judged(_decision("writer", "Nothing in this issue requires a code search."))
+    if forced is not None:
+        step = (forced.node, "Only one step is possible.")
+    elif state.retry_pending:
+        step = ("codebase_search", "The draft did not pass the quality gate: the search is broadened.")
+    elif guards.all_failed(state):
+        step = ("codebase_search", "No specialist gave an answer: the general search runs.")
+    elif guards.is_simple(state):
+        step = ("writer", "Nothing in this issue requires a code search.")
+    if step is not None:
+        return Judged(SupervisorDecision.to(*step))
     case = await load_case(state, context)
     return await judge(context, case, lambda brain: brain.decide(case))
-
-
-def _decision(node: NodeName, reasoning: str) -> SupervisorDecision:
-    return SupervisorDecision(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=0.0)
 
 
 def _check_question(state: BugTriageState, decision: SupervisorDecision) -> tuple[SupervisorDecision, str | None]:

@@ -76,16 +76,16 @@ class Sources:
         outside = self.outside(find_issues)
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
         routed = route(question, map(SourceInfo.of, sources.values()))
-        if routed.harmful:
+        if routed is None:
             return RoutedAnswer("fallback", message=FALLBACK)
-        if not routed.sources:
+        if not routed:
             return RoutedAnswer("direct")
-        queries = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed.sources]
+        queries = [sources[name].ask(Inquiry(question), _RESULTS) for name in routed]
         # One failed source must not discard the answers of the others.
         answers = await asyncio.gather(*queries, return_exceptions=True)
         found: list[Evidence] = []
         faults: list[str] = []
-        for name, answer in zip(routed.sources, answers, strict=True):
+        for name, answer in zip(routed, answers, strict=True):
             if isinstance(answer, SourceError):
                 faults.append(f"{name}: {answer}")
             elif isinstance(answer, BaseException):
@@ -94,7 +94,7 @@ class Sources:
             else:
                 found += answer.evidence
                 faults += [answer.message] if answer.message else []
-        return RoutedAnswer("sources", routed.sources, tuple(found), "; ".join(faults))
+        return RoutedAnswer("sources", routed, tuple(found), "; ".join(faults))
 
 
 @dataclass(frozen=True, slots=True)

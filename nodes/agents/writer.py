@@ -130,10 +130,11 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
 
 def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked, searched: float) -> float:
     """Return the confidence before penalties; a model's number only lowers that of the search."""
-    own = judged.value.confidence
-    if not _needs_search(case, judged):
+    own, by_model = judged.value.confidence, judged.judged_by != "rules"
+    # A model's number alone is not sufficient for a place in the code.
+    if not was_searched(case.state) and not (by_model and judged.value.kind == "bug"):
         return own
-    if judged.judged_by != "rules" and _moved(case, checked):
+    if by_model and _moved(case, checked):
         # Only the writer prefers this file, so its confidence is at most the remaining probability.
         return min(own, searched, round(1 - searched, 4))
     return min(own, searched)
@@ -263,11 +264,6 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
     if is_refuted(case, stated):
         return without_claim(stated)
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
-
-
-def _needs_search(case: Case, judged: Judged[Draft]) -> bool:
-    """Return whether the confidence is about a place in the code, so that a model's number alone is not sufficient."""
-    return was_searched(case.state) or (judged.judged_by != "rules" and judged.value.kind == "bug")
 
 
 def _drafted(report: TriageReport, context: Context) -> TriageReport:

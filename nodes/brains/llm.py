@@ -61,12 +61,8 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
 T = TypeVar("T", bound=BaseModel)
 logger = logging.getLogger(__name__)
 
-_FORCED_FALLBACK = SupervisorDecision(
-    next_node="writer",
-    reasoning="Forced to writer due to repeated supervisor output validation failure.",
-    question=None,
-    question_context=None,
-    confidence=0.0,
+_FORCED_FALLBACK = SupervisorDecision.to(
+    "writer", "Forced to writer due to repeated supervisor output validation failure."
 )
 
 
@@ -99,7 +95,9 @@ class LLMBrain:
         legal = worthwhile_nodes(case.state)
         companions = legal_companions(case.state, legal)
         if len(legal) == 1 and not companions:
-            return Judged(_only_choice(case.state, legal[0]))
+            return Judged(
+                SupervisorDecision.to(legal[0], "Only this step is allowed now.", case.state.supervisor_confidence)
+            )
         model = self._models.get(self._settings.supervisor)
         tools = [(info.name, info.description) for info in case.sources if info.name in companions and info.description]
         system = build_supervisor_system_prompt(case.language, tools)
@@ -209,16 +207,6 @@ def _useful(decision: SupervisorDecision, legal: tuple[NodeName, ...], state: Bu
         return decision
     others: tuple[NodeName, ...] = ("codebase_search", "web_search", "critic", "writer")
     return decision.model_copy(update={"next_node": next((node for node in others if node in legal), legal[0])})
-
-
-def _only_choice(state: BugTriageState, node: NodeName) -> SupervisorDecision:
-    return SupervisorDecision(
-        next_node=node,
-        reasoning="Only this step is allowed now.",
-        question=None,
-        question_context=None,
-        confidence=state.supervisor_confidence,
-    )
 
 
 def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:

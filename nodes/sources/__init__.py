@@ -114,26 +114,17 @@ class SourceInfo:
         return cls(source.name, source.description, source.keywords)
 
 
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """The destination of a request."""
+def route(request: str, sources: Iterable[SourceInfo]) -> tuple[str, ...] | None:
+    """Choose the sources whose keywords appear in a request as whole words, ignoring case.
 
-    sources: tuple[str, ...] = ()
-    """In the order of the configuration; empty means the repository itself."""
-    harmful: bool = False
-    """The request reaches no source; the answer is ``harm.FALLBACK``."""
-
-
-def route(request: str, sources: Iterable[SourceInfo]) -> Routed:
-    """Choose the sources whose keywords appear in a request as whole words, ignoring case."""
+    Returns:
+        Their names in the order of the configuration; empty means the repository itself, and None that the request is
+        harmful: it reaches no source, and the answer is ``FALLBACK``.
+    """
     if is_harmful(request):
-        return Routed(harmful=True)
-    return Routed(tuple(source.name for source in sources if _names_any(request, source.keywords)))
-
-
-def _names_any(request: str, keywords: tuple[str, ...]) -> bool:
-    pattern = _pattern(keywords)
-    return pattern is not None and pattern.search(request) is not None
+        return None
+    patterns = ((source.name, _pattern(source.keywords)) for source in sources)
+    return tuple(name for name, pattern in patterns if pattern is not None and pattern.search(request))
 
 
 @lru_cache(64)

@@ -121,6 +121,11 @@ class SupervisorDecision(BaseModel):
     question_options: tuple[str, ...] = Field(default=(), max_length=3)
     also: tuple[ToolName, ...] = Field(default=(), max_length=8)
 
+    @classmethod
+    def to(cls, node: NodeName, reasoning: str, confidence: float = 0.0) -> SupervisorDecision:
+        """Return a decision of the program, which asks nothing."""
+        return cls(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=confidence)
+
 
 class Timing(Value):
     """When something ran; never part of a comparison."""
@@ -234,7 +239,11 @@ def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFindi
     # Only runs with parallel specialists have so many findings that older ones must be cut further.
     if not any(finding.agent_name == JOIN for finding in shortened):
         return shortened
-    return (*map(_shorten_finding, shortened[:-_REMEMBERED]), *shortened[-_REMEMBERED:])
+    older = (
+        finding.model_copy(update={"summary": finding.summary[:_HINT], "details": ""})
+        for finding in shortened[:-_REMEMBERED]
+    )
+    return (*older, *shortened[-_REMEMBERED:])
 
 
 def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
@@ -246,10 +255,6 @@ def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, .
     if not any(entry.node == JOIN for entry in entries):
         return entries
     return (*map(_shorten_entry, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
-
-
-def _shorten_finding(finding: AgentFinding) -> AgentFinding:
-    return finding.model_copy(update={"summary": finding.summary[:_HINT], "details": ""})
 
 
 def _shorten_entry(entry: TraceEntry) -> TraceEntry:

@@ -113,4 +113,4 @@ def test_cached_tokens_without_a_price_cost_the_same() -> None:
 
 def test_the_store_uses_the_same_price_of_a_call() -> None:
     settings = model_settings(Settings(triage_prices=PRICES))
-    assert settings.price("gpt-4o", 10, 5) == cost({"gpt-4o": (1_000.0, 2_000.0)}, "gpt-4o", 10, 5) == 20_000
+    assert settings.price("gpt-4o", 10, 5, 0) == cost({"gpt-4o": (1_000.0, 2_000.0)}, "gpt-4o", 10, 5) == 20_000

@@ -30,6 +30,8 @@ _NEAR = 8
 _PATH = 110
 """Maximum characters of a path in a doubt, which has 300 for a sentence with two of them."""
 _WITHHELD = "This is probably a security report; continue it in private."
+_NO_CODE = {"root_cause": None, "citations": (), "suspects": (), "ruled_out": (), "how_to_confirm": ""}
+"""The fields of a report that says nothing about code."""
 MAX_NAMES = 5
 """Maximum number of versions that a report repeats, and of platforms."""
 
@@ -141,13 +143,9 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
     """Return the report of a run without code: it states this, and no part of it implies that code was searched."""
     return report.model_copy(
         update={
+            **_NO_CODE,
             "verdict": "The code could not be read, so the report names no place.",
-            "root_cause": None,
-            "citations": (),
             "not_found": "code_not_readable",
-            "suspects": (),
-            "ruled_out": (),
-            "how_to_confirm": "",
             "requires_human_review": True,
             "review_message": gate.message[:300],
             "status": "needs_clarification",
@@ -158,9 +156,7 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
 def without_code_claims(report: TriageReport) -> TriageReport:
     """Return a report without a model's statements about code that was not searched."""
     verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
-    cleared = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
-    cleared |= {"citations": ()}
-    return report.model_copy(update=cleared)
+    return report.model_copy(update={**_NO_CODE, "verdict": verdict})
 
 
 def safe_kind(kind: Kind, case: Case) -> Kind:
@@ -265,22 +261,21 @@ def _outside(case: Case) -> tuple[OutsideSource, ...]:
     )
 
 
-def _answer(entry: TraceEntry) -> str:
-    return "no answer" if entry.decision == "failed" else _count(entry, "results", "result")
-
-
 def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
     """Return what a step searched or compared, as text from the trace; None if it did neither."""
     if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
         return f"{entry.reason or 'The search of the code failed'}."
+    answer = "no answer" if entry.decision == "failed" else _count(entry, "results", "result")
     if entry.node == "codebase_search":
+        calls = entry.counts.get("calls", 0)
+        looked_up = f"; a model queried it with {calls} calls" if calls else ""
         wider = " with a broader query" if entry.counts.get("augmented") else ""
         found = f"{_count(entry, 'candidates', 'place')} strong enough to consider"
-        return f"Searched the code{wider}: {found}{_looked_up(entry)}."
+        return f"Searched the code{wider}: {found}{looked_up}."
     if entry.node == "web_search":
-        return f"Searched outside the repository: {_answer(entry)}."
+        return f"Searched outside the repository: {answer}."
     if entry.node in state.tools:
-        return f"Asked {entry.node}: {_answer(entry)}."
+        return f"Asked {entry.node}: {answer}."
     if entry.node == "investigator" and not entry.error:
         return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_quotations(entry)}."
     return None
@@ -295,11 +290,6 @@ def _quotations(entry: TraceEntry) -> str:
     """Return the number of error messages; quoted phrases are counted too, because some are messages."""
     number = entry.counts.get("errors", 0)
     return f"{number} message{'s' * (number != 1)} or quotation{'s' * (number != 1)}" if number else "no error message"
-
-
-def _looked_up(entry: TraceEntry) -> str:
-    calls = entry.counts.get("calls", 0)
-    return f"; a model queried it with {calls} calls" if calls else ""
 
 
 def _not_found(report: TriageReport, case: Case) -> NotFoundReason:

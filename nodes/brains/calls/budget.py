@@ -112,14 +112,11 @@ class RunLimits:
     """Millionths of a dollar."""
 
 
-class Price(Protocol):
-    """The price of the tokens of a model."""
-
-    def __call__(self, model: str, into: int, out: int, cached: int = 0, /) -> int:
-        """Return the cost in millionths of a dollar; ``cached`` of the input tokens came from a prompt cache."""
+Price = Callable[[str, int, int, int], int]
+"""Returns the cost of a model's input, output and cached input tokens in millionths of a dollar."""
 
 
-def no_price(_model: str, _into: int, _out: int, _cached: int = 0, /) -> int:
+def no_price(*_tokens: object) -> int:
     """Return 0: no price is known."""
     return 0
 
@@ -148,7 +145,7 @@ class RunBudget:
             ModelError: the call could exceed a limit of the run.
         """
         tokens = call.input_tokens + call.output_tokens
-        cost = self._price(call.model, call.input_tokens, call.output_tokens)
+        cost = self._price(call.model, call.input_tokens, call.output_tokens, 0)
         # Counted before the wait, so that calls that wait at the same time cannot exceed the budget together.
         self._check(call, tokens, cost)
         self._calls += 1

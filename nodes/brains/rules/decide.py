@@ -108,7 +108,7 @@ def _parallel_nodes(case: Case) -> tuple[str, ...]:
 
 
 def _named(case: Case) -> tuple[str, ...]:
-    return route(f"{case.title}\n{case.body}", case.sources).sources if case.sources else ()
+    return (route(f"{case.title}\n{case.body}", case.sources) or ()) if case.sources else ()
 
 
 def _may_search_for_gaps(state: BugTriageState) -> bool:
@@ -134,9 +134,7 @@ def _reason_to_write(state: BugTriageState) -> str:
 
 
 def _step(case: Case, node: NodeName, reasoning: str) -> SupervisorDecision:
-    return SupervisorDecision(
-        next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=_confidence(case.state)
-    )
+    return SupervisorDecision.to(node, reasoning, _confidence(case.state))
 
 
 def _ask(case: Case, question: Question) -> SupervisorDecision:

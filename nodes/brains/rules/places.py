@@ -131,18 +131,12 @@ def kind_of_reason(text: str) -> str:
     return next((kind for kind, pattern in _REASON_KINDS if pattern.search(text)), text)
 
 
-def shared_words(case: Case, evidence: Evidence, most: int = 3) -> list[str]:
-    """Return the words that issue and quoted code share, those of the title first, long ones before short ones."""
+def shared_words(case: Case, evidence: Evidence) -> set[str]:
+    """Return the words that issue and quoted code share."""
     in_code = set(query_terms(f"{evidence.quote} {evidence.symbol or ''}"))
-    found: list[str] = []
-    for text in (case.title, case.body):
-        words = {
-            word.lower()
-            for word in WORD.findall(text)
-            if 3 < len(word) <= 40 and "_" not in word and set(query_terms(word)) & in_code
-        }
-        found += sorted(words, key=lambda word: (-len(word), word))
-    return list(dict.fromkeys(found))[:most]
+    words = {word.lower() for word in WORD.findall(f"{case.title}\n{case.body}")}
+    plain = (word for word in words if 3 < len(word) <= 40 and "_" not in word)
+    return {word for word in plain if set(query_terms(word)) & in_code}
 
 
 def name(evidence: Evidence) -> str:
