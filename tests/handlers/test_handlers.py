@@ -9,7 +9,7 @@ import pytest
 
 from bot.jobs import InstallationChanged, Labelled, RepositoryChanged, Work, dump, load
 from bot.server.webhook.events import read_delivery
-from bot.server.webhook.handlers import Handlers, Policy
+from bot.server.webhook.handlers import Policy, work_for
 
 BOT = {"login": "dependabot[bot]", "id": 3, "type": "Bot"}
 RITA = {"login": "rita", "id": 1, "type": "User"}
@@ -28,7 +28,7 @@ def decide(event: str, **fields: Any) -> list[Work]:
     payload = {"repository": REPOSITORY, "sender": RITA, "installation": {"id": 7}} | fields
     headers = {"x-github-event": event, "x-github-delivery": "g", "content-type": "application/json"}
     delivery = read_delivery(headers, json.dumps(payload).encode(), known=True)
-    work = Handlers(Policy(app_id=4711, bots=frozenset({"helper[bot]"}))).decide(delivery)
+    work = work_for(delivery, Policy(app_id=4711, bots=frozenset({"helper[bot]"})))
     assert [load(dump(one)) for one in work] == work
     return work
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.server.webhook.payload import Payload, mismatch
+from bot.server.webhook.payload import DistinctPayload, mismatch
 from tests.servers.deliveries import headers
 from tests.webhook.conftest import Receiver
 
@@ -75,7 +75,7 @@ def test_no_sample_is_taken_as_another_event(examples: list[tuple[str, dict[str,
     taken = {
         (event, payload.get("action"))
         for event, payload in examples
-        if event != other and not mismatch(other, Payload.model_validate(payload))
+        if event != other and not mismatch(other, DistinctPayload.model_validate(payload))
     }
     assert taken <= (HARMLESS if other == "repository" else set())
 

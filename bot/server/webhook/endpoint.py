@@ -7,9 +7,9 @@ import contextlib
 import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -19,7 +19,7 @@ from bot.observability.measures import ACKNOWLEDGED, DELIVERIES
 from bot.server.connections import Bodies, NoRoomError, Refusals
 from bot.server.connections.bodies import Body
 from bot.server.webhook import events
-from bot.server.webhook.handlers import Handlers
+from bot.server.webhook.handlers import HANDLERS, Policy, work_for
 from bot.store.databases.database import StoreError
 from bot.store.jobs.deliveries import Arrival
 
@@ -45,7 +45,7 @@ class Webhook:
     def __init__(
         self,
         secrets: Sequence[bytes],
-        handlers: Handlers,
+        policy: Policy,
         accept: Callable[[Arrival], Awaitable[bool]],
         wake: Callable[[], None],
         *,
@@ -55,13 +55,13 @@ class Webhook:
 
         Args:
             secrets: the valid secrets; a delivery may be signed with any of them.
-            handlers: decide which jobs follow from a delivery.
+            policy: decides whose events count.
             accept: stores a delivery durably; returns False if it was stored before.
             wake: notifies the worker that a job was stored.
             server: host of GitHub's pages, used if a payload names none.
         """
         self._secrets = secrets
-        self._handlers = handlers
+        self._policy = policy
         self._accept = accept
         self._wake = wake
         self._server = server
@@ -71,55 +71,54 @@ class Webhook:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         started = time.perf_counter()
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        response = _unread(scope["method"], headers)
+        request = Request(scope, receive)
+        response = _unread(request)
         unread = response is not None
         if response is None:
             try:
-                response = await self._answer(headers, receive)
+                response = await self._answer(request)
             # No response can be sent any more; GitHub records the delivery as failed.
             except ClientDisconnect:
                 return
         # Any sender can cause these, so they are added up and not logged one by one.
         if response.status_code in (401, 408, 413, 503):
-            self._refusals.count(f"delivery ({response.status_code})", (scope.get("client") or ("",))[0])
+            self._refusals.count(f"delivery ({response.status_code})", request.client.host if request.client else "")
         # These responses may be sent before the body was read completely.
         if unread or response.status_code in (408, 413, 503):
-            await _last_answer(response, receive, send)
+            await _last_answer(response, request, send)
         else:
             await response(scope, receive, send)
-        self._count(headers.get("x-github-event", ""), response, started)
+        self._count(request.headers.get("x-github-event", ""), response, started)
 
     def _count(self, event: str, response: Response, started: float) -> None:
         """Count the delivery; unused events share the label "other", since any sender can invent event names."""
         outcome = _OUTCOMES.get(response, "refused" if response.status_code < 500 else "failed")
-        DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
+        DELIVERIES.labels(event if event in HANDLERS else "other", outcome).inc()
         ACKNOWLEDGED.observe(time.perf_counter() - started)
 
-    async def _answer(self, headers: Mapping[str, str], receive: Receive) -> Response:
+    async def _answer(self, request: Request) -> Response:
         until = asyncio.get_running_loop().time() + DELIVERY_SECONDS
         signature = events.Signature(self._secrets)
         with self._bodies.one() as held:
             try:
-                chunks = await _read(receive, signature, held, until)
+                chunks = await _read(request, signature, held, until)
             except (TimeoutError, NoRoomError):
                 dropped = _refused(503, "too many large bodies at once; redeliver it later")
                 return dropped if held.dropped else _refused(408, "the body arrived too slowly")
             if chunks is None:
                 return _too_large()
             # After the whole body, which the signature covers, and before any of it is parsed.
-            if not signature.matches(headers.get("x-hub-signature-256")):
+            if not signature.matches(request.headers.get("x-hub-signature-256")):
                 return _refused(401, "the signature does not match the body")
             try:
-                return await self._store(headers, b"".join(chunks), until)
+                return await self._store(request.headers, b"".join(chunks), until)
             except events.MalformedError as error:
                 return _refused(400, str(error))
 
     async def _store(self, headers: Mapping[str, str], body: bytes, until: float) -> Response:
         event = headers.get("x-github-event", "")
-        known = self._handlers.uses(event)
-        delivery = events.read_delivery(headers, body, known=known, server=self._server)
-        work = self._handlers.decide(delivery) if known else []
+        delivery = events.read_delivery(headers, body, known=event in HANDLERS, server=self._server)
+        work = work_for(delivery, self._policy)
         if not work:
             return _NOTHING
         with log_context(delivery=delivery.guid, event=delivery.event):
@@ -146,9 +145,10 @@ def _arrival(delivery: events.Delivery, body: bytes, work: Sequence[Work]) -> Ar
     return Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
 
 
-def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
+def _unread(request: Request) -> Response | None:
     """Return the response to a request that is refused before its body is read; None if the body must be read."""
-    if method != "POST":
+    headers = request.headers
+    if request.method != "POST":
         return _refused(405, "POST deliveries here", {"Allow": "POST"})
     if events.media_type(headers.get("content-type")) not in (events.JSON, events.FORM):
         return _refused(415, f"send {events.JSON} or {events.FORM}")
@@ -160,7 +160,7 @@ def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
     return _too_large() if not length.isdecimal() or int(length[:20]) > MAX_DELIVERY else None
 
 
-async def _read(receive: Receive, signature: events.Signature, held: Body, until: float) -> list[bytes] | None:
+async def _read(request: Request, signature: events.Signature, held: Body, until: float) -> list[bytes] | None:
     """Return the body in chunks, added to the signature; None if it is too large.
 
     Raises:
@@ -169,7 +169,7 @@ async def _read(receive: Receive, signature: events.Signature, held: Body, until
     """
     chunks: list[bytes] = []
     async with held.reading(until):
-        async for chunk in _pieces(receive):
+        async for chunk in request.stream():
             # Count the size here: a chunked request has no Content-Length that could be refused earlier.
             await held.hold(len(chunk))
             if held.size > MAX_DELIVERY:
@@ -179,17 +179,7 @@ async def _read(receive: Receive, signature: events.Signature, held: Body, until
     return chunks
 
 
-async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        yield message.get("body", b"")
-        more = message.get("more_body", False)
-
-
-async def _last_answer(response: Response, receive: Receive, send: Send) -> None:
+async def _last_answer(response: Response, request: Request, send: Send) -> None:
     """Respond, discard some of what the client still sends, and close the connection.
 
     Closing a connection with unread bytes resets it, and the client may not see the response.
@@ -200,7 +190,7 @@ async def _last_answer(response: Response, receive: Receive, send: Send) -> None
     left = DISCARDED
     with contextlib.suppress(TimeoutError, ClientDisconnect):
         async with asyncio.timeout(LINGER):
-            async for chunk in _pieces(receive):
+            async for chunk in request.stream():
                 left -= len(chunk)
                 if left < 0:
                     break

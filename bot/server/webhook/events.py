@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import ValidationError
 
 from bot.ports import Comment, IssueRef, RepositoryRef
-from bot.server.webhook.payload import AnyPayload, Payload, RepositoryPart, User, mismatch
+from bot.server.webhook.payload import AnyPayload, DistinctPayload, Payload, RepositoryPart, User, mismatch
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
@@ -157,7 +157,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
         if not known:
             AnyPayload.model_validate_json(text)
             return Delivery(guid, event, Payload(), server)
-        payload = Payload.model_validate_json(text)
+        payload = DistinctPayload.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

@@ -65,22 +65,6 @@ def _opened(delivery: Delivery) -> list[jobs.Work]:
     return [jobs.Triage(ref=delivery.issue, why="opened", moved_from=moved_from)]
 
 
-def _reopened(delivery: Delivery) -> list[jobs.Work]:
-    return [jobs.Triage(ref=delivery.issue, why="reopened")]
-
-
-def _edited(delivery: Delivery) -> list[jobs.Work]:
-    return [jobs.Edited(ref=delivery.issue)]
-
-
-def _closed(delivery: Delivery) -> list[jobs.Work]:
-    return [jobs.Ended(ref=delivery.issue, how="closed")]
-
-
-def _deleted(delivery: Delivery) -> list[jobs.Work]:
-    return [jobs.Ended(ref=delivery.issue, how="deleted")]
-
-
 def _transferred(delivery: Delivery) -> list[jobs.Work]:
     changes = delivery.payload.changes
     moved_to = None
@@ -112,10 +96,10 @@ def _typed(delivery: Delivery) -> list[jobs.Work]:
 
 _ACTIONS: Mapping[str, Callable[[Delivery], list[jobs.Work]]] = {
     "opened": _opened,
-    "reopened": _reopened,
-    "edited": _edited,
-    "closed": _closed,
-    "deleted": _deleted,
+    "reopened": lambda delivery: [jobs.Triage(ref=delivery.issue, why="reopened")],
+    "edited": lambda delivery: [jobs.Edited(ref=delivery.issue)],
+    "closed": lambda delivery: [jobs.Ended(ref=delivery.issue, how="closed")],
+    "deleted": lambda delivery: [jobs.Ended(ref=delivery.issue, how="deleted")],
     "transferred": _transferred,
     "labeled": _labelled,
     "unlabeled": _labelled,
@@ -217,20 +201,11 @@ HANDLERS: Mapping[str, Handler] = {
 """Handlers by event. Every other event is acknowledged and ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Handlers:
-    """The handlers, with the policy on whose events count."""
+def work_for(delivery: Delivery, policy: Policy) -> list[jobs.Work]:
+    """Return the work that a delivery leads to; empty for most deliveries.
 
-    policy: Policy
-
-    def uses(self, event: str) -> bool:
-        """Return whether there is a handler for the event."""
-        return event in HANDLERS
-
-    def decide(self, delivery: Delivery) -> list[jobs.Work]:
-        """Return the work that a delivery leads to; empty for most deliveries.
-
-        Raises:
-            MalformedError: The payload lacks the object that the event is about.
-        """
-        return HANDLERS[delivery.event](delivery, self.policy) if self.uses(delivery.event) else []
+    Raises:
+        MalformedError: The payload lacks the object that the event is about.
+    """
+    handler = HANDLERS.get(delivery.event)
+    return handler(delivery, policy) if handler is not None else []

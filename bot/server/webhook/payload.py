@@ -12,6 +12,7 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    create_model,
 )
 
 from bot.ports import is_bot
@@ -141,43 +142,7 @@ class _From(_Part):
     body: Optional[dict[str, Any]] = None
 
 
-class Subjects(_Part):
-    """The parts that distinguish payloads of unused events from those of used ones; their content is not read."""
-
-    alert: Any = None
-    check_run: Any = None
-    check_suite: Any = None
-    client_payload: Any = None
-    deployment: Any = None
-    discussion: Any = None
-    forkee: Any = None
-    hook: Any = None
-    key: Any = None
-    member: Any = None
-    membership: Any = None
-    merge_group: Any = None
-    milestone: Any = None
-    package: Any = None
-    parent_issue: Any = None
-    pages: Any = None
-    project: Any = None
-    project_card: Any = None
-    project_column: Any = None
-    pull_request: Any = None
-    ref: Any = None
-    release: Any = None
-    repository_ruleset: Any = None
-    review: Any = None
-    rule: Any = None
-    sha: Any = None
-    starred_at: Any = None
-    sub_issue: Any = None
-    team: Any = None
-    workflow_job: Any = None
-    workflow_run: Any = None
-
-
-class Payload(Subjects):
+class Payload(_Part):
     """The fields of a delivery's body that are read; all other fields are ignored."""
 
     action: Text = ""
@@ -198,7 +163,17 @@ class AnyPayload(_Part):
     """A JSON object with any content."""
 
 
-_OF_SOME_EVENTS = frozenset({*Subjects.model_fields, "issue", "comment", "label"})
+_OF_OTHER_EVENTS = (
+    *("alert", "check_run", "check_suite", "client_payload", "deployment", "discussion", "forkee", "hook", "key"),
+    *("member", "membership", "merge_group", "milestone", "package", "parent_issue", "pages", "project"),
+    *("project_card", "project_column", "pull_request", "ref", "release", "repository_ruleset", "review", "rule"),
+    *("sha", "starred_at", "sub_issue", "team", "workflow_job", "workflow_run"),
+)
+"""Parts that distinguish payloads of unused events from those of used ones; their content is not read."""
+_OF_SOME_EVENTS = frozenset({*_OF_OTHER_EVENTS, "issue", "comment", "label"})
+_PRESENT: Any = dict.fromkeys(_OF_OTHER_EVENTS, (Any, None))
+DistinctPayload = create_model("DistinctPayload", __base__=Payload, **_PRESENT)
+"""A payload that remembers which of these parts it has, for ``mismatch``."""
 
 
 def mismatch(event: str, payload: Payload) -> str:
