@@ -25,12 +25,6 @@ class Meter:
         self.exceeded = False
         self._read = 0
 
-    def takes(self, chunk: bytes) -> bool:
-        """Count a chunk; False at the end of the stream, and as soon as the limit is exceeded."""
-        self._read += len(chunk)
-        self.exceeded = self._read > self.limit
-        return bool(chunk) and not self.exceeded
-
     async def through(self, stream: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
         """Yield a stream's chunks up to the limit.
 

@@ -1,23 +1,30 @@
-"""Run a command, and at the end kill every process that it started, independent of session and parent.
+"""Run a server between its caller and its streams: bound what it sends, and at the end kill all that it started.
 
-``python reaper.py DESCRIPTOR PROGRAM ARGUMENT…``: the descriptor is a pipe that the caller holds open. When the pipe
-ends, because the caller closed it or died, every descendant is killed. Only the standard library is imported.
+``python reaper.py BYTES NAMES PROGRAM ARGUMENT…``: the input goes to the program, which receives the variables NAMES of
+our environment; what it writes goes out, up to BYTES. When the input ends, because the caller closed it or died, or the
+program's output does, every descendant is killed, independent of session and parent. The reason for an earlier end
+goes to standard error. Only the standard library is imported.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import select
+import queue
 import signal
+import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
+from typing import IO, cast
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: a descendant whose parent ends becomes our child, even after setsid (prctl(2), Linux)."""
-_INTERVAL = 0.05
-_MAX_SECONDS = 10.0
+_GRACE = 0.5
+"""Seconds for a server to exit after its input was closed."""
+_CHUNK = 65_536
+_MAX_SECONDS = 4.0
 """Seconds to keep killing processes that continue to fork."""
 
 
@@ -61,19 +68,51 @@ def reap() -> bool:
 
 
 def main() -> None:
-    """Run the command until it and all its descendants have ended, or until the caller closes the pipe."""
-    lifeline, command = int(sys.argv[1]), sys.argv[2:]
-    os.set_inheritable(lifeline, False)  # noqa: FBT003 - the standard library's signature
+    """Relay until the input or the output ends, or the output is too long."""
+    most, names, command = int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:]
     adopt_orphans()
-    os.posix_spawnp(command[0], command, os.environ)
-    # Drop our copies of the standard streams, so their end is seen when the command's own processes close them.
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
-    while reap():
-        if select.select([lifeline], [], [], _INTERVAL)[0]:
-            end_all()
-            return
+    env = {name: os.environ[name] for name in names}
+    try:
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env, bufsize=0
+        )
+    except OSError as error:
+        sys.exit(f"`{command[0]}` cannot be started: {error.strerror or type(error).__name__}")
+    into, out = cast("IO[bytes]", server.stdin), cast("IO[bytes]", server.stdout)
+    # The caller sends it to the whole group before it kills us; the end of the input has begun to end everything.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    # The input is read even while the server does not take it, so that its end is seen.
+    given: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_write, args=(into, given), daemon=True).start()
+    threading.Thread(target=_read, args=(given,), daemon=True).start()
+    with suppress(OSError):
+        while chunk := os.read(out.fileno(), _CHUNK):
+            most -= len(chunk)
+            if most < 0:
+                sys.stderr.write(f"it sent more than {int(sys.argv[1]):,} bytes")
+                break
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+    end_all()
+
+
+def _read(given: queue.SimpleQueue[bytes]) -> None:
+    """Take the input; at its end, let the server end by itself for a moment, then end everything."""
+    while chunk := os.read(0, _CHUNK):
+        given.put(chunk)
+    given.put(b"")
+    deadline = time.monotonic() + _GRACE
+    while descendants(os.getpid()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    end_all()
+    os._exit(0)
+
+
+def _write(into: IO[bytes], given: queue.SimpleQueue[bytes]) -> None:
+    with suppress(OSError), into:
+        while chunk := given.get():
+            while chunk:
+                chunk = chunk[into.write(chunk) :]
 
 
 def _processes() -> list[str]:
