@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import UserError
 from bot.server.app import PATH, build_app
-from bot.server.connections import Connections, connection_limit, limited_protocol
+from bot.server.connections.protocol import limited_protocol
+from bot.server.connections.registry import Connections, connection_limit
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
 from bot.worker.dispatch.worker_process import locked, opened, worker_process

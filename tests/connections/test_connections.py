@@ -16,10 +16,10 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.server.app import build_app
-from bot.server.connections import Bodies, Connections, Refusals, bodies, registry
-from bot.server.connections.bodies import LARGE_AT_ONCE, USUAL, Turns
+from bot.server.connections import bodies, registry
+from bot.server.connections.bodies import LARGE_AT_ONCE, USUAL, Bodies, Turns
 from bot.server.connections.protocol import AHEAD
-from bot.server.connections.registry import PHASE_SECONDS, Phase, address_group
+from bot.server.connections.registry import PHASE_SECONDS, Connections, Phase, Refusals, address_group
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore

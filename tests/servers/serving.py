@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import uvicorn
 from starlette.types import ASGIApp
 
-from bot.server.connections import Connections
+from bot.server.connections.registry import Connections
 from bot.server.process import server_config
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -137,31 +136,6 @@ async def test_runs_of_an_issue_are_folded_and_counted_by_outcome(site: Site) ->
     assert titles(await site.page("/runs?outcome=wrong", "rita")) == ["Claimed 2", "Claimed 1"]
     assert titles(await site.page("/runs?status=failed", "rita")) == ["Untitled"]
     assert f"/runs/octo/parser/{again.number}/12" in await site.page("/runs?status=finished&repository=octo/parser")
-
-
-async def test_the_list_as_csv_has_each_run_and_no_formula(site: Site) -> None:
-    for title in ("=cmd|' /C calc'!A0", "  +1", "@SUM(1)", "\uff1dx", 'say "hi", Bob'):
-        await ran(site.store, Ran(title=title, brain="-2"))
-    await ran(site.store, Ran(title="Launch", repository=SECRET))
-    await ran(site.store, Ran(title="Twice", number=5))
-    await ran(site.store, Ran(title="Twice", number=5))
-    answer = await site.get("/runs.csv", "rita")
-    assert answer.headers["content-type"].startswith("text/csv")
-    assert answer.headers["content-disposition"] == 'attachment; filename="runs.csv"'
-    rows = list(csv.DictReader(answer.text.splitlines()))
-    assert [row["title"] for row in rows] == [
-        *("Twice", "Twice", 'say "hi", Bob', "'\uff1dx", "'@SUM(1)", "'+1", "'=cmd|' /C calc'!A0"),
-    ]
-    assert {row["judged_by"] for row in rows} == {"rules", "'-2"}
-    first = rows[0]
-    assert (first["repository"], first["issue"], first["run"]) == ("octo/parser", "5", "2")
-    assert (first["file"], first["function"]) == ("parser/lexer.py", "Lexer.scan")
-    assert (first["outcome"], first["confidence"]) == ("awaiting fix", "0.7800")
-    assert first["began"].endswith("Z")
-    assert first["link"] == "http://pages/runs/octo/parser/5/2"
-    assert len((await site.get("/runs.csv?q=say", "rita")).text.splitlines()) == 2
-    assert (await site.get("/runs.csv", "nobody")).text.count("\n") == 1
-    assert (await site.get("/runs.csv", None)).status_code == 303
 
 
 async def test_a_question_that_was_answered_waits_no_more(site: Site) -> None:

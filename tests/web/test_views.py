@@ -8,7 +8,7 @@ import pytest
 
 from bot.report.words import count, span
 from bot.server.web.render import file_name
-from bot.server.web.views import path
+from bot.server.web.views import run as view
 from bot.server.web.views.words import CUT, as_html, label, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from nodes.state import TraceEntry
@@ -45,14 +45,9 @@ def at(node: str, began: float, ended: float | None) -> Visit:
 def test_the_graph_shows_the_path(
     trace: tuple[TraceEntry, ...], now: tuple[str, ...], expected: dict[str, str]
 ) -> None:
-    nodes = path.graph(trace, now=now)
+    nodes = view.graph(trace, now=now)
     assert {one.name: " ".join(one.places) for one in nodes if one.state != "off"} == expected
     assert [one.name for one in nodes if one.state == "now"] == [label(name) for name in now]
-
-
-def test_overlap_is_the_time_with_more_than_one_running_node() -> None:
-    seen = [at("codebase_search", 0.0, 2.0), at("web_search", 0.5, 2.5), at("tool", 1.0, 1.5), at("critic", 3.0, 4.0)]
-    assert path.overlap(seen) == pytest.approx(1.5)
 
 
 def test_a_rendered_comment_retains_its_structure_and_is_sanitised() -> None:

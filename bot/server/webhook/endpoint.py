@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 from bot.jobs import Work
 from bot.observability.logs import log_context
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES
-from bot.server.connections import Bodies, NoRoomError, Refusals
-from bot.server.connections.bodies import Body
+from bot.server.connections.bodies import Bodies, Body, NoRoomError
+from bot.server.connections.registry import Refusals
 from bot.server.webhook import events
 from bot.server.webhook.handlers import HANDLERS, Policy, work_for
 from bot.store.databases.database import StoreError

@@ -21,7 +21,7 @@ from starlette.responses import Response
 
 from bot.errors import RetryableError
 from bot.github.registration import LoggedOutError, People, Person
-from bot.server.connections import Refusals
+from bot.server.connections.registry import Refusals
 from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
 from bot.server.web.security import same_token
 from bot.store.access import EndedSessions

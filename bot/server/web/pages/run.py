@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -23,10 +22,10 @@ from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.live import event_id, stream
 from bot.server.web.render import environment, render
 from bot.server.web.site import full_run, repository_of, run_of, site_of
-from bot.server.web.views import run as view
 from bot.server.web.views.answer import cited_in, numbered, piece
-from bot.server.web.views.path import is_harmless, progress
 from bot.server.web.views.rows import Row, address
+from bot.server.web.views.run import is_harmless, progress
+from bot.server.web.views.run import page as page_of
 from bot.server.web.views.words import line
 from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow
@@ -38,6 +37,7 @@ _A_PAGE = 10
 """Pieces of evidence."""
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _NAMES: dict[str, PageCommandName] = {name: name for name in get_args(PageCommandName)}
+_OFFERED: tuple[PageCommandName, ...] = ("triage", "right")
 DONE = "done"
 """The message of a job whose command was accepted (``bot.worker.commands.execute``)."""
 
@@ -73,9 +73,8 @@ async def shown(request: Request) -> Response:
     posted = await runs.posted(full.row.issue_key) if is_last else None
     issue = f"{links.server_url}/{links.repository}/issues/{full.row.issue}"
     context = await runs.context(full.row)
-    page = view.page(
+    page = page_of(
         full,
-        visits=visits,
         gathered=await runs.evidence(full.row),
         questions=await runs.questions(full.row),
         posted=posted,
@@ -161,17 +160,6 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Buttons:
-    """The commands that a viewer is offered, and the result of their last one."""
-
-    again: bool
-    judge: bool
-    tone: str
-    """Tone of the notice on the last command; empty without one."""
-    notice: str
-
-
 async def accept(request: Request) -> Response:
     """Store a command for the worker; ``Shield`` has already refused forms of other sites.
 
@@ -197,16 +185,12 @@ def may_give(viewer: Viewer, row: RunRow, name: PageCommandName, author: str) ->
     return viewer.may_triage(row.repository_key) or (is_author and not viewer.is_operator)
 
 
-async def buttons(request: Request, row: RunRow, author: str, *, judged: bool) -> Buttons:
-    """Return what the page of a run offers."""
+async def buttons(request: Request, row: RunRow, author: str, *, judged: bool) -> dict[str, Any]:
+    """Return the commands that the page of a run offers, and the result of the last one with its tone."""
     viewer = viewer_of(request)
     tone, notice = await _notice(request, row)
-    return Buttons(
-        again=may_give(viewer, row, "triage", author),
-        judge=judged and may_give(viewer, row, "right", author),
-        tone=tone,
-        notice=notice,
-    )
+    again, judge = (may_give(viewer, row, name, author) for name in _OFFERED)
+    return {"again": again, "judge": judged and judge, "tone": tone, "notice": notice}
 
 
 async def _notice(request: Request, row: RunRow) -> tuple[str, str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Sequence
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
@@ -27,20 +25,9 @@ from bot.server.web.views.rows import (
     read_place,
     write_place,
 )
-from bot.server.web.views.words import line, moment
-from bot.store.pages.rows import Keys, Place, RunFilter, RunRow
+from bot.store.pages.rows import RunFilter, RunRow
 from bot.store.pages.runs import COUNTED, FOLDED, Runs
 
-CSV_RUNS = 20_000
-"""Runs in a CSV file, the newest ones."""
-_PIECE = 500
-"""Runs that are read at once for a CSV file."""
-CSV_HEADER = (
-    *("repository", "issue", "run", "title", "status", "kind", "file", "function", "outcome", "confidence"),
-    *("judged_by", "began", "link"),
-)
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r")
-"""First characters of a cell that a spreadsheet may execute, also as full-width characters (OWASP, CSV injection)."""
 _LAST = 8
 """Issues with runs on a repository's page. The list of runs shows all of them."""
 
@@ -49,7 +36,6 @@ def routes() -> list[Route]:
     """Return the routes. They require a login."""
     return [
         Route("/runs", listed),
-        Route("/runs.csv", as_csv),
         Route("/runs/live", live),
         Route("/repositories", repositories),
         Route("/repositories/{owner}/{name}", repository),
@@ -69,7 +55,6 @@ async def listed(request: Request) -> Response:
         rows=await rows_of(pages.runs, asked.filter, found.rows),
         counts=counts,
         counted=COUNTED,
-        most_in_csv=CSV_RUNS,
         asked=asked,
         form=form,
         newer=write_place(found.newer),
@@ -92,26 +77,6 @@ async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> li
     return [Row.of(row, *earlier.get(row.issue_key, ((), 0))) for row in newest]
 
 
-async def as_csv(request: Request) -> Response:
-    """Send the runs that match the requested filter, newest first, one line each, as many as ``CSV_RUNS``."""
-    site, keys = site_of(request), viewer_of(request).repositories
-    _, asked = await _asked(request)
-    lines = _csv(site.store.pages.runs, asked.filter, keys, site.address(request))
-    named = {"content-disposition": 'attachment; filename="runs.csv"'}
-    return StreamingResponse(lines, media_type="text/csv", headers=named)
-
-
-async def _csv(runs: Runs, wanted: RunFilter, keys: Keys, address: str) -> AsyncIterator[str]:
-    yield csv_text([CSV_HEADER])
-    at: Place | None = None
-    for _ in range(CSV_RUNS // _PIECE):
-        found = await runs.listing(wanted, keys, before=at, most=_PIECE)
-        yield csv_text(csv_cells(row, address) for row in found.rows)
-        at = found.older
-        if at is None:
-            return
-
-
 async def live(request: Request) -> EventSourceResponse:
     """Stream the rows of the list as they change."""
     site, wanted = site_of(request), (await _asked(request))[1].filter
@@ -130,27 +95,6 @@ async def _row(runs: Runs, wanted: RunFilter, changed: RunRow) -> str:
     *earlier, newest = matching
     row = Row.of(newest, earlier[: -FOLDED - 1 : -1], len(earlier))
     return environment().get_template("run_row.html").render(row=row)
-
-
-def csv_text(lines: Iterable[Sequence[str]]) -> str:
-    """Write lines of cells; a text that a spreadsheet may read as a formula gets an apostrophe in front."""
-    out = io.StringIO()
-    csv.writer(out, quoting=csv.QUOTE_ALL).writerows(map(_inert, lines))
-    return out.getvalue()
-
-
-def csv_cells(run: RunRow, address: str) -> tuple[str, ...]:
-    """Return the cells of a run."""
-    row = Row.of(run)
-    return (
-        *(f"{run.owner}/{run.name}", str(run.issue), str(run.number), row.title, run.status, run.kind),
-        *(line(run.place), line(run.symbol), row.outcome, "" if run.confidence is None else f"{run.confidence:.4f}"),
-        *(run.brain, began.iso if (began := moment(run.began_at)) else "", f"{address}{row.address}"),
-    )
-
-
-def _inert(line: Sequence[str]) -> list[str]:
-    return [f"'{cell}" if cell.lstrip(" ").startswith(_FORMULA) else cell for cell in line]
 
 
 async def repositories(request: Request) -> Response:

@@ -1,10 +1,11 @@
-"""Assemble the page of one run, with what led to it and what followed from it."""
+"""Assemble the page of one run: its path through the graph, what led to it, and what followed from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import count
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from markupsafe import Markup
 
@@ -14,18 +15,17 @@ from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.record import read_record
 from bot.report.sanitise import code
-from bot.report.words import span
-from bot.server.web.views import path, words
+from bot.report.words import count
 from bot.server.web.views.answer import answer, cited_in, numbered, piece
-from bot.server.web.views.path import is_harmless
-from bot.server.web.views.words import as_html, prose
+from bot.server.web.views.rows import Row
+from bot.server.web.views.words import as_html, label, prose
 from bot.store.pages.runs import FullRun, RunContext
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.outcomes import Outcome
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
-from nodes.state import Metrics
+from nodes.state import Metrics, TraceEntry
 
 PIECES = 8
 """Pieces of evidence on the run's own page; separate pages list all of them."""
@@ -46,12 +46,16 @@ _WORDS: Mapping[str, str] = {
     "answer": "answered",
     "stop": "stopped it",
 }
+_NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
+_BETWEEN = ("supervisor", "join")
+"""The nodes that every visit comes from and returns to."""
+_FEW = 4
+"""Visits of one node up to which each one is numbered."""
 
 
 def page(
     full: FullRun,
     *,
-    visits: Sequence[Visit],
     gathered: Sequence[Evidence],
     questions: Sequence[AskedQuestion],
     posted: str | None,
@@ -65,7 +69,7 @@ def page(
 
     ``posted``: our comment, of the last run only; ``cost``: millionths of a dollar; ``open_to_all``: also of security.
     """
-    shown, overlap = open_to_all or is_harmless(full), path.overlap(path.latest(visits))
+    shown = open_to_all or is_harmless(full)
     found: dict[str, Any] = {
         "open_to_all": shown,
         "report": None,
@@ -77,9 +81,8 @@ def page(
         "pieces": _cited(full, gathered, links) if shown else (),
         "gathered": len(gathered),
         "questions": questions,
-        "overlap": span(overlap) if overlap >= 0.05 else "",
         "dropped_since": full.result is not None and bool(full.result.evidence) and not gathered,
-        "comment": words.as_html(posted) if posted else None,
+        "comment": as_html(posted) if posted else None,
     }
     if full.result is None:
         return found
@@ -98,7 +101,7 @@ def page(
 def _drafts(metrics: Metrics) -> list[tuple[int, float, str]]:
     """Return the drafts by number; those before the last one were rejected, each for its reason."""
     rejected = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
-    return list(zip(count(1), metrics.confidence_history, [*rejected, ""], strict=False))
+    return list(zip(range(1, len(rejected) + 2), metrics.confidence_history, [*rejected, ""], strict=False))
 
 
 def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> list[dict[str, Any]]:
@@ -179,3 +182,89 @@ def _judged(feedback: Feedback) -> tuple[bool, Markup]:
     if judged.right:
         return True, prose(f"{who} said that this is right.")
     return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))
+
+
+def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
+    """Return each visit once, in its last stored state, in the order in which visits ended or began."""
+    known: dict[str, Visit] = {}
+    for visit in visits:
+        # Removed first, so that the dict's order is that of the last state.
+        known.pop(visit.id, None)
+        known[visit.id] = visit
+    return tuple(known.values())
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A node of the graph on the path of a run."""
+
+    name: str
+    state: Literal["on", "off", "now"]
+    """Visited, not visited, or running."""
+    places: tuple[str, ...]
+    """The places of its visits on the path, from 1; of many, the first ones and the number of the others."""
+
+
+def graph(trace: Sequence[TraceEntry], *, now: Iterable[str] = ()) -> tuple[GraphNode, ...]:
+    """Return the nodes below the supervisor."""
+    going = tuple(name for name in now if name not in _BETWEEN)
+    order = _order(trace)
+    names = dict.fromkeys((*_NODES, *order, *going))
+    return tuple(
+        GraphNode(
+            label(name), "now" if name in going else "on" if name in order else "off", _numbered(order.get(name, ()))
+        )
+        for name in names
+    )
+
+
+def _numbered(places: Sequence[int]) -> tuple[str, ...]:
+    shown = places if len(places) <= _FEW else places[: _FEW - 1]
+    return (*map(str, shown), *([f"+{len(places) - len(shown)}"] if len(shown) < len(places) else []))
+
+
+def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
+    """Map each node to the places of its visits on the path, from 1. Visits of one round share a place."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    place, last = 0, None
+    for entry in trace:
+        if entry.node in _BETWEEN:
+            continue
+        place += entry.iteration != last
+        last = entry.iteration
+        places[entry.node].append(place)
+    return {name: tuple(found) for name, found in places.items()}
+
+
+def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> dict[str, Any]:
+    """Build the part of a page that changes while a run is in progress.
+
+    ``open_to_all``: the viewer may read the reasons of a run that may concern a security issue, which is unknown until
+    the run is over.
+    """
+    known, row = latest(visits), full.row
+    trace = trace_of(full, known)
+    now = [step.node for step in known if step.ended is None] if row.status == "running" else []
+    reasons = open_to_all or is_harmless(full)
+    running = " and ".join(map(label, now))
+    return {
+        "row": Row.of(row),
+        "reasons": reasons,
+        "now": list(map(label, now)),
+        "graph": graph(trace, now=now),
+        "steps": [account.step(entry, reasons=reasons) for entry in trace],
+        "rounds": max((entry.iteration for entry in trace), default=-1) + 1,
+        "say": f"{f'{running} running' if now else f'The run is {row.status}'}, after {count(len(trace), 'step')}",
+    }
+
+
+def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
+    """Return a run's trace: from its result, or from its steps before there is a result."""
+    if full.result is not None:
+        return full.result.trace
+    return tuple(entry for visit in visits if visit.ended is not None for entry in visit.trace)
+
+
+def is_harmless(full: FullRun) -> bool:
+    """Return whether the run is known not to concern a security issue."""
+    return full.result is not None and full.result.report.kind != "security"
