@@ -224,9 +224,9 @@ class UnansweredQuestion:
 
     number: int
     title: str
-    text: str
-    asked_at: str
-    """GitHub's format of a timestamp."""
+    question: str
+    days: int
+    """Full days since it was asked."""
     expired: bool
     """The report was written without an answer."""
 

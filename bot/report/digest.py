@@ -57,19 +57,6 @@ class ChangeBugs:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingQuestion:
-    """A question without an answer."""
-
-    number: int
-    title: str
-    question: str
-    days: int
-    """Full days since it was asked."""
-    expired: bool
-    """The report was written without an answer."""
-
-
-@dataclass(frozen=True, slots=True)
 class DuplicateIssue:
     """An open issue that reports the same failure as another one."""
 
@@ -100,7 +87,7 @@ class Digest:
     """Those with the most bugs first."""
     without_place: tuple[OpenBug, ...]
     changes: tuple[ChangeBugs, ...]
-    questions: tuple[WaitingQuestion, ...]
+    questions: tuple[UnansweredQuestion, ...]
     """The oldest first."""
     duplicates: tuple[DuplicateIssue, ...]
 
@@ -130,7 +117,7 @@ def build_digest(repository: str, found: OpenReports, now: float, days: int) -> 
         places=_places(placed, since),
         without_place=tuple(_bug(item, since) for item in _newest_first(bugs) if item.number not in known),
         changes=_changes(bugs),
-        questions=tuple(_question(question, now) for question in found.questions),
+        questions=found.questions,
         duplicates=tuple(_duplicates(_newest_first(found.reports))),
     )
 
@@ -208,11 +195,6 @@ def _duplicates(reports: Iterable[OpenReport]) -> Iterable[DuplicateIssue]:
 def _named(report: TriageReport) -> list[int]:
     references = (other.reference for other in report.related if other.relation == "duplicate" and other.checked)
     return [int(reference[1:]) for reference in references if reference[:1] == "#" and reference[1:].isdecimal()]
-
-
-def _question(one: UnansweredQuestion, now: float) -> WaitingQuestion:
-    asked = datetime.fromisoformat(one.asked_at).timestamp()
-    return WaitingQuestion(one.number, one.title, one.text, max(int((now - asked) // DAY), 0), one.expired)
 
 
 def _bug(one: OpenReport, since: float) -> OpenBug:

@@ -227,7 +227,7 @@ async def test_answer_needs_an_open_question(stage) -> None:
 
 async def test_duplicates_are_named_and_denied(stage) -> None:
     await stage.say("/triage duplicate #2\n/triage not-duplicate 7")
-    assert await stage.store.people.relations() == (Relation(2, duplicate=True), Relation(7, duplicate=False))
+    assert (await stage.store.report_inputs()).relations == (Relation(2, duplicate=True), Relation(7, duplicate=False))
     assert "closed" not in {stage.repo.issues[1]["state"]}
 
 

@@ -41,8 +41,8 @@ FILLED = OpenReports(
     ),
     all=14,
     questions=(
-        UnansweredQuestion(11, "It breaks", "Which version? #12", "2025-10-20T09:00:00Z", expired=True),
-        UnansweredQuestion(12, "It stops", "Which system?", "2025-11-12T09:00:00Z", expired=False),
+        UnansweredQuestion(11, "It breaks", "Which version? #12", 23, expired=True),
+        UnansweredQuestion(12, "It stops", "Which system?", 0, expired=False),
     ),
     closed=2,
 )
@@ -82,10 +82,7 @@ def test_the_digest_of_a_hostile_repository_is_bounded_and_sanitised() -> None:
         changes = (change.model_copy(update={"sha": f"{number:040x}", "title": long}),)
         report = FIRST_PLACE.model_copy(update={"suspects": (place,), "suspect_changes": changes})
         reports.append(replace(reported(number, report), title=long, relations=(Relation(number + 1, duplicate=True),)))
-    questions = tuple(
-        UnansweredQuestion(one.number, one.title, one.title * 4, "2025-11-01T00:00:00Z", expired=True)
-        for one in reports
-    )
+    questions = tuple(UnansweredQuestion(one.number, one.title, one.title * 4, 12, expired=True) for one in reports)
     text = render_digest(digest(OpenReports(tuple(reports), 40, questions, 0)), "https://github.com", READ_AGAIN)
     assert len(text) < 60_000
     assert (text.count("25 more"), text.count("30 more")) == (3, 1)

@@ -92,7 +92,7 @@ async def test_applying_a_command_is_idempotent(store: Store, issue: IssueStore)
         await issue.control.apply(comment(), 0, "redirect look at the parser", effects)
     assert [(one.kind, one.text) for one in await issue.signals.unread(0)] == [("redirect", "look at the parser")]
     assert await issue.control.commands_run(5) == ("redirect look at the parser",)
-    assert await issue.people.relations() == (Relation(3, duplicate=True),)
+    assert (await issue.report_inputs()).relations == (Relation(3, duplicate=True),)
     job = await store.jobs.claim("run", "me")
     assert job is not None
     assert job.work == Continue(ref=REF, asked_in=5, actor="rita")

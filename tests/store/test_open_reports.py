@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.jobs import Triage
-from bot.ports import IssueRef, OpenReports
+from bot.ports import IssueRef, OpenReports, UnansweredQuestion
 from bot.report.document import Result
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.issue_runs import Ending
@@ -57,9 +57,7 @@ async def test_newest_reports_of_open_issues_are_read(store: Store) -> None:
     found = await read(store)
     assert {one.number: one.report.verdict for one in found.reports} == {1: "new", 6: "reopened"}
     assert (found.all, found.closed) == (2, 1)
-    assert [(one.number, one.title, one.text, one.expired) for one in found.questions] == [
-        (2, "Issue 2", "Which?", False)
-    ]
+    assert found.questions == (UnansweredQuestion(2, "Issue 2", "Which?", 0, expired=False),)
     assert (await read(store, store.clock() + 1)).closed == 0
     questions = store.for_repository(ref(2).repository).questions
     await questions.settle(ref(2).key, f"{ref(2).key}:0", "expired")

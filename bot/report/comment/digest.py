@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bot.report.digest import Basis, ChangeBugs, Digest, DuplicateIssue, OpenBug, PlaceBugs, WaitingQuestion
+from bot.ports import UnansweredQuestion
+from bot.report.digest import Basis, ChangeBugs, Digest, DuplicateIssue, OpenBug, PlaceBugs
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
 from bot.report.words import count
@@ -89,7 +90,7 @@ class _Page:
         suspected = f"suspected in {self._numbers(change.bugs)}"
         return f"- {link} {prose(change.title[:_TITLE])}{day}; {suspected}"
 
-    def question(self, waiting: WaitingQuestion) -> str:
+    def question(self, waiting: UnansweredQuestion) -> str:
         since = count(waiting.days, "day") if waiting.days else "less than a day"
         without = ", report written without an answer" if waiting.expired else ""
         title, asked = prose(waiting.title[:_TITLE]), prose(waiting.question[:_QUESTION])

@@ -128,11 +128,6 @@ class People(Keyed):
         """Return the labels that a person added (True) or removed (False). The App never changes them."""
         return read_label_changes(db, self._key)
 
-    @query
-    def relations(self, db: Connection) -> tuple[Relation, ...]:
-        """Return the duplicates that people confirmed or denied."""
-        return read_relations(db, self._key)
-
 
 def read_label_changes(db: Connection, issue_key: str) -> dict[str, bool]:
     """Read the label changes of an issue within a larger transaction."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.jobs import Job
 from bot.ports import OpenReport, OpenReports, UnansweredQuestion
@@ -28,6 +29,7 @@ ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, moved_to = exclude
 _OF_RUNS = ("evidence", "run_events")
 """Tables whose key is an issue's key, a colon and a run's number."""
 
+DAY = 86_400.0
 MAX_READ = 100
 """Maximum number of reports, and of questions, that are read."""
 # Open by the last delivery, and not muted: a person asked the App to leave a muted issue alone.
@@ -163,7 +165,7 @@ class OpenIssues(Keyed):
         return OpenReports(
             tuple(_report(db, issue_key, *row[:3]) for issue_key, *row in rows),
             rows[0][-1] if rows else 0,
-            tuple(_question(*row) for row in questions),
+            tuple(_question(row, self._clock()) for row in questions),
             closed,
         )
 
@@ -173,9 +175,11 @@ def _report(db: Connection, issue_key: str, title: str, result: str, since: floa
     return OpenReport(_number(issue_key), title, since, report, read_relations(db, issue_key))
 
 
-def _question(issue_key: str, title: str, exchange: str, asked_at: str, state: str) -> UnansweredQuestion:
+def _question(row: tuple[str, str, str, str, str], now: float) -> UnansweredQuestion:
+    issue_key, title, exchange, asked_at, state = row
     text = HumanExchange.model_validate_json(exchange).question
-    return UnansweredQuestion(_number(issue_key), title, text, asked_at, state == "expired")
+    days = max(int((now - datetime.fromisoformat(asked_at).timestamp()) // DAY), 0)
+    return UnansweredQuestion(_number(issue_key), title, text, days, state == "expired")
 
 
 def _number(issue_key: str) -> int:

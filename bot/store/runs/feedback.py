@@ -150,9 +150,8 @@ def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
     """Count people's judgements of a repository's reports and their label changes."""
     # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
     bounds = (f"{repository_key}#", f"{repository_key}$")
-    judged, changed = db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), db.execute(_LABELLED, bounds).fetchone()
-    numbers: tuple[int, ...] = (*judged, *changed, *count_labels(db, bounds))
-    return FeedbackCounts(*numbers)
+    counts = (db.execute(statement, bounds).fetchone() for statement in (_FEEDBACK_COUNTS, _LABELLED, _COUNTS))
+    return FeedbackCounts(*(number for row in counts for number in row))
 
 
 def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
@@ -245,9 +244,3 @@ class LabelJudgements(Keyed):
 def read_labelled(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
     """Read the claims that only labels judged, one for each issue; right if any of its labels names the place."""
     return [(float(confidence), bool(right)) for confidence, right in db.execute(_JUDGED_BY_LABELS, (repository_key,))]
-
-
-def count_labels(db: Connection, bounds: tuple[str, str]) -> tuple[int, int]:
-    """Count the labels that agree with a report and those that do not, between two keys of issues."""
-    agree, differ = db.execute(_COUNTS, bounds).fetchone()
-    return agree, differ
