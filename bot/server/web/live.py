@@ -58,7 +58,7 @@ class TooManyWatchersError(Exception):
 
 
 class Live:
-    """What all watchers of a process read together. The store is queried only while there are watchers."""
+    """Values that all watchers of a process read together. The store is queried only while there are watchers."""
 
     def __init__(self, runs: Runs, pace: float = PACE) -> None:
         self.pace = pace

@@ -1,4 +1,4 @@
-"""Who a request comes from: the operator by a token, or a person by their GitHub account, in a signed cookie."""
+"""Find out who a request comes from: the operator by a token, or a person by a GitHub account in a signed cookie."""
 
 from __future__ import annotations
 
