@@ -151,12 +151,12 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     places = frozenset(place.evidence for place in submitted.places) if submitted is not None else frozenset()
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
-        return select(case.evidence, first=(answers, cited), room=room, all_of=cited)
+        return select(case.evidence, room, answers, cited)
     # Of what only the search found, the place that it prefers and the lines that a program checked can refute. The
     # issue itself is above.
     best = max((item.evidence.score for item in case.evidence if item.evidence.key not in places), default=0.0)
     basis = [item for item in case.evidence if item.evidence.key in answers | cited | places or _may_refute(item, best)]
-    return select(basis, first=(answers, cited | places), room=room, all_of=cited | places)
+    return select(basis, room, answers, cited | places)
 
 
 def _may_refute(item: NumberedEvidence, best: float) -> bool:
@@ -169,28 +169,28 @@ def _may_refute(item: NumberedEvidence, best: float) -> bool:
 def select(
     evidence: Iterable[NumberedEvidence],
     room: int = EVIDENCE,
-    first: Sequence[frozenset[str]] = (),
-    all_of: frozenset[str] = frozenset(),
+    answers: frozenset[str] = frozenset(),
+    cited: frozenset[str] = frozenset(),
 ) -> tuple[NumberedEvidence, ...]:
     """Return the evidence that fits into a briefing: the best by score, in the order of its numbers.
 
     Args:
         evidence: all of it.
         room: characters.
-        first: sets of content keys that precede the rest, the most important set first.
-        all_of: content keys that are chosen even if they do not fit, because a finding cites them.
+        answers: content keys of what precedes the rest.
+        cited: content keys that follow, and are chosen even if they do not fit, because a finding cites them.
     """
     chosen = set[str]()
     numbered = tuple(evidence)
 
-    def order(item: NumberedEvidence) -> tuple[int, float]:
-        group = next((number for number, keys in enumerate(first) if item.evidence.key in keys), len(first))
-        return group, -item.evidence.score
+    def order(item: NumberedEvidence) -> tuple[bool, bool, float]:
+        key = item.evidence.key
+        return key not in answers, key not in answers | cited, -item.evidence.score
 
     # An item that does not fit is skipped, not the rest: a shorter one of a lower score may still fit.
     for item in sorted(numbered, key=order):
         size = len(_evidence(item)) + 2
-        if size <= room or item.evidence.key in all_of:
+        if size <= room or item.evidence.key in cited:
             room -= size
             chosen.add(item.id)
     return tuple(item for item in numbered if item.id in chosen)

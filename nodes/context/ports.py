@@ -173,11 +173,8 @@ class Renderer(Protocol):
         """Return the draft for a tracker."""
 
 
-class Listener(Protocol):
-    """Receives progress messages during long work."""
-
-    def __call__(self, node: str, message: str) -> None:
-        """Receive one line about what a node is doing."""
+Listener = Callable[[str, str], None]
+"""Receives the name of a node and one line about what it is doing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,32 +89,9 @@ def _by_keys(read: Read) -> Submission | None:
     cause = (
         entry.model_copy(update={"evidence": tuple(map(keys.__getitem__, entry.evidence))}) for entry in submitted.cause
     )
-    return Submission(
-        cause=tuple(cause),
-        verdict=submitted.verdict,
-        places=tuple(map(place, submitted.places)),
-        rival=place(submitted.rival) if submitted.rival else None,
-        against=keys.get(submitted.against, ""),
-        confirm=submitted.confirm,
-    )
-
-
-def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
-    """Return the score threshold and the mean score of the search's places that passed it."""
-    passed = gathered.candidates.strong
-    return {
-        "threshold_used": gathered.candidates.threshold,
-        "avg_score": mean_score(item.evidence for item in passed),
-        **_opinions(read),
-    }
-
-
-def _opinions(read: Read) -> dict[str, float]:
-    """Return the measured values that a table of agreement is fitted to."""
-    opinions = read.opinions
-    if opinions is None or read.support is None:
-        return {}
-    return {**opinions.numbers(), "support": read.support}
+    rival, against = place(submitted.rival) if submitted.rival else None, keys.get(submitted.against, "")
+    places = {"cause": tuple(cause), "places": tuple(map(place, submitted.places)), "rival": rival, "against": against}
+    return submitted.model_copy(update=places)
 
 
 def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
@@ -127,12 +104,14 @@ def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: flo
         "filtered_out": gathered.candidates.filtered_out,
         "augmented": len(gathered.query.extra),
     }
-    if chosen := len(read.seen) - candidates:
-        counts["chosen"] = chosen
-    if tools.lines:
-        counts["calls"] = len(tools.lines)
-    if read.judged.dropped:
-        counts["dropped"] = read.judged.dropped
+    by_model = {"chosen": len(read.seen) - candidates, "calls": len(tools.lines), "dropped": read.judged.dropped}
+    counts |= {name: count for name, count in by_model.items() if count}
+    # Those of the places of the search that passed the threshold.
+    average = mean_score(item.evidence for item in gathered.candidates.strong)
+    scores = {"threshold_used": gathered.candidates.threshold, "avg_score": average}
+    if read.opinions is not None and read.support is not None:
+        # A table of agreement is fitted to these.
+        scores |= {**read.opinions.numbers(), "support": read.support}
     return trace_entry(
         "codebase_search",
         state,
@@ -142,6 +121,6 @@ def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: flo
         confidence=read.confidence,
         reason=read.judged.value.summary,
         counts=counts,
-        scores=_scores(gathered, read),
+        scores=scores,
         looks=tuple(tools.lines),
     )
