@@ -47,6 +47,12 @@ def terms_of(word: str) -> tuple[str, ...]:
     return tuple(stems)
 
 
+def plain_words(text: str) -> list[str]:
+    """Split identifiers into distinct lower-case words, in order."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]", " ", text)
+    return list(dict.fromkeys(word.lower() for word in WORD.findall(spaced) if len(word) > 2))
+
+
 @lru_cache(maxsize=REMEMBERED)
 def hashes_of(word: str) -> tuple[int, ...]:
     """Return the hashes of a word's terms, as stored in the index."""

@@ -126,7 +126,7 @@ def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Pat
     (tmp_path / "i.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     fixed = frozenset(f"feed/{name}.py" for name in NAMES[::2])
     with serve() as server:
-        server.script = Scripted("orator", fixed)
+        server.script = Scripted("partisan", fixed)
         arguments = ("backtest", "--repo", "feed", "--issues", "i.jsonl", "--brain", "llm", "--limit", "25")
         network = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "TRIAGE_MODEL_CALLS_PER_MINUTE": "100000"}
         done = triage(tmp_path, *arguments, TRIAGE_DATA_DIR=str(tmp_path / "data"), **network)

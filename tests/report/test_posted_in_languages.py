@@ -28,7 +28,7 @@ SOURCES = (
 """The modules whose sentences may be outside the folded sections of a comment, or in a question. Facts have their own
 tests of every kind."""
 _RECORDED = re.compile(
-    r"logger\..*|.*\.(?:log|settle|split|set_wanted)|re\.compile|_sign|.*(?:listener|limited|count_limit_reached)"
+    r"logger\..*|.*\.(?:log|settle|split|set_wanted)|re\.compile|_sign|.*(?:listener|limited|count_limit_reached)|_step"
     r"|(?:errors\.)?(?:Value|Runtime|Retryable|OutcomeUnknown|RateLimited)Error|ModelError|PostponedError"
     r"|Refused|LookupResult|AgentFinding|CodeReading"
 )
@@ -47,7 +47,9 @@ ELSEWHERE = {
         "this does not report", "the text is too short", "the search and the model disagree", "the code was not",
         "nothing was searched", "days fit",
     ),
-    "nodes/brains/rules/decide.py": ("get set run", "with the and", "method call"),
+    "nodes/brains/rules/decide.py": (
+        "get set run", "with the and", "method call", "No further step", "The first place is", "The issue was read",
+    ),
     "nodes/brains/rules/write.py": ("a test, example", "not on the stack trace"),
 }  # fmt: skip
 """Beginnings of texts that are folded or for maintainers, which are in English, or in no comment."""

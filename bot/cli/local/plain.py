@@ -64,7 +64,7 @@ def classify_command(*, file: IO[bytes]) -> None:
 
     \b
     $ echo '{"title": "Crash on empty file", "body": null}' | triage classify -
-    {"kind": "bug", "confidence": 0.9134}
+    {"kind": "bug", "confidence": 0.9358}
 
     The result depends on the text alone and is deterministic; no model is called and no repository is read. The
     confidence is how often such a result is right in a repository that was not in the training data. A line that is

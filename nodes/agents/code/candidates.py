@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 
 from nodes.brains.briefing import CHECKED
 from nodes.brains.conversation import LISTED
-from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
 from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, numbers_of, quoted
 from nodes.search.facts import Fact
+from nodes.search.tokens import plain_words
 from nodes.search.types import Location, Passage, Query, Ranking, Survey
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from nodes.agents.writing.places import FactBasis, _from_lead, is_single_line, suspect_of
-from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort, Context
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
@@ -14,6 +13,7 @@ from nodes.search.facts import Fact
 from nodes.search.facts.places.expressions import FAILED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
+from nodes.search.tokens import plain_words
 from nodes.search.types import Query, Survey
 from nodes.state import CORRECTION
 

@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from nodes.brains.rules.investigate import acting_kind, is_third_party
 from nodes.brains.rules.missing import Need, needs_worth_asking
-from nodes.brains.rules.places import EQUAL, code_of, leading, plain_words, reason_kinds, rival
+from nodes.brains.rules.places import EQUAL, code_of, leading, reason_kinds, rival
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import is_simple, may_ask, may_criticise, may_search, progress
-from nodes.search.tokens import comparable
+from nodes.search.tokens import comparable, plain_words
 from nodes.sources import route
 from nodes.sources.dependency import raising_package
 from nodes.state import BugTriageState, NodeName, SupervisorDecision

@@ -10,7 +10,7 @@ from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.search.issue.query import COMPOUND, IDENTIFIER
 from nodes.search.paths.roles import role_of
-from nodes.search.tokens import WORD, query_terms
+from nodes.search.tokens import WORD, plain_words, query_terms
 from nodes.search.types import Frame
 
 EQUAL = 0.95
@@ -149,12 +149,6 @@ def words_of(evidence: Evidence) -> frozenset[str]:
     """Return the plain words of a place's symbol and file name."""
     stem = PurePosixPath(evidence.locator.path or "").stem
     return frozenset(plain_words(f"{evidence.symbol or ''} {stem}"))
-
-
-def plain_words(text: str) -> list[str]:
-    """Split identifiers into distinct lower-case words, in order."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]", " ", text)
-    return list(dict.fromkeys(word.lower() for word in WORD.findall(spaced) if len(word) > 2))
 
 
 def rival(ranked: Sequence[NumberedEvidence]) -> NumberedEvidence | None:

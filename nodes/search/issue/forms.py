@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from nodes.search.git import Repository
 from nodes.search.git.errors import GitFailed
 from nodes.search.git.objects import decode, is_text
@@ -29,8 +27,6 @@ MAX_FORMS, MAX_BYTES, MAX_FIELDS, MAX_LABEL = 20, 40_000, 40, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _INPUT_TYPES = ("input", "textarea", "dropdown")
 """Fields that a reporter fills in; check boxes and Markdown elements contain no answer."""
-# The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
 
@@ -128,20 +124,20 @@ def _is_bold(line: str) -> bool:
 
 def _plain(text: str) -> Any:
     """Return the plain values of a YAML text; None if it is invalid, has aliases or is deeper than any form."""
+    import yaml  # noqa: PLC0415  a ranking reads the lines of templates alone, which needs no parser
+
+    # The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return None if _is_excessive(text) else yaml.load(text, Loader=_LOADER)  # noqa: S506  a safe loader
+        # Aliases are refused before loading: nested ones would expand to a value of any size.
+        depth = 0
+        for number, event in enumerate(yaml.parse(text, Loader=loader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > _MAX_DEPTH or number > _MAX_EVENTS:
+                return None
+        return yaml.load(text, Loader=loader)  # noqa: S506  a safe loader
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-
-
-def _is_excessive(text: str) -> bool:
-    # Aliases are refused before loading: nested ones would expand to a value of any size.
-    depth = 0
-    for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent) or depth > _MAX_DEPTH or number > _MAX_EVENTS:
-            return True
-    return False
 
 
 def _mapping(value: Any) -> dict[Any, Any]:

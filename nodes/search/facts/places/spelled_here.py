@@ -31,7 +31,7 @@ MAX_GROUPS, MAX_VALUES = 60, 6
 """Maximum number of groups of words, and of settings and of values, that are looked up."""
 _PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
 """What names have before the words that people use."""
-_PHRASE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
+_PHRASE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
 _DECIDES = (
     r"\b(?:if|elif|guard|when|unless|while|switch|case|match|assert)\b.{{0,200}}{0}|{0}\S{{0,9}}\s?(?:&&|\|\||\?\s)"
 )
