@@ -12,10 +12,12 @@ The models answer over HTTP like an OpenAI-compatible server. The figures measur
 - thorough: the same, but it reads the file before; apart from its file it does all that the oracle does
 - fluent: the same, with a cause of two sentences that relate a word of the code to those of the report's title
 - eloquent: the same, with three such sentences about different lines, several words of each
-- orator: the same, each in its own words, about the lines of code that have most words of the title; only outcomes tell
+- orator: the same, each in its own words, about the lines of code that have most words of the title
+- partisan: the same, but as a critic it approves nothing but its own cause; only outcomes tell it from a right reader
 - objector: the oracle with a critic that rejects everything
 
-All name what the lines contain that they cite, and all but the objector approve what they wrote.
+All name what the lines contain that they cite, and all but the objector approve what they wrote. Those that are wrong
+approve what contradicts it, too, all but the partisan.
 """
 
 from __future__ import annotations
