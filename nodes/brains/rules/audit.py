@@ -8,7 +8,6 @@ from nodes.brains.rules.places import (
     is_source,
     leading,
     name,
-    plain_words,
     rank,
     reason_kinds,
     rival,
@@ -19,7 +18,7 @@ from nodes.brains.rules.places import (
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Audit, CodeReading, WebReading
-from nodes.search.tokens import query_terms
+from nodes.search.tokens import plain_words, query_terms
 
 AMBIGUOUS = 0.85
 """Factor for the confidence if two files are nearly equal."""
