@@ -34,7 +34,7 @@ async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update
     """
     context = runtime.context
     query = (context.facts.errors[0] if context.facts.errors else context.title)[:MAX_WEB_QUERY]
-    dependency = await find_dependency(context.facts.traces, context.code.text)
+    dependency = await find_dependency(context.facts.traces, state.repository, context.code.text)
     return await ask("web_search", context.outside.web, Inquiry(query, dependency), state, context)
 
 

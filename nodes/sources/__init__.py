@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from nodes.evidence import Evidence, EvidenceKind
 from nodes.search.wordings import load_patterns
 
-Ecosystem = Literal["python", "javascript", "go", "rust", "jvm", "ruby", "php"]
 OUTSIDE: frozenset[EvidenceKind] = frozenset({"web", "document", "database"})
 """Kinds of evidence that cannot be read again at the commit: they may be cited, but do not suffice for a claim."""
 BEST_SCORE = 0.5
@@ -29,12 +28,11 @@ _CODE = re.compile(r"```.{0,20000}?```|`[^`\n]{1,200}`", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A package that the repository depends on: as its manifests name it, else as its folder or class is called."""
+    """A package that the repository depends on, as the folder in which it is installed is called."""
 
     name: str
-    ecosystem: Ecosystem
     repository: str = ""
-    """``owner/name`` on GitHub; empty if the manifests do not state it."""
+    """``owner/name`` on GitHub; empty if the name does not tell it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class GitHubIssues:
     name: str = "github_issues"
 
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
-        """Search the dependency's repository, or all of GitHub for its name if the manifests give no repository."""
+        """Search the dependency's repository, or all of GitHub for its name if its own is unknown."""
         if inquiry.dependency is None:
             return []
         await self.turn()

@@ -16,7 +16,7 @@ from tests.sources.bad_server import bad_http
 from tests.sources.search_server import serve_search
 
 ASKED = Inquiry("scan hangs: open quote")
-LEXING = Dependency("lexing", "python", "pypa/lexing")
+LEXING = Dependency("lexing", "pypa/lexing")
 PAGE = {"title": "Known", "url": "https://example.org/known", "content": "scan hangs on an open quote"}
 INSIDE = {"title": "Inside", "url": "http://10.0.0.1/", "content": "scan hangs"}
 
@@ -75,7 +75,7 @@ async def test_the_dependency_s_issues_are_searched_and_nobody_else_s() -> None:
     ("dependency", "query"),
     [
         (LEXING, "scan hangs open quote repo:pypa/lexing is:issue"),
-        (Dependency("@babel/parser", "javascript"), "scan hangs open quote babel/parser is:issue"),
+        (Dependency("@babel/parser"), "scan hangs open quote babel/parser is:issue"),
     ],
 )
 def test_issue_queries(dependency: Dependency, query: str) -> None:

@@ -93,7 +93,7 @@ def package_of(path: str) -> str | None:
     parts = written[installed[-1].end() :].split("/") if installed else []
     if len(parts) < 2 or written.startswith("node:"):
         return None
-    host = "." in parts[0] and "pkg/mod" in installed[-1][0]
+    host = "." in parts[0] and installed[-1][0].endswith(("pkg/mod/", "vendor/"))
     count = 3 if host else 2 if parts[0].startswith("@") or installed[-1][0].endswith("vendor/") else 1
     return _VERSION.sub("", "/".join(parts[:count])) or None
 
