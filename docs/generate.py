@@ -37,7 +37,6 @@ from bot.settings.operator import (
 from bot.settings.repository import RepositoryConfig, config_schema
 from bot.settings.retired import MOVED
 from nodes.brains.calls.models import LONGER, READING, ModelSettings
-from nodes.brains.calls.request import IMAGE_TOKENS
 from nodes.brains.shared import ISSUE
 from tests.graph.test_endpoints import CALLS
 from tests.servers.endpoints import table as endpoint_rows
@@ -191,11 +190,6 @@ def _costs() -> Iterator[str]:
         f"| an issue's text in a prompt | {ISSUE:,} tokens and {ModelSettings().compress_from:,} characters; what is "
         "longer loses template comments, blocks about the environment and frames of libraries, then its middle "
         "| |"
-    )
-    yield (
-        "| pictures of an issue, if enabled | one call, and one for each answer that shows some; "
-        f"{IMAGE_TOKENS:,} tokens are reserved for each picture "
-        "| [the operator's file](pictures.md) |"
     )
     calls = ", ".join(f"{Spending.of(Settings(triage_effort=level)).run.calls} calls ({level})" for level in READING)
     yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `limits.run` |"

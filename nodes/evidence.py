@@ -15,6 +15,7 @@ MAX_QUOTE = 1_000
 """Characters of a quote that may enter the state or a prompt (SPEC section 2: at most 1 kB)."""
 
 EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "database", "human", "picture", "lookup"]
+"""Only stored runs of earlier releases have a ``picture``."""
 
 
 def is_citable(path: str, quote: str) -> bool:

@@ -57,19 +57,6 @@ class Investigation(Judgement):
     confidence: float = Field(default=0.0, ge=0, le=1)
 
 
-class PictureText(Judgement):
-    """The words of one picture of the issue."""
-
-    text: Annotated[str, StringConstraints(max_length=900)] = ""
-    """The words in it, copied: messages, traces, names, commands; empty if there are none."""
-
-
-class PictureTexts(Judgement):
-    """The words of the issue's pictures, in their order."""
-
-    pictures: tuple[PictureText, ...] = Field(default=(), max_length=8)
-
-
 class CauseSentence(Judgement):
     """One sentence about the cause, and the evidence that it rests on."""
 

@@ -63,11 +63,6 @@ def build_task_prompt(role: Role) -> str:
     return _load(role)
 
 
-def build_picture_prompt() -> str:
-    """Return the task of reading pictures, without the common rules, which are about writing."""
-    return _load("pictures")
-
-
 def build_supervisor_correction(error: str) -> str:
     """Return the message that follows an invalid decision (PRD section 2)."""
     return _SUPERVISOR_CORRECTION.format(error=error)

@@ -96,7 +96,6 @@ class Channel:
         json: Mapping[str, Any] | None = None,
         params: Mapping[str, str | int] | None = None,
         follow: bool = True,
-        accept: str = "",
         repositories: tuple[int | str, ...] = (),
         permissions: Mapping[str, str] = WRITE_ISSUES,
     ) -> Answer:
@@ -108,7 +107,7 @@ class Channel:
             BotError: Any failure, as one of our types.
         """
         await self._writes.check_paused(self._installation)
-        options = {"json": json, "params": params, "follow": follow, "accept": accept}
+        options = {"json": json, "params": params, "follow": follow}
         try:
             response = await self._send_cached(method, path, repositories, permissions, **options)
         except MissingPermissionError as error:
@@ -176,7 +175,7 @@ class Channel:
             return await self._authorized(method, path, repositories, permissions, **options)
         # GitHub's ETags differ for each token, and a response may contain what another token must not read.
         scope = (self._installation, repositories or (self._repository.id,), tuple(sorted(permissions.items())))
-        key = (scope, path, tuple(sorted((options["params"] or {}).items())), options["accept"])
+        key = (scope, path, tuple(sorted((options["params"] or {}).items())))
         etag = self._cache.etag(key)
         response = await self._authorized(method, path, repositories, permissions, etag=etag, **options)
         if response.status_code == NOT_MODIFIED:

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import quote
 
 from bot.errors import GoneError
-from bot.github.responses import RENDERED, expect_shape, html_of
+from bot.github.responses import expect_shape
 from bot.github.session import Session
 from bot.github.tokens import READ_CODE, Tokens, find_installation
 from bot.github.values import Json, found_issues, issue_of, issue_search
@@ -46,16 +46,6 @@ class IssueReader:
             return None
         with expect_shape("an issue"):
             return issue_of(response.object(), self._repository)
-
-    async def rendered(self, number: int) -> str:
-        """Return an issue and its first hundred comments as HTML.
-
-        Raises:
-            BotError: GitHub cannot be reached, or refuses access.
-        """
-        path = f"{self._base}/issues/{number}"
-        comments = await self._send(f"{path}/comments", accept=RENDERED, params={"per_page": 100})
-        return html_of(await self._send(path, accept=RENDERED), comments)
 
     async def id(self) -> int:
         """Return the repository's id, which does not change when it is renamed.

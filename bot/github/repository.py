@@ -12,7 +12,7 @@ from urllib.parse import quote
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github import values
 from bot.github.channel import Channel
-from bot.github.responses import RENDERED, Answer, UndecodableError, expect_shape, html_of
+from bot.github.responses import Answer, UndecodableError, expect_shape
 from bot.github.tokens import READ_CODE, READ_PULLS
 from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
@@ -49,13 +49,6 @@ class RepositoryClient:
         except GoneError:
             return None
         return _issue(response, self._repository)
-
-    async def rendered(self, number: int) -> str:
-        """Return an issue and its first hundred comments as HTML."""
-        path = f"{self._base}/issues/{number}"
-        issue = await self._channel.send("GET", path, accept=RENDERED)
-        comments = await self._channel.send("GET", f"{path}/comments", accept=RENDERED, params={"per_page": 100})
-        return html_of(issue, comments)
 
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Return open issues, newest first, without pull requests."""

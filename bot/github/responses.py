@@ -29,8 +29,6 @@ from bot.errors import (
 _NO_CONTENT = frozenset({202, 204, 205})
 """Successful statuses whose body may be empty."""
 NOT_MODIFIED = 304
-RENDERED = "application/vnd.github.full+json"
-"""The media type of responses whose texts GitHub also renders as HTML."""
 _NAMES = re.compile(r"([a-z_]{1,40})=")
 _CLOCK_WRONG = 45.0
 """Seconds; GitHub accepts a signature from a clock that is up to a minute ahead."""
@@ -106,13 +104,6 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
         raise undecodable(response) from error
     next_url = response.links.get("next", {}).get("url", "")
     return Answer(status, data, response.headers.get("etag", ""), bool(next_url), next_url, response.content)
-
-
-def html_of(*answers: Answer) -> str:
-    """Return the HTML of the issues and comments in responses of the media type `RENDERED`."""
-    found = [item for answer in answers for item in (answer.data if isinstance(answer.data, list) else [answer.data])]
-    pages = [item.get("body_html") for item in found if isinstance(item, dict)]
-    return "\n".join(page for page in pages if isinstance(page, str))
 
 
 def is_githubs(response: httpx.Response) -> bool:

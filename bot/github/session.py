@@ -64,7 +64,6 @@ class Session:
         params: Mapping[str, str | int] | None = None,
         follow: bool = True,
         etag: str = "",
-        accept: str = "",
     ) -> Answer:
         """Send a request and return its successful response. Redirects of reads are followed.
 
@@ -76,7 +75,6 @@ class Session:
             params: The query.
             follow: Follow redirects of reads.
             etag: ETag of the cached response. If that is still valid, the status is 304 and there is no data.
-            accept: The media type; empty for GitHub's default.
 
         Raises:
             UndecodableError: The response is not GitHub's.
@@ -84,9 +82,7 @@ class Session:
         """
         url = self._api.copy_with(raw_path=self._api.raw_path.rstrip(b"/") + path.encode("ascii"))
         for _ in range(_REDIRECTS):
-            response = await self._once(
-                method, url, authorization=authorization, etag=etag, accept=accept, json=json, params=params
-            )
+            response = await self._once(method, url, authorization=authorization, etag=etag, json=json, params=params)
             if not response.has_redirect_location:
                 return answer_of(response, conditional=bool(etag))
             # The location contains the query already.
@@ -101,11 +97,9 @@ class Session:
         await self._kit.aclose()
 
     async def _once(
-        self, method: str, url: httpx.URL, *, authorization: str, etag: str, accept: str, **options: Any
+        self, method: str, url: httpx.URL, *, authorization: str, etag: str, **options: Any
     ) -> httpx.Response:
         headers = {"Authorization": authorization} if authorization else {}
-        if accept:
-            headers["Accept"] = accept
         if etag:
             headers["If-None-Match"] = etag
         # Pinned, because a later default version may change the shape of responses.

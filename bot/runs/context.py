@@ -22,14 +22,13 @@ from nodes.state.checkpoints import serializer
 
 
 def configured(context: Context, config: RepositoryConfig | None = None) -> Context:
-    """Return what a run may call with a repository's configuration, which can disable the operator's pictures."""
+    """Return what a run may call with a repository's configuration."""
     config, brain = config or RepositoryConfig(), context.brain
     learnt: dict[str, Any] = {}
     if isinstance(brain, LLMBrain):
         learnt = {"compress_from": brain.compress_from, "agreement": load_fitted(brain.agreement_file, brain.name)}
     return replace(
         context,
-        pictures=context.pictures if config.pictures else None,
         facts=read_facts(context.title, context.body),
         language=config.language,
         claim_from=promise_of(config).claim_from,

@@ -15,7 +15,6 @@ from bot.report.languages.catalogue import ENGLISH
 from bot.runs.context import NoSignals, configured
 from bot.runs.logs import LogReader, ReadIssueText
 from bot.runs.model import model_settings
-from bot.runs.pictures import PictureFetcher
 from bot.runs.sources import Sources
 from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
@@ -54,7 +53,6 @@ async def triage(
     ask: Ask,
     language: str = ENGLISH,
     logs: LogReader | None = None,
-    rendered: Callable[[], Awaitable[str]] | None = None,
     **parts: Unpack[Parts],
 ) -> Account:
     """Run the graph to its end and put its questions to the caller; ``Context`` describes the parts of the run.
@@ -62,10 +60,10 @@ async def triage(
     An interrupted run resumes after its last finished node; the same repository, commit, issue and brain identify the
     same run. A finished run starts over. ``repository`` identifies the clone: its path, or the repository that it would
     have been cloned from. The data directory of ``settings`` stores the run. ``language`` is that of the comment, and
-    of the text that a model writes; ``rendered`` returns the issue as HTML, with addresses of its pictures.
+    of the text that a model writes.
     """
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
-    rules, fetcher = RulesBrain(), PictureFetcher(operator.pictures)
+    rules = RulesBrain()
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
     async with _open_run(settings, key) as run, open_brain(settings) as brain, _outside(settings, operator) as outside:
         given = Context(
@@ -77,7 +75,6 @@ async def triage(
             rules=rules,
             signals=NoSignals(),
             outside=outside,
-            pictures=(fetcher.reading(rendered) if rendered else fetcher) if operator.pictures.enabled else None,
             attached=text.attached,
             **parts,
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from bot.report.sanitise import code
-from bot.runs import pictures
+from bot.runs import attachments
 from bot.settings.operator import LogsConfig
 from nodes.context import AttachedText
 from nodes.search.issue.normal.fences import fence_after
@@ -36,7 +36,7 @@ _FAILURE = re.compile(
 )
 _ENTRIES, _MEMBERS, _MAX_TEXT, _RATIO = 1_000, 5, 8_000_000, 100
 """Of an archive: entries, texts that are read, bytes of a text, and how many times its size a text may be."""
-LIMITS = pictures.AttachmentLimits(number=3, max_bytes=2_000_000, seconds=10.0)
+LIMITS = attachments.AttachmentLimits(number=3, max_bytes=2_000_000, seconds=10.0)
 _ODD = re.compile(r"[^\w.+@ -]")
 
 
@@ -58,8 +58,8 @@ class LogReader:
         config: LogsConfig,
         server_url: str,
         *,
-        limits: pictures.AttachmentLimits = LIMITS,
-        resolve: pictures.Resolve | None = None,
+        limits: attachments.AttachmentLimits = LIMITS,
+        resolve: attachments.Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """Read within limits.
@@ -75,11 +75,11 @@ class LogReader:
         self._config = config
         self._server = (urlsplit(server_url).hostname or "github.com").lower()
 
-        async def found(host: str) -> pictures.Resolved:
+        async def found(host: str) -> attachments.Resolved:
             own = host == self._server and host != "github.com"
-            return await (pictures.resolve_any if own else pictures.resolve_public)(host)
+            return await (attachments.resolve_any if own else attachments.resolve_public)(host)
 
-        self._fetcher = pictures.Fetcher(
+        self._fetcher = attachments.Fetcher(
             hosts=frozenset((self._server, *config.hosts)),
             pages=self._server,
             attachments=_PATH,
@@ -102,10 +102,10 @@ class LogReader:
             for url in list(links)[: limits.number]:
                 name = _name(urlsplit(url).path)
                 try:
-                    content = await pictures.within(limits.seconds, self._fetcher.get(client, url))
+                    content = await attachments.within(limits.seconds, self._fetcher.get(client, url))
                     room = EXCERPT - sum(len(item.text) for item in read.values())
                     read[url] = await asyncio.to_thread(_texts, name, content, room)
-                except pictures.RefusedAttachment as refusal:
+                except attachments.RefusedAttachment as refusal:
                     notes.append(f"The attached {code(name)} was not read: {refusal}.")
         if len(links) > limits.number:
             notes.append(f"Only the first {limits.number} of {len(links)} attached files were read.")
@@ -159,7 +159,7 @@ def _texts(name: str, content: bytes, room: int) -> AttachedText:
         parts.append(excerpt(text, room - sum(map(len, parts))))
     whole = "\n".join(filter(None, parts))
     if not whole:
-        raise pictures.RefusedAttachment("nothing in it tells of a failure, or there is no room left")
+        raise attachments.RefusedAttachment("nothing in it tells of a failure, or there is no room left")
     return AttachedText(name, whole)
 
 
@@ -168,31 +168,31 @@ def _members(content: bytes) -> Iterator[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if len(archive.infolist()) > _ENTRIES:
-                raise pictures.RefusedAttachment("too many files in it")
+                raise attachments.RefusedAttachment("too many files in it")
             named = [item for item in archive.infolist() if item.filename.lower().endswith(_TEXT)]
             for member in named[:_MEMBERS]:
                 yield _decoded(_member(archive, member))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise pictures.RefusedAttachment("not a readable archive") from error
+        raise attachments.RefusedAttachment("not a readable archive") from error
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return a file of an archive, unless it expands too far; the sizes that the archive states are not trusted."""
     # Python expands the other methods without a limit.
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise pictures.RefusedAttachment("packed with an unusual method")
+        raise attachments.RefusedAttachment("packed with an unusual method")
     most = min(_MAX_TEXT, max(member.compress_size, 1_000) * _RATIO)
     with archive.open(member) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise pictures.RefusedAttachment("a file in it is too large when unpacked")
+        raise attachments.RefusedAttachment("a file in it is too large when unpacked")
     return content
 
 
 def _decoded(content: bytes) -> str:
     utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     if not utf16 and b"\0" in content:
-        raise pictures.RefusedAttachment("not a text")
+        raise attachments.RefusedAttachment("not a text")
     return content.decode("utf-16" if utf16 else "utf-8-sig", "replace").replace("\r\n", "\n").replace("\0", "")
 
 

@@ -106,16 +106,6 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
         raise UserError(f"{reference}: {error}") from error
 
 
-async def read_rendered(reference: Reference, settings: Settings) -> str:
-    """Return an issue and its comments as HTML.
-
-    Raises:
-        BotError: GitHub cannot be reached, or refuses access.
-    """
-    async with _reader(reference, settings) as reader:
-        return await reader.rendered(reference.number)
-
-
 async def token_for(full_name: str, settings: Settings) -> str:
     """Return GITHUB_TOKEN if set, else a read-only installation token for this repository, else an empty string."""
     if settings.github_token is not None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bot.errors import BotError, MissingPermissionError
 from bot.runs.logs import LogReader
-from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
 from nodes.context import ExternalSources, OpenPull
@@ -44,8 +43,6 @@ class Sources:
         self._config = config
         self.tools = {name: McpTool(_server(name, tool)) for name, tool in config.tools.items()}
         """MCP tools by name, including one called ``web_search`` if configured."""
-        self.pictures = PictureFetcher(config.pictures) if config.pictures.enabled else None
-        """Fetches pictures of issues; None if the operator has not enabled it."""
         self.logs = LogReader(config.logs, server_url)
         """Reads logs that are attached to issues."""
         self._providers = _providers(config)

@@ -31,13 +31,6 @@ _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")
 _TAKEN = (frozenset(get_args(NodeName)) | {"supervisor", "tool", "join"}) - {"web_search"}
 """Reserved node names; a tool may be called ``web_search``, and is then a provider of the web search."""
-ATTACHMENT_HOSTS = (
-    "github.com",
-    "user-images.githubusercontent.com",
-    "private-user-images.githubusercontent.com",
-    "github-production-user-asset-6210df.s3.amazonaws.com",
-)
-"""Where GitHub stores attachments of issues. The first redirects to the last."""
 Word = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
@@ -201,16 +194,6 @@ class Web(Section):
     """Words in an issue that make the rules brain search the web; an error raised in a dependency always does."""
 
 
-class PicturesConfig(Section):
-    """Pictures in issues and answers: fetched, and their words copied by the model, once (docs/pictures.md)."""
-
-    enabled: bool = False
-    """``true`` reads pictures where a model judges and accepts images."""
-    hosts: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=20)] = ATTACHMENT_HOSTS
-    """Hosts from which pictures are fetched, redirects included; the default is where GitHub stores attachments. On
-    ``github.com`` only attachments are fetched, no pages."""
-
-
 class LogsConfig(Section):
     """Logs that are attached to issues: read as text of the reporter (docs/logs.md)."""
 
@@ -232,8 +215,6 @@ class OperatorConfig(Section):
     """MCP tools by name: ``document_retriever``, ``database_query``, ``web_search``, or any other."""
     web: Web = Web()
     """The providers of the web search."""
-    pictures: PicturesConfig = PicturesConfig()
-    """Pictures in issues."""
     logs: LogsConfig = LogsConfig()
     """Logs that are attached to issues."""
 

@@ -183,8 +183,6 @@ class RepositoryConfig(Section):
     """``false`` reports no duplicates or related issues and does not read earlier issues."""
     outside: bool = True
     """``false`` sends no issue text to web searches or tools: no source outside the repository is queried."""
-    pictures: bool = True
-    """``false`` fetches no picture of an issue and sends none to a model, even if the operator enabled it."""
     logs: bool = True
     """``false`` reads no file that is attached to an issue. Otherwise the part of an attached ``.log``, ``.txt``,
     ``.json`` or ``.zip`` that tells of a failure is read like the issue's own text."""

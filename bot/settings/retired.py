@@ -27,7 +27,7 @@ VARIABLES: Mapping[str, str] = {
     "TRIAGE_KEEP_DELIVERIES_DAYS": "deliveries are retained for 7 days",
     "TRIAGE_KEEP_GONE_DAYS": "the data of a removed repository is deleted after 30 days",
     "TRIAGE_KEEP_MIRRORS_DAYS": "an unused mirror is retained for 30 days",
-    "TRIAGE_PICTURE_MODEL": "TRIAGE_MODEL reads pictures",
+    "TRIAGE_PICTURE_MODEL": "pictures are not read",
     "TRIAGE_JOB_MINUTES": "an attempt takes at most 15 minutes, or four times TRIAGE_MODEL_TIMEOUT",
 }
 """Variables without an effect, and what applies instead."""
@@ -43,15 +43,14 @@ OPERATOR_KEYS: Mapping[str, str] = {
     "web.*.timeout": "a search takes at most 15 seconds",
     "web.*.max_bytes": "a response has at most 1 MB",
     "specialists": "a source has 30 seconds, and a code search in parallel 300",
-    "pictures.count": "the first three pictures are read",
-    "pictures.max_bytes": "a picture has at most 4 MB",
-    "pictures.timeout": "a picture takes at most 10 seconds",
+    "pictures": "pictures are not read",
     "logs.count": "the first three files are read",
     "logs.max_bytes": "a file has at most 2 MB",
     "logs.timeout": "a file takes at most 10 seconds",
 }
 """The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
 REPOSITORY_KEYS: Mapping[str, str] = {
+    "pictures": "pictures are not read",
     "commands.digest": "`digest.issue` names the issue that gets the digest",
     "limits.suspects": "a report shows at most three places",
     "limits.over": "issues over the daily limit wait for the next day",

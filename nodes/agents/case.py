@@ -26,7 +26,6 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         body=context.body,
         facts=_facts(state, context),
         compress_from=context.compress_from,
-        pictures="\n\n".join(item.evidence.quote for item in numbered if item.evidence.kind == "picture"),
         evidence=numbered,
         search_confidence=state.search_confidence,
         language=context.language,

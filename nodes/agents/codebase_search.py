@@ -66,8 +66,8 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     }
 
 
-def build_query(state: BugTriageState, context: Context, pictures: str = "") -> Query:
-    """Combine the issue with its pictures' words, redirects, answers, gaps and the investigator's search terms."""
+def build_query(state: BugTriageState, context: Context) -> Query:
+    """Combine the issue with redirects, answers, gaps and the investigator's search terms."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     # What a model's reading lacks is looked up by itself, because these words would move the search's own places.
@@ -79,14 +79,14 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
     return Query(
         title=context.title,
         body=context.body,
-        extra=(*state.redirect_instructions, *answers, *gaps, *terms, *filter(None, (pictures,))),
+        extra=(*state.redirect_instructions, *answers, *gaps, *terms),
         limit=max(limit, LISTED) if is_model_asked(context, state) else limit,
     )
 
 
 async def _gather(state: BugTriageState, context: Context) -> Gathered:
     case, asked = await load_case(state, context), is_model_asked(context, state)
-    query = build_query(state, context, case.pictures)
+    query = build_query(state, context)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     # Rules read the facts when they write; a model may cite their lines besides the places of the search.

@@ -5,10 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from nodes.agents.case import load_case
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
-from nodes.issue.pictures import PicturesRead, read_pictures
 from nodes.state import ROUNDS_PER_ANSWER, AgentFinding, Answer, BugTriageState, TraceEntry, Update
 
 
@@ -43,13 +41,7 @@ async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> 
     if answer.text is not None:
         answer_evidence = Evidence(kind="human", quote=answer.text[:MAX_QUOTE], score=1.0)
         await runtime.context.evidence.put([answer_evidence])
-        read = PicturesRead()
-        if runtime.context.pictures is not None:
-            read = await read_pictures(await load_case(state, runtime.context), runtime.context, answer.text)
-        keys = (answer_evidence.key, *(item.key for item in read.evidence))
-        update["findings"] = (_finding(exchange.question, answer.text, keys),)
-        update["trace"] += read.trace
-        update["metrics"] = read.metrics
+        update["findings"] = (_finding(exchange.question, answer.text, (answer_evidence.key,)),)
         update["max_iterations"] = state.max_iterations + ROUNDS_PER_ANSWER
     return update
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import NamedTuple
 
 from langgraph.runtime import Runtime
@@ -15,11 +14,10 @@ from nodes.evidence import MAX_QUOTE, Evidence
 from nodes.issue.facts import IssueFacts
 from nodes.issue.kinds.rare import may_be_security
 from nodes.issue.kinds.terms import parts_of
-from nodes.issue.pictures import read_pictures
 from nodes.judgements import Investigation
 from nodes.report import Kind
 from nodes.search.git.errors import SearchError
-from nodes.state import AgentFinding, BugTriageState, Tier, Update, add
+from nodes.state import AgentFinding, BugTriageState, Tier, Update
 from nodes.trust.prose import ProseCheck
 
 _NEEDS_NO_CODE = frozenset({"question", "spam"})
@@ -59,8 +57,6 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     evidence = _from_the_issue(context)
     await context.evidence.put(evidence)
     case = await load_case(state, context)
-    read = await read_pictures(case, context)
-    case = replace(case, pictures=case.pictures or read.words)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
     reading = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, context)
     # If unsure, the rules overrule the brain: the publication of a vulnerable place cannot be undone.
@@ -72,7 +68,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         details=_details(reading.hypothesis, reading.missing),
         confidence=reading.confidence,
         relevant_files=context.facts.paths[:10],
-        evidence=tuple(item.key for item in (*evidence, *read.evidence)),
+        evidence=tuple(item.key for item in evidence),
         judged_by=judged.judged_by,
     )
     facts = context.facts
@@ -91,8 +87,8 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         "findings": (finding,),
         "reading": reading,
         "tier": tiered.tier,
-        "trace": (*read.trace, entry),
-        "metrics": add(read.metrics, metrics_of(judged)),
+        "trace": (entry,),
+        "metrics": metrics_of(judged),
     }
 
 

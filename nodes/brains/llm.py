@@ -17,20 +17,17 @@ from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.request import Message
-from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.conversation import read_code
 from nodes.brains.countered import ComparedAudit, build_question, other_place
-from nodes.brains.fence import fence
 from nodes.brains.shared import build_rules
-from nodes.context import Case, Judged, ModelError, Picture
+from nodes.context import Case, Judged, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import (
     SECOND_AUDIT,
     Role,
-    build_picture_prompt,
     build_supervisor_correction,
     build_supervisor_system_prompt,
 )
@@ -119,16 +116,6 @@ class LLMBrain:
     async def investigate(self, case: Case) -> Judged[Investigation]:
         """Judge the issue itself."""
         return await self._ask(case, "investigator", Investigation)
-
-    async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
-        """Copy the words of the issue's pictures."""
-        model = self._models.get(self._settings.default)
-        if not model.abilities.images:
-            raise ModelError(NO_IMAGES)
-        asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."
-        messages = _conversation(build_picture_prompt(), asked)
-        images = tuple(picture.data_url for picture in pictures)
-        return await ask_structured(model, PictureTexts, messages, budget=self._paying(case.state), images=images)
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:  # noqa: ARG002
         """Read the code in a conversation, which starts with the first files of the search."""

@@ -20,8 +20,8 @@ from nodes.search.wordings import load_patterns
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 
-ISSUE, FACTS, PICTURES = 1_500, 160, 200
-"""Maximum tokens of the issue, of the facts of a shortened issue, and of the words in its pictures."""
+ISSUE, FACTS = 1_500, 160
+"""Maximum tokens of the issue, and of the facts of a shortened issue."""
 TITLE = 300
 _OF_A_TOKEN = 4
 """Characters of a token, about."""
@@ -59,10 +59,8 @@ def build_beginning(case: Case) -> str:
     issue = _text(case)
     # Facts repeat parts of the issue.
     facts = fence("facts", _fitting(mask(format_facts(case.facts)), FACTS)) if issue != _unshortened(case) else ""
-    pictures = fence("pictures", squeeze(case.pictures, PICTURES)) if case.pictures else ""
     sections = (
         ("Issue", fence("issue", issue)),
-        ("Words in its pictures, read by a model", pictures),
         ("Facts a program read from all of it", facts),
     )
     return join_sections(sections)

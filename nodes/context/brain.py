@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
 from nodes.search.issue.forms import IssueForm
 from nodes.search.types import FileSketch, Passage, PlaceSketch, ToolCall
 from nodes.sources import SourceInfo
@@ -19,28 +19,6 @@ J = TypeVar("J")
 K = TypeVar("K")
 COMPRESS_FROM = 6_000
 """Number of characters from which an issue's text is shortened in the middle for a model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture of the issue."""
-
-    url: str
-    """The address in the issue."""
-    data_url: str
-    """Its content."""
-
-
-@runtime_checkable
-class PictureReader(Protocol):
-    """A brain that can read pictures."""
-
-    async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
-        """Copy the words of each picture.
-
-        Raises:
-            ModelError: the model gave no answer, or takes no images.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +120,6 @@ class Case:
     """The outside sources that may be queried at this point of the run."""
     compress_from: int = COMPRESS_FROM
     """Characters of the body above which a model gets it without its middle."""
-    pictures: str = ""
-    """The words that a model read in the issue's pictures; not part of the issue's own text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from nodes.context.agreement import Table
-from nodes.context.brain import COMPRESS_FROM, Brain, IssueOrigin, Picture, PullReader
+from nodes.context.brain import COMPRESS_FROM, Brain, IssueOrigin, PullReader
 from nodes.evidence import Evidence
 from nodes.issue.facts import IssueFacts
 from nodes.report import Ticket, TriageReport
@@ -115,27 +115,6 @@ class PastPort(Protocol):
         """Return an issue in its current state, or None if it is deleted or has left this repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
-    """The pictures of an issue, as far as they may be read."""
-
-    fetched: tuple[Picture, ...] = ()
-    refused: tuple[str, ...] = ()
-    """Why each of the others was not fetched, in a few words without its address."""
-
-
-class PicturePort(Protocol):
-    """Fetches the pictures that an issue shows."""
-
-    async def fetch(self, text: str, earlier: int = 0) -> Pictures:
-        """Return the pictures of a text. A picture that cannot be fetched is refused; nothing is raised.
-
-        Args:
-            text: the issue, or an answer.
-            earlier: pictures of the same issue that count against the limit.
-        """
-
-
 class EvidencePort(Protocol):
     """Stores evidence for the duration of a run; the evidence survives a crash."""
 
@@ -230,8 +209,6 @@ class Context:
     outside: ExternalSources = ExternalSources()
     past: PastPort | None = None
     """None if earlier issues are not available."""
-    pictures: PicturePort | None = None
-    """None if pictures are not read."""
     listener: Listener = ignore_progress
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"

@@ -1,1 +1,1 @@
-"""The reading of an issue before the code: certain facts, its kind, the text in its pictures."""
+"""The reading of an issue before the code: certain facts and its kind."""

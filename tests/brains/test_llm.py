@@ -457,7 +457,7 @@ async def test_no_window_is_learnt_from_a_vocabulary_with_fewer_tokens(brain, se
     # Both replies report the same share of our estimate; the second happens to be close to a window of a usual size.
     server.script = [costing(says(ANSWERS["investigator"]), tokens, 50) for tokens in (1_690, 2_045, 2_045)]
     await brain.investigate(_case("x_1 = [y_2]; " * 150))
-    await brain.investigate(dataclasses.replace(_case("x_1 = [y_2]; " * 460), pictures="x_1 = [y_2]; " * 40))
+    await brain.investigate(_case("x_1 = [y_2]; " * 460))
     assert len(server.requests) == 2
     assert brain._models.get("gpt-4o").abilities.window is None
 

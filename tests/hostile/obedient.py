@@ -35,8 +35,6 @@ def obedient(case: Hostile) -> Any:
 def _filled(properties: dict[str, Any], issue: str, request: Request) -> Any:
     if "next_node" in properties:
         return _decision(properties, issue, request)
-    if "pictures" in properties:
-        return {"pictures": [{"text": issue[:900]}]}
     return {name: _value(name, field, issue) for name, field in properties.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +30,7 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context, ExternalSources, Picture, Pictures
+from nodes.context import Brain, Context, ExternalSources
 from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state
@@ -139,32 +139,6 @@ async def test_no_hostile_text_of_a_tool_has_an_effect(
     context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, ExternalSources(None, {"docs": tool}))
     ran = await _to_the_end(case, context, graph, "from-a-tool")
     assert tool.queries
-    for text in ran.texts:
-        _assert_dead(text)
-    assert ran.paths <= set(FILES)
-    for secret in (TOKEN, LONG_TOKEN, CLOUD_KEY, "MIIEow9kQz"):
-        assert not any(secret[:24] in text for text in (*ran.texts, str(server.requests)))
-
-
-class OnePicture:
-    """An issue whose picture can be fetched."""
-
-    async def fetch(self, text: str, earlier: int = 0) -> Pictures:
-        return Pictures(
-            (Picture("https://github.com/user-attachments/assets/1", "data:image/png;base64,iVBORw0KGgo="),)
-        )
-
-
-@pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
-@pytest.mark.parametrize("case", FROM_A_TOOL, ids=[case.name for case in FROM_A_TOOL])
-@pytest.mark.asyncio(loop_scope="module")
-async def test_no_hostile_text_in_a_picture_has_an_effect(
-    case: Hostile, engine: Engine, server: ModelServer, models: Models, graph: Graph
-) -> None:
-    server.script, server.requests[:] = obedient(case), []
-    context = replace(_context(BENIGN, "parse_date fails.", LLMBrain(models), engine), pictures=OnePicture())
-    ran = await _to_the_end(case, context, graph, "from-a-picture")
-    assert sum("image_url" in str(request["messages"]) for request in server.requests) == 1
     for text in ran.texts:
         _assert_dead(text)
     assert ran.paths <= set(FILES)

@@ -67,7 +67,7 @@ web:
   searxng: {url: "http://127.0.0.1:8080", timeout: 3}
   tavily: {enabled: false, api_key: "${NOT_SET_ANYWHERE}", url: "https://x.example.org"}
 specialists: {timeout: 20}
-pictures: {count: 2}
+pictures: {enabled: false, count: 2}
 """
 
 

@@ -56,6 +56,10 @@ def test_every_key_is_read() -> None:
     assert not path_matches("src/vendor/x", config.ignore_paths)
 
 
+def test_keys_of_an_earlier_release_are_ignored() -> None:
+    assert read_config("pictures: false\ncommands: {digest: nobody}\nlimits: {over: wait}\n") == RepositoryConfig()
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
 def test_an_empty_file_means_the_defaults(text: str) -> None:
     assert read_config(text) == RepositoryConfig()

@@ -56,7 +56,6 @@ class Call:
     query: dict[str, list[str]]
     body: Any
     authorization: str
-    accept: str = ""
 
 
 @dataclass(frozen=True)
@@ -363,13 +362,7 @@ def list_issues(asked: Asked) -> Answer:
 
 def get_issue(asked: Asked) -> Answer:
     repo, issue = asked.issue()
-    return 200, _rendered(asked, asked.world.issue(repo, issue["number"]))
-
-
-def _rendered(asked: Asked, item: Json) -> Json:
-    """Return an issue or a comment with its HTML only if the media type asks for it."""
-    is_asked = asked.call.accept == "application/vnd.github.full+json"
-    return {name: value for name, value in item.items() if name != "body_html" or is_asked}
+    return 200, asked.world.issue(repo, issue["number"])
 
 
 def list_types(asked: Asked) -> Answer:
@@ -427,7 +420,7 @@ def search_issues(asked: Asked) -> Answer:
 def list_comments(asked: Asked) -> Answer:
     repo, issue = asked.issue()
     since = asked.call.query.get("since", [""])[0]
-    found = [_rendered(asked, one) for one in asked.world.on(repo, issue["number"])]
+    found = asked.world.on(repo, issue["number"])
     return 200, asked.page([one for one in found if one["updated_at"] >= since])
 
 
@@ -608,8 +601,7 @@ class _Handler(BaseHTTPRequestHandler):
             # Tests kill clients while they send. GitHub does not act on a part of a request either.
             raise ConnectionAbortedError(f"{self.command} {path}: {len(raw)} of {length} bytes")
         body = json.loads(raw) if raw else None
-        authorization, accept = (self.headers.get(name, "") for name in ("Authorization", "Accept"))
-        return Call(self.command, path, parse_qs(query), body, authorization, accept)
+        return Call(self.command, path, parse_qs(query), body, self.headers.get("Authorization", ""))
 
     def _answer(self, github: GitHubServer, call: Call) -> tuple[int, Any, dict[str, str]]:
         # A client of a server that ended may still call its port, which is now ours; such a call is not the App's.

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography import x509
@@ -18,8 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bot.runs.pictures import LIMITS, PictureFetcher, Resolved
-from bot.settings.operator import ATTACHMENT_HOSTS, LOG_HOSTS, PicturesConfig
+from bot.runs.attachments import Resolved
+from bot.settings.operator import LOG_HOSTS
 
 
 @dataclass
@@ -32,11 +31,6 @@ class Site:
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     delay: float = 0.0
 
-    def fetcher(self, config: PicturesConfig | None = None, **limits: Any) -> PictureFetcher:
-        """A fetcher whose hosts all are this server."""
-        own = LIMITS._replace(**limits)
-        return PictureFetcher(config or PicturesConfig(), limits=own, resolve=self.here, tls=self.tls)
-
     async def here(self, _host: str) -> Resolved:
         return Resolved("127.0.0.1", self.port)
 
@@ -47,7 +41,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "github.com")])
     now = dt.datetime.now(dt.UTC)
-    hosts = x509.SubjectAlternativeName([x509.DNSName(host) for host in (*ATTACHMENT_HOSTS, *LOG_HOSTS)])
+    hosts = x509.SubjectAlternativeName([x509.DNSName(host) for host in ("github.com", *LOG_HOSTS)])
     made = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from bot.runs.attachments import RefusedAttachment, resolve_public
 from bot.runs.logs import EXCERPT, LIMITS, LogReader, excerpt
-from bot.runs.pictures import RefusedAttachment
 from bot.settings.operator import LOG_HOSTS, LogsConfig
 from tests.graph.rules_run import run_by_rules
 from tests.limits.test_admission import staged
@@ -124,10 +124,14 @@ async def test_other_files_are_refused_with_the_reason(site: Site, name: str, co
     "page",
     [
         pytest.param(redirect("https://example.org/app.log"), id="another-host"),
+        pytest.param(redirect("http://169.254.169.254/app.log"), id="private"),
+        pytest.param(redirect("https://[::1]/app.log"), id="loopback"),
+        pytest.param(redirect("https://a:b@github.com/user-attachments/files/17/app.log"), id="credentials"),
+        pytest.param(redirect("https://github.com:8443/user-attachments/files/17/app.log"), id="port"),
         pytest.param(redirect("http://github.com/user-attachments/files/17/app.log"), id="without-tls"),
         pytest.param(redirect("https://github.com/octo/app/raw/main/app.log"), id="a-page"),
         pytest.param(redirect(f"{FILES}/app.log"), id="loop"),
-        pytest.param((404, {}, b""), id="private"),
+        pytest.param((404, {}, b""), id="not-shown"),
     ],
 )
 async def test_redirects_are_checked(site: Site, page: Any) -> None:
@@ -153,6 +157,21 @@ async def test_redirects_are_checked(site: Site, page: Any) -> None:
 async def test_other_addresses_are_not_requested(site: Site, body: str) -> None:
     assert (await reader(site).read(body)).notes == ()
     assert site.asked == []
+
+
+@pytest.mark.tried("addresses of attached files that are not GitHub's, or lead elsewhere")
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "10.1.2.3", "169.254.169.254", "0.0.0.0"])
+async def test_a_host_with_a_private_address_is_refused(host: str) -> None:
+    with pytest.raises(RefusedAttachment, match="private address"):
+        await resolve_public(host)
+
+
+async def test_a_certificate_of_another_host_is_refused(site: Site) -> None:
+    other = LogsConfig(hosts=("other.example",))
+    site.pages["/user-attachments/files/17/app.log"] = redirect("https://other.example/app.log")
+    found = await LogReader(other, "https://github.com", resolve=site.here, tls=site.tls).read(link("app.log"))
+    assert (found.attached, len(site.asked)) == ((), 1)
+    assert "not reachable" in found.notes[0]
 
 
 async def test_private_addresses_are_refused_except_that_of_the_operators_own_server() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +21,6 @@ from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
     from bot.report.explain import Account
-    from bot.runs.remote import Reference
     from bot.settings import Settings
     from bot.settings.operator import OperatorConfig
     from nodes.context import CodePort, PastPort
@@ -154,20 +152,12 @@ def _triage(
         ask=Questions(progress, interactive=interactive).ask,
         language=language,
         logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
-        rendered=_reader(where.issue, settings) if where.issue is not None else None,
         renderer=where.renderer or MarkdownRenderer(),
         origin=where.origin,
         past=past,
         listener=progress.node,
     )
     return asyncio.run(running)
-
-
-def _reader(issue: Reference, settings: Settings) -> Callable[[], Awaitable[str]]:
-    # Imported only when needed, because the demo installs no GitHub client.
-    from bot.runs.remote import read_rendered
-
-    return lambda: read_rendered(issue, settings)
 
 
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:

@@ -15,7 +15,6 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
 from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
-from bot.runs.pictures import PictureFetcher
 from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository_file import find_config
 from bot.worker.tools import Tools
@@ -77,7 +76,6 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             signals=NoSignals(),
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
             outside=tools.sources.outside(github.search_issues) if found.config.outside else ExternalSources(),
-            pictures=_pictures(request, github, tools),
             attached=read.attached,
         )
         context = configured(parts, found.config)
@@ -94,13 +92,6 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
 async def _count(code: str, _meaning: str) -> None:
     """Count a limit that was reached; no report of the repository shows those that a client of the API reached."""
     LIMITS.labels(code).inc()
-
-
-def _pictures(request: RunRequest, github: RepositoryClient, tools: Tools) -> PictureFetcher | None:
-    fetcher = tools.sources.pictures
-    if fetcher is None or not isinstance(request, IssueRun):
-        return fetcher
-    return fetcher.reading(lambda: github.rendered(request.issue))
 
 
 async def _text(request: RunRequest, github: RepositoryClient) -> _Text:

@@ -183,7 +183,7 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
 
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
-    store, pictures = issue_job.store, tools.sources.pictures
+    store = issue_job.store
     budget = tools.budget(store.thread(run.number), issue_job.ref.repository, config, issue_job.count_limit_reached)
     parts = Context(
         title=issue.title,
@@ -195,7 +195,6 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, 
         signals=store.signals,
         renderer=renderer_for(issue),
         outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else ExternalSources(),
-        pictures=pictures.reading(lambda: issue_job.github.rendered(issue_job.ref.number)) if pictures else None,
         past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
         labels=lambda: _known_labels(issue_job),
         origin=IssueOrigin.of(

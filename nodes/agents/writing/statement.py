@@ -43,7 +43,7 @@ def is_thin(case: Case) -> bool:
 
 
 def _files(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths of source files: an attached log or picture is not a part of a program."""
+    """Return the paths of source files: an attached log is not a part of a program."""
     attached = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
     return tuple(path for path in paths if not path.lower().endswith(attached))
 

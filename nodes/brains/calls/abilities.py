@@ -46,8 +46,6 @@ class Abilities:
     system: bool = True
     effort: bool = True
     """Whether a reasoning effort may be set."""
-    images: bool = True
-    """Whether a message may contain images."""
     longer: bool = False
     """Whether an answer was cut off at the usual limit."""
     bounds: bool = True
@@ -178,11 +176,6 @@ class Fault:
             return True
         # Routers answer 404 if no provider takes the parameters; llama.cpp answers 500 to a schema it cannot compile.
         return self.status in {404, 500, 501} and bool(self.parts or "parameter" in self.text.lower())
-
-    @property
-    def is_images(self) -> bool:
-        """Whether the message may be about an image; only meaningful for a request with an image."""
-        return self.status in {400, 404, 415, 422, 500, 501} and bool(SAYS["images"].search(self.text))
 
     @property
     def parts(self) -> tuple[Part, ...]:

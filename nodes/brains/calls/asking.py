@@ -46,7 +46,6 @@ async def ask_structured(
     budget: ModelBudget,
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
-    images: tuple[str, ...] = (),
 ) -> Judged[T]:
     """Ask once; if the answer is invalid, ask again with the rejected answer and the error message.
 
@@ -59,13 +58,12 @@ async def ask_structured(
         budget: Pays for every request.
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
-        images: Data URLs of images that follow the last message.
 
     Raises:
         InvalidOutput: The second answer was invalid too.
         ModelError: No answer arrived: transport, refusal, filter or budget.
     """
-    sender = Sender(model, strict_schema(schema), budget, images=images)
+    sender = Sender(model, strict_schema(schema), budget)
 
     def read(reply: AIMessage, last: bool) -> tuple[Answer, T]:  # noqa: FBT001  called below only
         answer, wanted = read_answer(reply), (accept or schema) if last else schema

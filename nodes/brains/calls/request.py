@@ -25,8 +25,6 @@ SMALLEST = 700
 """Tokens for a prompt below which no useful question fits."""
 _FENCE = re.compile(r"^<<<DATA \S{1,40} ([0-9a-f]{16})$")
 _PER_MESSAGE = 5
-IMAGE_TOKENS = 1_600
-"""Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
 Message = tuple[Literal["system", "human", "ai", "tool"], str]
 """A message. One of ``tool`` answers a call of the last one of ``ai``, in the order of its calls."""
 _TOOLS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
@@ -88,7 +86,6 @@ class Request:
     abilities: Abilities
     schema: dict[str, Any]
     messages: Sequence[Message]
-    images: tuple[str, ...] = ()
     tools: Sequence[dict[str, Any]] = ()
     """Tools that the model may call natively, if its server takes them; the schema describes the same calls."""
 
@@ -97,19 +94,12 @@ class Request:
         """The estimated cost of the request."""
         form = self.tools if self._native else self._schema
         asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(form)))
-        return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
+        return Call(self.model.name, asked, self._most)
 
     @property
     def conversation(self) -> list[Any]:
-        """The messages in the client's format: with images, the last one is a list of parts."""
-        if self._native:
-            return native_messages(self.fitted)
-        messages: list[Any] = joined_answers(self.fitted)
-        if self.images:
-            role, text = messages[-1]
-            shown = [{"type": "image_url", "image_url": {"url": url}} for url in self.images]
-            messages[-1] = (role, [{"type": "text", "text": text}, *shown])
-        return messages
+        """The messages in the client's format."""
+        return native_messages(self.fitted) if self._native else joined_answers(self.fitted)
 
     @property
     def fitted(self) -> list[Message]:

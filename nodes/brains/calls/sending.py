@@ -34,9 +34,6 @@ _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
 """Tokens below which nothing is concluded: some servers report only what was not cached."""
 
 
-NO_IMAGES = "the model takes no images"
-
-
 class _LostError(ModelError):
     """The request was sent and no answer came, so its cost is unknown."""
 
@@ -58,8 +55,6 @@ class Sender:
     budget: ModelBudget
     usage: Usage = field(default_factory=Usage)
     """All requests so far, refused and failed ones included."""
-    images: tuple[str, ...] = ()
-    """Data URLs of images that follow the last message."""
     tools: Sequence[dict[str, Any]] = ()
     """Tools that the model may call instead of an answer by the schema."""
 
@@ -88,14 +83,9 @@ class Sender:
         repeated = named = False
         for _ in range(_REFUSALS):
             try:
-                reply = await self._with_retries(
-                    Request(self.model, abilities, self.schema, messages, self.images, self.tools)
-                )
+                reply = await self._with_retries(Request(self.model, abilities, self.schema, messages, self.tools))
             except _RefusedError as refused:
                 fault = refused.fault
-                if self.images and fault.is_images:
-                    self.model.learn(images=False)
-                    raise ModelError(NO_IMAGES) from refused
                 if fault.is_context:
                     abilities = self._narrower(abilities, messages, fault)
                     continue
@@ -122,7 +112,7 @@ class Sender:
         known = self.model.abilities
         if abilities != known:
             method = max(abilities.method, known.method, key=METHODS.index)
-            kept = {"images": known.images, "longer": known.longer, "counts": known.counts}
+            kept = {"longer": known.longer, "counts": known.counts}
             self.model.learn(**{**asdict(abilities), **kept, "method": method})
 
     def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
@@ -232,7 +222,7 @@ async def _send(request: Request, seconds_left: float) -> AIMessage:
         if isinstance(error, openai.APITimeoutError) and time.monotonic() - started >= seconds_left:
             raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
         fault = Fault.of(error)
-        if fault.is_refusal or fault.is_context or (request.images and fault.is_images):
+        if fault.is_refusal or fault.is_context:
             raise _RefusedError(fault) from error
         raise fault_of(error) from error
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:

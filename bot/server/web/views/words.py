@@ -20,7 +20,6 @@ _LABELS = {
     "investigator": "Investigator",
     "codebase_search": "Code search",
     "web_search": "Web search",
-    "pictures": "Pictures",
     "critic": "Critic",
     "human_input": "Question",
     "writer": "Writer",
