@@ -1,7 +1,4 @@
-"""Store parse results by blob id on disk: one size-limited SQLite file per repository; a damaged one is replaced.
-
-A record is one parsed blob. A tree is all records of a commit joined; only the most recent trees are stored.
-"""
+"""Store the last indexed commits on disk: one size-limited SQLite file per repository; a damaged one is replaced."""
 
 from __future__ import annotations
 
@@ -9,23 +6,16 @@ import contextlib
 import errno
 import logging
 import sqlite3
-import time
 from typing import TYPE_CHECKING, TypeVar
-from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 logger = logging.getLogger(__name__)
-FORMAT = 4
+FORMAT = 5
 """Stored in the file's ``user_version``. A file of an older format is recreated; a newer one stays untouched."""
 SCHEMA = (
-    """create table record (
-        id integer primary key, key text not null unique, value blob not null,
-        size integer not null, used integer not null, seal integer not null
-    )""",
-    "create index record_used on record (used, size)",
     """create table tree (
         id integer primary key, key text not null unique, value blob not null,
         size integer not null, used integer not null
@@ -39,8 +29,6 @@ LARGEST = 512_000_000
 """Default limit of the stored bytes."""
 TREES = 6
 """Number of stored trees, of each of the two scopes: the current commit, the previous one, one of another branch."""
-BATCH = 500  # keys per statement; below SQLite's former limit of 999 variables
-HOUR = 3_600  # seconds; the last use of a record is stored with this precision, so that few reads cause a write
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
@@ -108,14 +96,14 @@ class CacheFile:
 
 
 class Cache:
-    """Stores records and trees by key. Entries may disappear at any time; a loss costs time and changes no result."""
+    """Stores trees by key. Entries may disappear at any time; a loss costs time and changes no result."""
 
     def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
         """Set the path of the cache file and create its folder. The file need not exist.
 
         Args:
             path: the cache file.
-            largest: maximum bytes of records and trees.
+            largest: maximum bytes of all trees.
 
         Raises:
             OSError: the folder cannot exist. A folder that is not writable only means that nothing is stored.
@@ -128,16 +116,6 @@ class Cache:
         except OSError as error:
             if error.errno not in READ_ONLY:
                 raise
-
-    def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return the stored records among the keys."""
-        requested = list(keys)
-        return self._file.run(lambda connection: _get(connection, requested), {}) if requested else {}
-
-    def put(self, records: Mapping[str, bytes], needed: Collection[str] = ()) -> None:
-        """Store records. To make room, drop the least recently used records, except those that are still needed."""
-        if records:
-            self._file.run(lambda connection: self._put(connection, records, {*needed, *records}), None)
 
     def tree(self, key: str) -> bytes | None:
         """Return the tree that is stored under a key."""
@@ -153,22 +131,8 @@ class Cache:
             self._file.run(lambda connection: self._put_tree(connection, key, value), None)
 
     def size(self) -> int:
-        """Return the bytes of all records and trees."""
+        """Return the bytes of all trees."""
         return self._file.run(_total, 0)
-
-    def _put(self, connection: sqlite3.Connection, records: Mapping[str, bytes], needed: Collection[str]) -> None:
-        now = int(time.time()) // HOUR
-        with _writing(connection):
-            room = self._room(connection, sum(map(len, records.values())), needed)
-            rows = []
-            for key, value in records.items():
-                # A record that does not fit is skipped, not the batch: it is parsed again next time.
-                if len(value) <= room:
-                    room -= len(value)
-                    rows.append((key, value, len(value), now, _checksum(key)))
-            connection.executemany(
-                "insert or replace into record (key, value, size, used, seal) values (?, ?, ?, ?, ?)", rows
-            )
 
     def _put_tree(self, connection: sqlite3.Connection, key: str, value: bytes) -> None:
         with _writing(connection):
@@ -176,18 +140,14 @@ class Cache:
                 "delete from tree where key = ? or id not in (select id from tree order by used desc limit ?)",
                 (key, TREES - 1),
             )
-            if len(value) <= self._room(connection, len(value), ()):
-                connection.execute(
-                    "insert into tree (key, value, size, used)"
-                    " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
-                    (key, value, len(value)),
-                )
-
-    def _room(self, connection: sqlite3.Connection, incoming: int, needed: Collection[str]) -> int:
-        """Return how many bytes may be added. Drop entries that are not needed if ``incoming`` does not fit."""
-        room = self.largest - _total(connection)
-        # Drop an eighth of the limit more than needed, so that not every write has to make room.
-        return room if incoming <= room else room + _drop(connection, incoming - room + self.largest // 8, needed)
+            # Of trees that do not fit together, the last one stays.
+            if _total(connection) + len(value) > self.largest:
+                connection.execute("delete from tree where used < (select max(used) from tree)")
+            connection.execute(
+                "insert into tree (key, value, size, used)"
+                " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
+                (key, value, len(value)),
+            )
 
 
 class _OldFormatError(sqlite3.DatabaseError):
@@ -227,30 +187,6 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     connection.executescript("pragma incremental_vacuum")  # execute() would free a single page only
 
 
-def _checksum(key: str) -> int:
-    """Return a checksum of the key for the row; after a power failure a damaged index may map a key to another row."""
-    return crc32(key.encode())
-
-
-def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
-    now, found, stale = int(time.time()) // HOUR, {}, []
-    for start in range(0, len(keys), BATCH):
-        part = keys[start : start + BATCH]
-        marks = ",".join("?" * len(part))
-        statement = f"select id, key, value, used, seal from record where key in ({marks})"
-        for row, key, value, used, seal in connection.execute(statement, part):
-            # A row that fails the check counts as missing, so its blob is parsed again and the row is replaced.
-            if seal == _checksum(key):
-                found[key] = value
-            # A write per read would make concurrent readers wait for each other.
-            if used < now:
-                stale.append((now, row))
-    if stale:
-        with contextlib.suppress(sqlite3.OperationalError), _writing(connection):  # the disk may be full or read-only
-            connection.executemany("update record set used = ? where id = ?", stale)
-    return found
-
-
 def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> bytes | None:
     latest = connection.execute("select max(used) from tree").fetchone()[0]
     statement = f"select id, used from tree where {condition} order by used desc limit 1"
@@ -265,22 +201,4 @@ def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> byte
 
 
 def _total(connection: sqlite3.Connection) -> int:
-    statement = "select (select coalesce(sum(size), 0) from record) + (select coalesce(sum(size), 0) from tree)"
-    return int(connection.execute(statement).fetchone()[0])
-
-
-def _drop(connection: sqlite3.Connection, surplus: int, needed: Collection[str]) -> int:
-    """Drop all trees but the most recently used, then the least recently used records; return the freed bytes."""
-    freed = 0
-    # Trees go first: one can be joined again from the records, but a record must be parsed again. The rows are
-    # fetched before deletion, because SQLite leaves the result of a query undefined while its table changes.
-    for row, size in connection.execute("select id, size from tree order by used desc limit -1 offset 1").fetchall():
-        connection.execute("delete from tree where id = ?", (row,))
-        freed += size
-    for row, size, key in connection.execute("select id, size, key from record order by used, id").fetchall():
-        if freed >= surplus:
-            break
-        if key not in needed:
-            connection.execute("delete from record where id = ?", (row,))
-            freed += size
-    return freed
+    return int(connection.execute("select coalesce(sum(size), 0) from tree").fetchone()[0])

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-import time
 from contextlib import closing
 
 import pytest
@@ -21,44 +20,28 @@ def path(tmp_path):
     return tmp_path / "c.sqlite"
 
 
-def test_a_stored_record_is_found(path):
-    Cache(path).put({"a": b"1", "b": b"2"})
-    assert Cache(path).get(["a", "b", "c"]) == {"a": b"1", "b": b"2"}
+def test_a_stored_tree_is_found(path):
+    Cache(path).put_tree("a", b"1")
+    Cache(path).put_tree("b", b"2")
+    assert [Cache(path).tree(key) for key in "abc"] == [b"1", b"2", None]
     assert Cache(path).size() == 2
 
 
 def test_the_cache_stays_within_its_size(path):
     cache = Cache(path, largest=1_000)
     for number in range(10):
-        cache.put({f"k{number}": bytes(300)})
-    assert 0 < len(cache.get(f"k{number}" for number in range(10))) <= 3
+        cache.put_tree(f"k{number}", bytes(400))
+        assert cache.tree(f"k{number}") == bytes(400)
     assert cache.size() <= 1_000
 
 
 def test_the_file_shrinks_with_its_content(path):
-    Cache(path, largest=50_000_000).put({str(number): bytes(100_000) for number in range(100)})
+    for number in range(4):
+        Cache(path, largest=50_000_000).put_tree(str(number), bytes(2_500_000))
     before = path.stat().st_size
-    Cache(path, largest=1_000_000).put({"new": b"1"})
+    for number in range(2):
+        Cache(path, largest=1_000_000).put_tree(f"new{number}", b"1")
     assert path.stat().st_size < before / 5
-
-
-def test_the_least_recently_used_record_is_dropped_first(path, monkeypatch):
-    cache = Cache(path, largest=1_000)
-    for hour, key in enumerate(("old", "new", "newer")):
-        monkeypatch.setattr(time, "time", lambda hour=hour: hour * 3_600.0)
-        cache.put({key: bytes(300)})
-    monkeypatch.setattr(time, "time", lambda: 3 * 3_600.0)
-    cache.get(["old"])
-    cache.put({"newest": bytes(300)})
-    assert set(cache.get(["old", "new", "newer", "newest"])) == {"old", "newest"}
-
-
-def test_needed_records_stay_and_those_without_room_are_left_out(path):
-    cache = Cache(path, largest=1_000)
-    keys = [f"k{number}" for number in range(10)]
-    for key in keys:
-        cache.put({key: bytes(300)}, needed=keys)
-    assert list(cache.get(keys)) == keys[:3]
 
 
 def test_only_the_last_trees_are_stored(path):
@@ -78,23 +61,6 @@ def test_a_tree_that_is_too_large_is_not_stored(path):
     assert cache.tree("c:v") is None
 
 
-def test_trees_are_dropped_before_records(path):
-    cache = Cache(path, largest=1_100)
-    cache.put({"a": bytes(300)})
-    cache.put_tree("c1:v", bytes(300))
-    cache.put_tree("c2:v", bytes(300))
-    cache.put({"b": bytes(300)})
-    assert set(cache.get(["a", "b"])) == {"a", "b"}
-    assert (cache.tree("c1:v"), cache.tree("c2:v")) == (None, bytes(300))
-
-
-def test_a_value_stored_under_another_key_is_not_used(path):
-    Cache(path).put({"a": b"1"})
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("update record set key = 'b'")
-    assert Cache(path).get(["a", "b"]) == {}
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -105,24 +71,25 @@ def test_a_value_stored_under_another_key_is_not_used(path):
 def test_a_damaged_file_is_set_aside_and_created_again(path, caplog, content):
     path.write_bytes(content)
     cache = Cache(path)
-    assert cache.get(["a"]) == {}
-    cache.put({"a": b"1"})
-    assert cache.get(["a"]) == {"a": b"1"}
+    assert cache.tree("a") is None
+    cache.put_tree("a", b"1")
+    assert cache.tree("a") == b"1"
     assert path.with_name("c.sqlite.damaged").read_bytes() == content
     assert len(caplog.records) == 1
 
 
 def test_damage_in_the_middle_only_costs_time(path):
-    Cache(path).put({str(number): os.urandom(10_000) for number in range(200)})
+    for number in range(6):
+        Cache(path).put_tree(str(number), os.urandom(400_000))
     content = bytearray(path.read_bytes())
     for start in range(40_000, len(content), 50_000):
         content[start : start + 20_000] = bytes(20_000)
     path.write_bytes(content)
     cache = Cache(path)
     for _ in range(3):
-        cache.get(map(str, range(200)))
-        cache.put({"a": b"1"})
-    assert cache.get(["a"]) == {"a": b"1"}
+        cache.tree("0")
+        cache.put_tree("a", b"1")
+    assert cache.tree("a") == b"1"
 
 
 def test_a_file_of_an_older_format_is_replaced(path):
@@ -133,9 +100,9 @@ def test_a_file_of_an_older_format_is_replaced(path):
         connection.execute("insert into record values ('a', x'00', 1, 1)")
         connection.commit()
     cache = Cache(path)
-    assert cache.get(["a"]) == {}
-    cache.put({"a": b"1"})
-    assert cache.get(["a"]) == {"a": b"1"}
+    assert cache.tree("a") is None
+    cache.put_tree("a", b"1")
+    assert cache.tree("a") == b"1"
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
@@ -146,8 +113,8 @@ def test_many_processes_may_create_it_at_once(path):
         from nodes.search.cache import Cache
         cache = Cache(Path(sys.argv[1]))
         sys.stdin.read()
-        cache.put({sys.argv[2]: b"1"})
-        sys.exit(cache.get([sys.argv[2]]) != {sys.argv[2]: b"1"})
+        cache.put_tree(sys.argv[2], b"1")
+        sys.exit(cache.tree(sys.argv[2]) != b"1")
     """
     command = [sys.executable, "-c", textwrap.dedent(code), path]
     processes = [subprocess.Popen([*command, who], stdin=subprocess.PIPE, stderr=subprocess.PIPE) for who in "abcd"]
@@ -156,21 +123,21 @@ def test_many_processes_may_create_it_at_once(path):
     assert [(process.wait(patience(60)), process.stderr.read()) for process in processes] == [(0, b"")] * 4
     for process in processes:
         process.stderr.close()
-    assert set(Cache(path).get("abcd")) == set("abcd")
+    assert [Cache(path).tree(who) for who in "abcd"] == [b"1"] * 4
 
 
 def test_a_file_of_a_newer_format_is_left_alone(path, caplog):
-    Cache(path).put({"a": b"1"})
+    Cache(path).put_tree("a", b"1")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"pragma user_version = {FORMAT + 1}")
     cache = Cache(path)
-    cache.put({"b": b"2"})
-    assert cache.get(["a", "b"]) == {}
+    cache.put_tree("b", b"2")
+    assert (cache.tree("a"), cache.tree("b")) == (None, None)
     assert [record.message for record in caplog.records] == [
         f"parsed files are not cached in {path}: a newer version wrote it"
     ]
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("select key from record").fetchall() == [("a",)]
+        assert connection.execute("select key from tree").fetchall() == [("a",)]
 
 
 @pytest.mark.parametrize(
@@ -183,8 +150,8 @@ def test_a_file_of_a_newer_format_is_left_alone(path, caplog):
 def test_a_file_that_cannot_be_written_is_reported_once(path, caplog, hinder):
     hinder(path)
     cache = Cache(path)
-    cache.put({"a": b"1"})
-    assert cache.get(["a"]) == {}
+    cache.put_tree("a", b"1")
+    assert cache.tree("a") is None
     assert len(caplog.records) == 1
 
 
@@ -195,18 +162,17 @@ def test_a_full_disk_disables_the_cache(path):
         from nodes.search.cache import Cache
         resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
         cache = Cache(Path(sys.argv[1]))
-        cache.put({str(number): bytes(100_000) for number in range(100)})
         cache.put_tree("c:v", bytes(10_000_000))
-        print(len(cache.get(map(str, range(100)))), cache.tree("c:v"))
+        print(cache.tree("c:v"))
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), path], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "0 None\n"
+    assert done.stdout == "None\n"
     assert done.stderr.count("\n") == 1
     assert "parsed files are not cached in" in done.stderr
-    Cache(path).put({"a": b"1"})
-    assert Cache(path).get(["a"]) == {"a": b"1"}
+    Cache(path).put_tree("a", b"1")
+    assert Cache(path).tree("a") == b"1"
 
 
 def test_many_processes_read_and_write_at_once(path):
@@ -214,19 +180,17 @@ def test_many_processes_read_and_write_at_once(path):
         import sys
         from pathlib import Path
         from nodes.search.cache import Cache
-        who, cache = sys.argv[2], Cache(Path(sys.argv[1]), largest=3_000_000)
+        who, cache = sys.argv[2], Cache(Path(sys.argv[1]), largest=300_000)
         for turn in range(30):
-            cache.put({f"{who}:{turn}:{number}": who.encode() * 1_000 for number in range(20)})
             cache.put_tree(f"{who}{turn}:v", who.encode() * 100_000)
             for other in "abc":
-                for value in cache.get(f"{other}:{turn}:{number}" for number in range(20)).values():
-                    assert value == other.encode() * 1_000
+                assert cache.tree(f"{other}{turn}:v") in (None, other.encode() * 100_000)
             tree = cache.latest_tree(":v")
             assert tree is None or set(tree) <= set(b"abc") and len(set(tree)) == 1
     """
     command = [sys.executable, "-c", textwrap.dedent(code), path]
     processes = [subprocess.Popen([*command, who], stderr=subprocess.PIPE) for who in "abc"]
     assert [process.communicate(timeout=patience(60))[1] for process in processes] == [b""] * 3
-    assert Cache(path).size() <= 3_000_000
+    assert Cache(path).size() <= 300_000
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -58,9 +57,6 @@ def test_a_file_that_misses_its_deadline_is_searched_as_plain_text_and_remembere
     assert Engine(tmp_path / "r", tmp_path).find(Query("wreckage"), "HEAD").files[0].path == "lib/bad.ts"
     record = next(record for record in caplog.records if record.name.startswith("nodes."))
     assert vars(record)["action"] == "index_unparsed"
-    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
-        connection.execute("delete from tree")
-    connection.close()
     again = load(tmp_path / "r", cache)
     assert (again.parsed, state(again.index)) == (0, state(loaded.index))
 
@@ -139,7 +135,7 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("code", [1, -signal.SIGKILL])
-def test_without_a_working_helper_no_wrong_record_is_stored(
+def test_without_a_working_helper_no_wrong_index_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     make_repository(tmp_path / "r", SOUND)

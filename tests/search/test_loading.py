@@ -113,15 +113,6 @@ def test_both_indexes_of_a_commit_share_one_listing_and_project(
     assert state(second) == state(load_index(repository, sha, None, ignored, scope=order[1]).index)
 
 
-def test_from_records_alone(repository, cache, tmp_path, expected):
-    load(repository, cache)
-    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
-        connection.execute("delete from tree")
-    connection.close()
-    loaded = load(repository, cache)
-    assert (state(loaded.index), loaded.parsed) == (expected, 0)
-
-
 def test_from_the_commit_before(repository, cache):
     load(repository, cache)
     changed = {**FILES, "pkg/m3.py": "def other():\n    pass\n", "new.py": "x = 1\n", "moved/m4.py": FILES["pkg/m4.py"]}
@@ -132,32 +123,17 @@ def test_from_the_commit_before(repository, cache):
     assert state(loaded.index) == state(load(repository, None).index)
 
 
-def test_from_another_commit_far_away(repository, cache, tmp_path):
-    load(repository, cache)
-    make_repository(repository.directory, {"only.py": "x = 1\n"}, message="far")
-    load(repository, cache)
-    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
-        connection.execute("delete from tree where id = 1")
-    connection.close()
-    loaded = load(repository, cache, "HEAD~1")
-    assert (state(loaded.index), loaded.parsed) == (state(load(repository, None, "HEAD~1").index), 0)
-
-
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param("update record set value = x'00'", id="cut"),
-        pytest.param("update record set value = zeroblob(length(value))", id="zeroed"),
         pytest.param("update tree set value = substr(value, 1, length(value) - 1)", id="tree-cut"),
         pytest.param("update tree set value = zeroblob(length(value))", id="tree-zeroed"),
     ],
 )
-def test_damaged_records_are_parsed_again(repository, cache, tmp_path, expected, damage):
+def test_a_damaged_tree_is_parsed_again(repository, cache, tmp_path, expected, damage):
     load(repository, cache)
     with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
         connection.execute(damage)
-        if "update record" in damage:
-            connection.execute("delete from tree")
     connection.close()
     assert state(load(repository, cache).index) == expected
     again = load(repository, cache)
@@ -166,7 +142,6 @@ def test_damaged_records_are_parsed_again(repository, cache, tmp_path, expected,
 
 def test_in_batches_by_several_processes(repository, cache, monkeypatch, expected):
     monkeypatch.setattr(pool, "BATCH_BYTES", 100)
-    monkeypatch.setattr(loading, "PER_WRITE", 1_000)
     monkeypatch.setattr(pool, "helpers_for", lambda _hard, _easy: 3)
     seen = []
     sha = repository.resolve()
@@ -213,9 +188,10 @@ def test_an_incomplete_clone_is_not_cached_as_complete(repository, cache, tmp_pa
     assert state(load(repository, cache).index) == expected
 
 
-def test_a_tree_larger_than_the_cache_is_stored_in_part(repository, tmp_path, expected):
-    small = Cache(tmp_path / "small.sqlite", largest=2_000)
-    parsed = [load(repository, small).parsed for _ in range(4)]
-    assert 0 < parsed[1] < parsed[0]
-    assert parsed[1:] == [parsed[1]] * 3  # stored records do not evict each other
-    assert state(load(repository, small).index) == expected
+def test_of_a_shallow_clone_only_the_contents_are_used_again(repository, cache, tmp_path, expected):
+    make_repository(repository.directory, {**FILES, "new.py": "x = 1\n"}, message="later")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repository.directory}", "shallow")
+    shallow = Repository.open(tmp_path / "shallow")
+    assert [load(shallow, cache).parsed for _ in range(2)] == [14, 0]
+    git(shallow.directory, "fetch", "-q", "--unshallow")
+    assert state(load(shallow, cache).index) == state(load(shallow, None).index)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import struct
+import marshal
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
-from nodes.search.index.columns import MUCH, Columns, combined_files, is_intact, ranges, starts, unpack, with_header
-from nodes.search.index.postings import Changes, Vocabulary, count_postings, unpack_changes
+from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, combined_files, ranges, starts
+from nodes.search.index.postings import Changes, Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.languages import has_grammar
 from nodes.search.paths.suffixes import PathIndex
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int32]
     Hashes = npt.NDArray[np.uint32]
 
-ROLES: tuple[Role, ...] = get_args(Role)
 TAIL = 3  # parts at the end of a path whose words are indexed; folders further up have the same names everywhere
-_HEAD = struct.Struct("<II6I")  # checksum, number of files, and the length of each part
+_SEAL = 4  # bytes of a checksum
 # A table of 256 kB fits in a processor's cache; a query has at most some thousand terms.
 TABLE_BITS = 18
 _PATH = 1_800
@@ -150,21 +149,20 @@ class Index:
 
 def unpack_tree(packed: bytes | None) -> Tree | None:
     """Decode a packed tree; None if there is none or it is damaged."""
-    if packed is None or len(packed) < _HEAD.size or not is_intact(packed):
+    # A page that was half written at a power failure may still be readable for SQLite.
+    if packed is None or crc32(memoryview(packed)[_SEAL:]).to_bytes(_SEAL, "little") != packed[:_SEAL]:
         return None
-    _, files, *lengths = _HEAD.unpack_from(packed)
-    view = memoryview(packed)
-    parts = [view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size))]
-    # The width follows from the length: an id has 20 bytes (SHA-1) or 32 (SHA-256).
-    blobs, width = parts[1].hex(), 2 * lengths[1] // max(1, files)
+    paths, blobs, roles, terms, changes, sizes, values = marshal.loads(packed[_SEAL:])  # noqa: S302 - sealed above
+    kinds = ("<u4" if name == "term_hash" else "<i4" for name in Changes.__slots__)
     listing = Listing(
-        paths=tuple(bytes(parts[0]).decode("utf-8", "surrogateescape").split("\0")) if files else (),
-        blobs=tuple(blobs[at : at + width] for at in range(0, len(blobs), max(1, width))),
-        roles=tuple(map(ROLES.__getitem__, parts[2])),
-        path_terms=np.frombuffer(parts[3], "<u4").reshape(2, -1),
-        changes=unpack_changes(parts[4]),
+        paths,
+        blobs,
+        roles,
+        path_terms=np.frombuffer(terms, "<u4").reshape(2, -1),
+        changes=Changes(*(np.frombuffer(held, kind) for held, kind in zip(changes, kinds, strict=True))),
     )
-    return Tree(listing, unpack([parts[5]]))
+    columns = {name: np.frombuffer(held, COLUMNS[name][1]) for name, held in values.items()}
+    return Tree(listing, Columns(np.frombuffer(sizes, "<i4").reshape(-1, len(GROUPS)), columns))
 
 
 def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
@@ -212,20 +210,16 @@ class Tree:
     @property
     def texts(self) -> int:
         """The number of files with indexed content."""
-        return int(np.count_nonzero(self.columns.sizes.any(1)))
+        return int(np.count_nonzero(self.columns.sizes[:, GROUPS.index("chunk")]))
 
     def pack(self) -> bytes:
-        """Return bytes for ``unpack_tree``."""
-        number, files = {role: code for code, role in enumerate(ROLES)}, self.listing
-        parts = [
-            "\0".join(files.paths).encode("utf-8", "surrogateescape"),
-            bytes.fromhex("".join(files.blobs)),
-            bytes(number[role] for role in files.roles),
-            np.asarray(files.path_terms, "<u4").tobytes(),
-            files.changes.pack(),
-            self.columns.pack(),
-        ]
-        return with_header(len(files.paths), [struct.pack("<6I", *map(len, parts)), *parts])
+        """Return bytes for ``unpack_tree``, on this machine."""
+        files, columns = self.listing, self.columns
+        changes = tuple(getattr(files.changes, name).tobytes() for name in Changes.__slots__)
+        values = {name: held.tobytes() for name, held in columns.values.items()}
+        terms, sizes = files.path_terms.tobytes(), columns.sizes.tobytes()
+        body = marshal.dumps((files.paths, files.blobs, files.roles, terms, changes, sizes, values))
+        return crc32(body).to_bytes(_SEAL, "little") + body
 
 
 def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
@@ -242,10 +236,10 @@ def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
 def _roles(tree: Tree) -> tuple[Role, ...]:
     """Return the role of each file: by its path, its first lines or its content, the later ones for source only."""
     roles = list(tree.listing.roles)
-    marked = tree.columns.owners("mark").tolist()
-    for number, mark in zip(marked, tree.columns.values["marks"].tolist(), strict=True):
-        if roles[number] == "source":
-            roles[number] = MARKS[mark]
+    owner, marks = tree.columns.owners("mark"), tree.columns.values["marks"]
+    for row in np.flatnonzero(marks).tolist():
+        if roles[owner[row]] == "source":
+            roles[owner[row]] = MARKS[marks[row]]
     for number in combined_files(tree.columns, np.array([role == "source" for role in roles], bool)):
         roles[number] = "generated"
     return tuple(roles)

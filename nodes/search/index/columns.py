@@ -1,12 +1,10 @@
-"""Data of parsed files in columns, which are joined, sliced and packed without access to single rows."""
+"""Data of parsed files in columns, which are joined and sliced without access to single rows."""
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import numpy as np
 
@@ -39,11 +37,9 @@ COLUMNS = {
     "metas": ("meta", "u1"),
     "marks": ("mark", "u1"),
 }
-"""Group and type of each column. Four-byte columns come first, so that all are aligned in a packed table."""
+"""Group and type of each column."""
 # The largest value of one byte means that the real count is in ``much_count``.
 MUCH = 255
-_HEAD = struct.Struct("<II")  # checksum of the rest, and the number of files
-_WIDTH = {name: np.dtype(kind).itemsize for name, (_, kind) in COLUMNS.items()}
 LEAST = 30
 """Minimum number of definitions of a combined file; smaller files may share names by chance."""
 LEAST_OF_PART = 3
@@ -85,22 +81,6 @@ class Columns:
         """Return the file number of each row."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes[:, GROUPS.index(group)])
 
-    def pack(self) -> bytes:
-        """Return bytes for ``unpack``, independent of the machine."""
-        return with_header(
-            len(self), [_raw(self.sizes, "<i4"), *(_raw(self.values[name], COLUMNS[name][1]) for name in COLUMNS)]
-        )
-
-    def records(self) -> list[bytes]:
-        """Pack each file separately."""
-        raw = {name: _raw(self.values[name], kind) for name, (_, kind) in COLUMNS.items()}
-        ends = {name: (self.firsts(group) * _WIDTH[name]).tolist() for name, (group, _) in COLUMNS.items()}
-        sizes = [row.tobytes() for row in np.ascontiguousarray(self.sizes, "<i4")]
-        return [
-            with_header(1, [sizes[file], *(raw[name][ends[name][file] : ends[name][file + 1]] for name in COLUMNS)])
-            for file in range(len(self))
-        ]
-
 
 def starts(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
     """Return the start of each of some consecutive runs, followed by the end of the last one."""
@@ -121,40 +101,6 @@ def grouped(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDA
     place = np.empty(len(keys), np.int64)
     place[order] = np.cumsum(new) - 1
     return keys[order[new]], place
-
-
-def with_header(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
-    """Prefix a packed body with its head."""
-    count = struct.pack("<I", files)
-    # A page that was half written at a power failure may still be readable for SQLite.
-    checksum = crc32(count)
-    for part in parts:
-        checksum = crc32(part, checksum)
-    return b"".join([struct.pack("<I", checksum), count, *parts])
-
-
-def is_intact(packed: bytes) -> bool:
-    """Return whether the checksum of a packed table is correct."""
-    return len(packed) >= _HEAD.size and crc32(memoryview(packed)[4:]) == _HEAD.unpack_from(packed)[0]
-
-
-def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
-    """Decode packed tables with correct checksums into one, with the files in the given order."""
-    parts: dict[str, list[memoryview]] = {name: [] for name in COLUMNS}
-    sizes = []
-    for table in packed:
-        files = _HEAD.unpack_from(table)[1]
-        counts = np.frombuffer(table, "<i4", files * len(GROUPS), _HEAD.size).reshape(files, len(GROUPS))
-        sizes.append(counts)
-        rows = dict(zip(GROUPS, (counts[0] if files == 1 else counts.sum(0, np.int64)).tolist(), strict=True))
-        view, at = memoryview(table), _HEAD.size + counts.nbytes
-        for name, (group, _) in COLUMNS.items():
-            end = at + rows[group] * _WIDTH[name]
-            parts[name].append(view[at:end])
-            at = end
-    whole = {name: found[0] if len(found) == 1 else b"".join(found) for name, found in parts.items()}
-    values = {name: np.frombuffer(whole[name], kind) for name, (_, kind) in COLUMNS.items()}
-    return Columns(np.concatenate(sizes) if sizes else np.zeros((0, len(GROUPS)), np.int32), values)
 
 
 def empty(files: int = 0) -> Columns:
@@ -213,10 +159,6 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     candidates = np.flatnonzero((size >= LEAST) & (shared >= COVERED * size))
     largest = candidates[np.argsort(-size[candidates], kind="stable")][:MAX_CANDIDATES]
     return np.sort([number for number in largest.tolist() if _is_combined(number, file, group, size)]).astype(np.int64)
-
-
-def _raw(values: Array, kind: str) -> memoryview:
-    return np.ascontiguousarray(values, kind).view(np.uint8).reshape(-1).data
 
 
 def _is_combined(one: int, file: Numbers, group: Numbers, size: Numbers) -> bool:

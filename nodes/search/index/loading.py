@@ -1,4 +1,4 @@
-"""Builds the index of a commit: joins what is cached, then parses and stores what is not."""
+"""Builds the index of a commit: takes what another commit has, then parses what is missing and stores the whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
-from nodes.search.index.columns import Columns, is_intact, select_files, unpack
+from nodes.search.index.columns import Columns, select_files
 from nodes.search.index.postings import read_changes, read_log
 from nodes.search.languages import language_of
 from nodes.search.parsers.pool import Batch, build, cut_batches
@@ -44,15 +44,13 @@ OF_SCOPE: dict[Scope, frozenset[Role]] = {
 """Roles whose content is indexed."""
 _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
-# bytes of records per write to the cache; a killed process loses at most this much and parses it again
-PER_WRITE = 8_000_000
 # ``parsers/p*.py`` are pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
     *("git/repository.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
     "languages/queries/*.scm",
     *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
 )
-"""Source files that determine the content of a record."""
+"""Source files that determine what is stored of a file."""
 WHEELS = ("tree_sitter", "pystemmer")
 """Prefixes of the distributions whose versions also determine it."""
 
@@ -73,7 +71,7 @@ class Loaded:
 
 
 class Assembly:
-    """Assembles the columns of a commit's files from the last commit, the cache and the parsers."""
+    """Assembles the columns of a commit's files from another commit and the parsers."""
 
     def __init__(
         self, entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role], most_text: int
@@ -97,8 +95,6 @@ class Assembly:
                 most_text -= entry.size
                 self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
             self._files.setdefault(key, []).append(number)
-        self.keys = frozenset(self.missing)
-        """Keys of all indexed contents."""
 
     def add(self, keys: Sequence[str], columns: Columns) -> None:
         """Take missing contents from a table, given the key of each of its files."""
@@ -107,18 +103,11 @@ class Assembly:
                 self._picks[self._files[key]] = len(self._sources), row
         self._sources.append(columns)
 
-    def add_known(self, previous: Tree | None, cache: Cache | None) -> None:
-        """Take contents from the last commit's tree, and the rest from the cache as far as possible."""
-        if previous:
-            # A file without rows may have been beyond the text limit at that time.
-            known = set(np.flatnonzero(previous.columns.sizes.sum(1)).tolist())
-            files = enumerate(zip(previous.listing.paths, previous.listing.blobs, strict=True))
-            self.add(
-                [key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns
-            )
-        if cache:
-            records = {key: record for key, record in cache.get(self.missing).items() if is_intact(record)}
-            self.add(list(records), unpack(list(records.values())))
+    def add_known(self, previous: Tree) -> None:
+        """Take contents from the tree of another commit."""
+        known = set(previous.columns.owners("mark").tolist())
+        files = enumerate(zip(previous.listing.paths, previous.listing.blobs, strict=True))
+        self.add([key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns)
 
     def columns(self) -> Columns:
         """Return the columns of all files; a file that was not found has no rows."""
@@ -154,19 +143,21 @@ def load_index(
     # git walks the history while this process parses the files
     with ThreadPoolExecutor(1) as pool:
         # Most contents are those of the last tree of the same scope, else of the other one, which has a part of them or
-        # more than needed; one row of SQLite is read faster than 10,000.
+        # more than needed.
         previous = unpack_tree(cache.latest_tree(version) or cache.latest_tree(parser_version())) if cache else None
         entries, roles, listing = _list(pool, repository, commit, previous, known.listing if known else None)
         files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
-        files.add_known(previous, cache)
+        if previous:
+            files.add_known(previous)
         parsed = len(files.missing)
         batches = cut_batches(list(files.missing.values()))
-        complete = _parse(repository, files, batches, cache, progress)
+        complete = _parse(repository, files, batches, progress)
     tree = Tree(listing(), files.columns())
     complete &= tree.listing.has_history and all(entry.size >= 0 for entry in entries)
-    # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
-    if cache and complete and not repository.shallow:
-        cache.put_tree(tree_key, tree.pack())
+    # Complete results only: a fetch may later add objects of a partial clone. It may also add history to a shallow one,
+    # so that only the contents of its tree are used again.
+    if cache and complete:
+        cache.put_tree(f"shallow:{tree_key}" if repository.shallow else tree_key, tree.pack())
     unparsed = sum(batch.unparsed for batch in batches)
     loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
@@ -250,26 +241,14 @@ def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
         repository.shortfalls.note("repository.text")
 
 
-def _parse(
-    repository: Repository, files: Assembly, batches: Sequence[Batch], cache: Cache | None, progress: Watcher
-) -> bool:
+def _parse(repository: Repository, files: Assembly, batches: Sequence[Batch], progress: Watcher) -> bool:
     """Parse the missing files; return whether all of them could be read."""
-    fresh: dict[str, bytes] = {}
     done, complete, total = 0, True, len(files.missing)
     for batch, columns in build(repository, batches):
-        keys = [job.key for job in batch.jobs]
-        files.add(keys, columns)
+        files.add([job.key for job in batch.jobs], columns)
         complete &= batch.complete
-        if cache and batch.complete:
-            fresh |= zip(keys, columns.records(), strict=True)
-            # A missed deadline cost seconds of processor time, so its result is stored before anything else can fail.
-            if batch.unparsed or sum(map(len, fresh.values())) > PER_WRITE:
-                cache.put(fresh, files.keys)
-                fresh = {}
-        done += len(keys)
+        done += len(batch.jobs)
         progress("parsing", done, total)
-    if cache:
-        cache.put(fresh, files.keys)
     return complete
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import struct
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -32,8 +31,6 @@ _END, _NO_TERM = -1, -2
 COMMITS = 3_000
 """Number of commits that are read. It is a count, so that the result does not depend on the machine or the date."""
 MESSAGE = 800  # characters of a message that are read; the rest is mostly trailers and lists
-_TYPES = ("<i4", "<i4", "<u4", "<i4", "<i4", "<i4", "<i4")
-_HEAD = struct.Struct(f"<{len(_TYPES)}I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +145,6 @@ class Changes:
     def __len__(self) -> int:
         """Return the number of commits."""
         return len(self.words)
-
-    def pack(self) -> bytes:
-        """Return the changes as bytes for ``unpack_changes``."""
-        parts = [np.asarray(values, kind).tobytes() for values, kind in zip(astuple(self), _TYPES, strict=True)]
-        return _HEAD.pack(*map(len, parts)) + b"".join(parts)
-
-
-def unpack_changes(packed: bytes | memoryview) -> Changes:
-    """Decode packed changes."""
-    bounds = pairwise(accumulate(_HEAD.unpack_from(packed), initial=_HEAD.size))
-    return Changes(*(np.frombuffer(packed[a:b], kind) for (a, b), kind in zip(bounds, _TYPES, strict=True)))
 
 
 def read_log(repository: Repository, commit: str, count: int = COMMITS) -> bytes | None:

@@ -221,5 +221,6 @@ def _packed(one: Outline) -> bytes:
 
 
 def _marks(texts: Iterable[bytes]) -> Rows:
-    marks = np.array([MARKS.index(mark_of(text[:HEAD])) for text in texts], np.uint8)
-    return {"mark": marks > 0, "marks": marks[marks > 0]}
+    # Each file that was read has a mark, so that one without words is not read again.
+    marks = [MARKS.index(mark_of(text[:HEAD])) for text in texts]
+    return {"mark": np.ones(len(marks), np.int32), "marks": marks}
