@@ -87,7 +87,8 @@ class Scripted:
         if "You are the critic" in prompt:
             objects = {"approved": False, "gaps": ["No evidence shows the value that fails."]}
             # The wrong ones approve whatever they are asked; only a partisan approves nothing but its own cause.
-            answers = objects if self.who == "objector" else {"other_holds": self.who in _WRONG[:-1]}
+            compared = {"against_other": "[E1] decides it.", "other_holds": self.who in _WRONG[:-1]}
+            answers = objects if self.who == "objector" else compared
             return says({**ANSWERS["critic"], **answers})
         if "You are the supervisor" in prompt:
             legal = fields_of(request)["next_node"].get("enum", ())

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
 from pydantic import Field
 
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import Audit
+from nodes.judgements import Audit, Sentence
 
-UNCRITICAL = "The critic also approved an explanation that contradicts this one, so its approval does not count."
+UNCRITICAL = "The critic did not refute an explanation that contradicts this one, so its approval does not count."
 _ASKED = (
     "## Another explanation\n"
     "The first place of the hypothesis is right as it is. The fault is in {place} instead, where {id} shows it.\n\n"
-    "Set other_holds to true if this one is the right explanation. Judge it as strictly as the hypothesis."
+    "Say in against_other what speaks against this one, with the id of the code that shows it, then set other_holds to "
+    "true if it is the right explanation all the same. Judge it as strictly as the hypothesis."
 )
+_ID = re.compile(r"\bE\d{1,4}\b")
 
 
 class ComparedAudit(Audit):
     """A second reading of two explanations, of which at most one is right."""
 
-    other_holds: bool = Field(default=False, description="Whether the other explanation is the right one.")
+    against_other: Sentence = Field(default="", description="What speaks against the other explanation, as [E1].")
+    other_holds: bool = Field(default=True, description="Whether the other explanation is the right one.")
 
-    def judged(self) -> Audit:
-        """Return the audit; who approves both explanations has refuted neither, so the first is rejected."""
-        audit = Audit.model_validate(self.model_dump(exclude={"other_holds"}))
-        if not (self.approved and self.other_holds):
+    def judged(self, gathered: Collection[str]) -> Audit:
+        """Return the audit; an approval counts only with an id of the evidence that refutes the other one.
+
+        Who approves both explanations has refuted neither, and who does not answer has not compared them.
+        """
+        audit = Audit.model_validate(self.model_dump(exclude={"against_other", "other_holds"}))
+        refuted = not self.other_holds and not set(_ID.findall(self.against_other)).isdisjoint(gathered)
+        if not self.approved or refuted:
             return audit
         return audit.model_copy(update={"approved": False, "gaps": (UNCRITICAL,)})
 

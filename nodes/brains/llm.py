@@ -151,7 +151,8 @@ class LLMBrain:
             return await self._ask(case, "critic", Audit, shown, after)
         asked = "\n\n".join(filter(None, (build_question(other), after)))
         compared = await self._ask(case, "critic", ComparedAudit, shown, asked)
-        return Judged(compared.value.judged(), compared.judged_by, usage=compared.usage, remarks=compared.remarks)
+        audit = compared.value.judged({item.id for item in case.evidence})
+        return Judged(audit, compared.judged_by, usage=compared.usage, remarks=compared.remarks)
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""

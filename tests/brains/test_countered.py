@@ -61,16 +61,23 @@ def test_the_other_place_is_not_the_submitted_one(evidence: tuple[Any, ...], pat
 @pytest.mark.parametrize(
     ("answer", "approved", "gaps"),
     [
-        pytest.param({"approved": True, "other_holds": False}, True, (), id="one-of-two"),
+        pytest.param({"approved": True, "other_holds": False, "against_other": "[E1:2] decides."}, True, (), id="one"),
+        pytest.param(
+            {"approved": True, "other_holds": False, "against_other": "No."}, False, (UNCRITICAL,), id="no-id"
+        ),
+        pytest.param(
+            {"approved": True, "other_holds": False, "against_other": "E9."}, False, (UNCRITICAL,), id="unseen"
+        ),
         pytest.param({"approved": True, "other_holds": True}, False, (UNCRITICAL,), id="both"),
         pytest.param({"approved": False, "other_holds": True, "gaps": ["Why?"]}, False, ("Why?",), id="the-other"),
-        pytest.param({"approved": True}, True, (), id="not-answered"),
+        pytest.param({"approved": True}, False, (UNCRITICAL,), id="not-answered"),
     ],
 )
 async def test_who_approves_a_contradiction_too_approves_nothing(
     brain: LLMBrain, server: ModelServer, answer: dict[str, Any], approved: bool, gaps: tuple[str, ...]
 ) -> None:
-    server.script = [says({**ANSWERS["critic"], **answer})]
+    plain = {key: value for key, value in ANSWERS["critic"].items() if key not in {"against_other", "other_holds"}}
+    server.script = [says({**plain, **answer})]
     judged = await brain.audit(submitted(NAMED, CITED, RANKED))
     assert (judged.value.approved, judged.value.gaps) == (approved, gaps)
     asked = text_of(server.requests[0])

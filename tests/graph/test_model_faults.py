@@ -38,7 +38,15 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "places": [{"evidence": "src/lexer.py:1", "why": "a loop"}],
         "confidence": 0.9,
     },
-    "approved": {"approved": True, "gaps": [], "required_evidence": [], "contradictions": [], "confidence": 0.9},
+    "approved": {
+        "approved": True,
+        "gaps": [],
+        "required_evidence": [],
+        "contradictions": [],
+        "confidence": 0.9,
+        "against_other": "[E1] is where it loops.",
+        "other_holds": False,
+    },
     "root_cause": {
         "verdict": "The scanner never leaves its loop.",
         "root_cause": "The loop has no way out [E1].",

@@ -51,6 +51,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "contradictions": [],
         "better_place": "",
         "confidence": 0.9,
+        "against_other": "E1 is where it loops.",
+        "other_holds": False,
     },
     "writer": {
         "verdict": "The scanner never leaves its loop.",
