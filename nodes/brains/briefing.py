@@ -108,15 +108,13 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     state = case.state
     quoted = _quoted(shown, case.bodies)
     evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
-    findings_shown = state.findings
+    findings = _format_findings(state.findings)
     if role == "critic" and has_submitted(state):
         # A critic judges what was submitted last, not guesses, and its own verdict has a section.
-        last = max(number for number, one in enumerate(state.findings) if one.submitted is not None)
         earlier = ("investigator", "codebase_search", "critic")
-        findings_shown = tuple(
-            one for number, one in enumerate(state.findings) if number == last or one.agent_name not in earlier
-        )
-    findings = compress(_format_findings(findings_shown), _FINDINGS_LATER if shown else _FINDINGS)
+        others = tuple(finding for finding in state.findings if finding.agent_name not in earlier)
+        findings = "\n\n".join(filter(None, (_submitted(case), _format_findings(others) if others else "")))
+    findings = compress(findings, _FINDINGS_LATER if shown else _FINDINGS)
     asked = bool(state.human_exchanges or state.pending_exchange)
     bodies = [
         f"{name} {body.path}:{body.start_line}-{body.end_line}\n{body.quote}"
@@ -133,6 +131,25 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     parts = (_format_redirect_instructions(state.redirect_instructions), join_sections(sections))
     block = f"## Evidence\n{evidence}" if evidence else ""
     return build_message(case, role, "\n\n".join(filter(None, parts)), block)
+
+
+def _submitted(case: Case) -> str:
+    """Format a submission for its critic: what is claimed, what is to change, and the rival that its reader saw.
+
+    The program's number is left out, because it weighs the search and says nothing about the argument.
+    """
+    given = case.state.submitted
+    if given is None:
+        return ""
+    ids = {item.evidence.key: item.id for item in case.evidence}
+    lines = ["Hypothesis:"]
+    lines += [f"- {one.text} [{', '.join(ids[key] for key in one.evidence if key in ids)}]" for one in given.cause]
+    lines += ["To change, most likely first:"]
+    lines += [f"- {ids[place.evidence]}: {place.why}".rstrip(": ") for place in given.places if place.evidence in ids]
+    if given.rival is not None and given.rival.evidence in ids:
+        against = f" Against it: {ids[given.against]}." if given.against in ids else ""
+        lines.append(f"The strongest rival: {ids[given.rival.evidence]}: {given.rival.why}{against}")
+    return "\n".join(lines)
 
 
 def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:

@@ -114,6 +114,7 @@ class Conversation:
         opening = await (self._objection(tools) if objected else self._opening(tools))
         if objected:
             self._steps, self._tokens = min(self._steps, _ANSWERED_IN), min(self._tokens, _ANSWERED_BY)
+        opening += f"\n\n{build_turns_left(self._steps, self._tokens)}"
         self._messages = build_conversation(self._case, "reading", opening)
         while self.turns < self._steps:
             last = self.turns + 1 == self._steps or self._tokens < _LEAST

@@ -14,9 +14,9 @@ from nodes.judgements import Audit, Sentence
 UNCRITICAL = "The critic did not refute an explanation that contradicts this one, so its approval does not count."
 _ASKED = (
     "## Another explanation\n"
-    "The first place of the hypothesis is right as it is. The fault is in {place} instead, where {id} shows it.\n\n"
-    "Say in against_other what speaks against this one, with the id of the code that shows it, then set other_holds to "
-    "true if it is the right explanation all the same. Judge it as strictly as the hypothesis."
+    "What the first place does is correct, so the change does not belong there but in {place}, as {id} shows.\n\n"
+    "Say in against_other what speaks against this explanation, with the id of the code that shows it; then set "
+    "other_holds to true if it is the right one all the same. Judge it as strictly as the hypothesis."
 )
 _ID = re.compile(r"\bE\d{1,4}\b")
 
@@ -40,15 +40,19 @@ class ComparedAudit(Audit):
 
 
 def other_place(case: Case, shown: Sequence[NumberedEvidence]) -> NumberedEvidence | None:
-    """Return the best place of the search in a file that the submission does not cite; None if there is none.
+    """Return the rival that the submission names, else the best place of the search in a file that it does not cite.
 
     If it cites every file, a file that it does not want to change is enough. What the critic sees anyway is preferred,
-    because it costs no tokens.
+    because it costs no tokens. None if there is no such place.
     """
     given = case.state.submitted
     if given is None or not given.places:
         return None
     places = {place.evidence for place in given.places}
+    if given.rival is not None and given.rival.evidence not in places:
+        rivals = [item for item in case.evidence if item.evidence.key == given.rival.evidence]
+        if rivals and rivals[0].evidence.kind == "code":
+            return rivals[0]
     for named in ({*given.cited, *places}, places):
         files = {item.evidence.locator.path for item in case.evidence if item.evidence.key in named}
         for items in (shown, case.evidence):

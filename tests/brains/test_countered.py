@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from nodes.brains.briefing import build_briefing
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.countered import UNCRITICAL, other_place
 from nodes.brains.llm import LLMBrain
@@ -58,6 +60,19 @@ def test_the_other_place_is_not_the_submitted_one(evidence: tuple[Any, ...], pat
     assert (found.evidence.locator.path if found else None) == path
 
 
+def test_a_named_rival_is_the_other_explanation() -> None:
+    given = submitted(NAMED, CITED, RANKED, LOWER)
+    finding = given.state.findings[-1]
+    assert finding.submitted is not None
+    rival = SubmittedPlace(evidence=LOWER.key, why="It writes too early.")
+    finding = finding.model_copy(update={"submitted": finding.submitted.model_copy(update={"rival": rival})})
+    given = replace(given, state=given.state.model_copy(update={"findings": (finding,)}))
+    found = other_place(given, ())
+    assert found is not None
+    assert found.evidence.locator.path == "src/writer.py"
+    assert "The strongest rival: E4: It writes too early." in build_briefing(given, role="critic")
+
+
 @pytest.mark.parametrize(
     ("answer", "approved", "gaps"),
     [
@@ -81,7 +96,7 @@ async def test_who_approves_a_contradiction_too_approves_nothing(
     judged = await brain.audit(submitted(NAMED, CITED, RANKED))
     assert (judged.value.approved, judged.value.gaps) == (approved, gaps)
     asked = text_of(server.requests[0])
-    assert "The fault is in `read` instead, where E3 shows it." in asked
+    assert "does not belong there but in `read`, as E3 shows." in asked
     assert "def read():" in asked
 
 
