@@ -168,14 +168,6 @@ class Alert(_ControlWork):
     """When the alert became due, in seconds since 1970."""
 
 
-class PostDigest(_IssueWork):
-    """Post the week's digest on the issue that the repository names."""
-
-    kind: Literal["digest"] = "digest"
-    week: str = ""
-    """The first day of the week, such as 2026-01-31; earlier releases left it empty for a command's digest."""
-
-
 class PageCommand(_ControlWork):
     """Run a command that a person gave on the page of a run."""
 
@@ -283,11 +275,21 @@ class ApiRun(_RepositoryWork):
     id: str
 
 
-class Notify(_RepositoryWork):
-    """A notice that an earlier release stored; it is settled without effect."""
+class NoLongerDone(_Work):
+    """A notice or a weekly digest that an earlier release stored; it is settled without effect."""
 
-    kind: Literal["notify"] = "notify"
-    lane: ClassVar[Lane] = "control"
+    kind: Literal["notify", "digest"]
+    ref: IssueRef | RepositoryRef
+
+    @property
+    def key(self) -> str:
+        """The key of the issue or the repository."""
+        return self.ref.key
+
+    @property
+    def installation(self) -> str:
+        """The key of the installation, for fair scheduling between installations."""
+        return installation_key(self.ref.host, self.ref.installation_id)
 
 
 class InstallationChanged(_Work):
@@ -328,10 +330,10 @@ class RepositoryChanged(_RepositoryWork):
         return self.ref.key
 
 
-_InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | PostDigest | Score | JudgeLabels
+_InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | Score | JudgeLabels
 _InControlLane = Alert | Commands | PageCommand | LeftOver | CommentDeleted | Ended | Labelled | Typed
 OnIssueWork = _InRunLane | _InControlLane
-Work = OnIssueWork | LearnPast | ApiRun | Notify | InstallationChanged | RepositoryChanged
+Work = OnIssueWork | LearnPast | ApiRun | NoLongerDone | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
 

@@ -13,7 +13,6 @@ from nodes.state import Finished, Waiting
 if TYPE_CHECKING:
     from bot.report.document import Result
     from nodes.evidence import NumberedEvidence
-    from nodes.report import TriageReport
 
 Reaction = Literal["eyes", "rocket", "confused"]
 QuestionState = Literal["open", "answered", "withdrawn", "expired"]
@@ -203,46 +202,6 @@ class Relation:
     """The other issue's number in the same repository."""
     duplicate: bool
     """Whether the person called them duplicates; False means explicitly not duplicates."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenReport:
-    """The newest report of an open issue."""
-
-    number: int
-    title: str
-    since: float
-    """When its first run with a report began, in seconds since 1970."""
-    report: TriageReport
-    relations: tuple[Relation, ...]
-    """Duplicates that people confirmed or denied."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnansweredQuestion:
-    """A question on an open issue without an answer."""
-
-    number: int
-    title: str
-    question: str
-    days: int
-    """Full days since it was asked."""
-    expired: bool
-    """The report was written without an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenReports:
-    """The stored reports and questions of a repository's open issues at one moment."""
-
-    reports: tuple[OpenReport, ...]
-    """A limited number, the newest issue first."""
-    all: int
-    """Number of open issues with a report, including those beyond the limit."""
-    questions: tuple[UnansweredQuestion, ...]
-    """A limited number, the oldest first."""
-    closed: int
-    """Number of issues with a report that were closed in the period."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,6 @@ _EXAMPLES = {
     "export": "triage export --repository octo/feedbox > feedbox.jsonl",
     "forget": "triage forget --repository octo/feedbox --dry-run",
     "stats": "triage stats octo/feedbox",
-    "digest": "triage digest octo/feedbox --days 30 --output digest.md",
     "jobs": "triage jobs --replay 17",
     "token create": "triage token create octo/feedbox --label dashboard",
     "token list": "triage token list --json",

@@ -39,7 +39,6 @@ COMMANDS = {
     "export": ("server.stored", "Print all stored data of one repository."),
     "forget": ("server.stored", "Delete all stored data of one repository."),
     "stats": ("server.reports", "Compare the server's reports with the merged fixes."),
-    "digest": ("server.reports", "Summarize the open issues of a repository."),
     "jobs": ("server.jobs", "List failed jobs, and retry them."),
     "token": ("server.access", "Create, list and revoke tokens for the HTTP API."),
     "replay": ("server.jobs", "Show which jobs a saved delivery leads to."),

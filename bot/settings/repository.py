@@ -37,7 +37,6 @@ LabelName = Literal[Kind, StateName]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=STARS)]
 PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=IGNORED_PATH)]
-Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 __all__ = ["CommandRole", "ConfigError", "ConfigFault", "Mode", "RepositoryConfig", "read_config"]
 MAX_PATH = 300
 
@@ -71,17 +70,6 @@ class Limits(Section):
     claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65
     """Confidence (with a model: support) below which a report claims no cause and only suggests where to start reading.
     ``triage backtest`` recommends a value for this repository."""
-
-
-class WeeklyDigest(Section):
-    """The weekly digest of open issues."""
-
-    issue: Annotated[int, Field(ge=1, le=999_999_999)] | None = None
-    """Number of an open issue of this repository that gets one comment a week: open bugs by place, suspect changes,
-    unanswered questions, duplicates. Without it there is no digest. It counts only in the repository's own file, and
-    from the first triage or command after a change of the file."""
-    day: Day = "monday"
-    """The day of the week (UTC)."""
 
 
 def config_schema() -> dict[str, Any]:
@@ -189,7 +177,6 @@ class RepositoryConfig(Section):
     crash_alerts: bool = True
     """``false`` posts no comment when three people report the same crash within 24 hours, and sends no alert. With
     ``true`` the first of these issues gets one comment, once per crash."""
-    digest: WeeklyDigest = WeeklyDigest()
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"

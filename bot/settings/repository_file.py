@@ -40,7 +40,6 @@ class FoundConfig:
     digest: str
     """Hash of the text that was found, valid or not; empty if there is no file."""
     faults: tuple[ConfigFault, ...] = ()
-    from_organisation: bool = False
     may_tell: bool = False
     """Whether a comment may report the faults although they force a dry run, which writes nothing else."""
 
@@ -51,31 +50,27 @@ async def find_config(files: Files, last_valid: str | None = None) -> FoundConfi
     Raises:
         RetryableError: the file cannot be read at the moment.
     """
-    from_organisation = False
     try:
         text = await files.file(PATH)
         if text is None:
-            from_organisation = True
             text = await files.organisation_file(PATH)
     except UnreadableFileError as error:
         fault = ConfigFault(error.line, f"the file cannot be read: {error.reason}")
-        return _invalid(error.glimpse, error.digest, (fault,), last_valid, from_organisation=from_organisation)
+        return _invalid(error.glimpse, error.digest, (fault,), last_valid)
     if text is None:
         return FoundConfig(RepositoryConfig(), "", "")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     try:
-        return FoundConfig(read_config(text), text, digest, from_organisation=from_organisation)
+        return FoundConfig(read_config(text), text, digest)
     except ConfigError as error:
-        return _invalid(text, digest, error.faults, last_valid, from_organisation=from_organisation)
+        return _invalid(text, digest, error.faults, last_valid)
 
 
-def _invalid(
-    text: str, digest: str, faults: tuple[ConfigFault, ...], last_valid: str | None, *, from_organisation: bool
-) -> FoundConfig:
+def _invalid(text: str, digest: str, faults: tuple[ConfigFault, ...], last_valid: str | None) -> FoundConfig:
     """Return the last valid configuration, else a dry run, with the faults of the current file."""
     kept = _kept(last_valid)
     may_tell = kept.mode == "dry-run" and last_valid is None and wants_comments(text)
-    return FoundConfig(kept, last_valid or "", digest, faults, from_organisation, may_tell)
+    return FoundConfig(kept, last_valid or "", digest, faults, may_tell)
 
 
 def _kept(last_valid: str | None) -> RepositoryConfig:

@@ -51,7 +51,8 @@ OPERATOR_KEYS: Mapping[str, str] = {
 """The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
 REPOSITORY_KEYS: Mapping[str, str] = {
     "pictures": "pictures are not read",
-    "commands.digest": "`digest.issue` names the issue that gets the digest",
+    "digest": "no digest is posted; the pages and `triage stats` show a repository's reports",
+    "commands.digest": "there is no digest",
     "limits.suspects": "a report shows at most three places",
     "limits.over": "issues over the daily limit wait for the next day",
     "limits.issues_per_author": "the operator's limit on one author applies",

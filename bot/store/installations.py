@@ -21,7 +21,6 @@ _ACTIVE = "gone = 0 AND archived = 0 AND installation_id <> 0 AND coalesce(state
 _TO_LIST = f"""
 SELECT listed_until, {_REF} {_FROM} WHERE {_ACTIVE} ORDER BY coalesce(listed_until, ''), repository_key LIMIT ?
 """
-_CONFIGURED = f"SELECT config, {_REF} {_FROM} WHERE config LIKE ? AND {_ACTIVE} ORDER BY repository_key"
 # An issue's key without its digits and "#" is its repository's key.
 _PARKED = f"""
 SELECT DISTINCT {_REF} FROM jobs JOIN repositories ON repository_key = rtrim(rtrim(issue_key, '0123456789'), '#')
@@ -115,10 +114,6 @@ class Installations(Table):
     async def to_list(self, limit: int) -> list[Listed]:
         """Return active repositories; the one whose issues were listed longest ago is first."""
         return [Listed(_ref(*where), until) for until, *where in await self._rows(_TO_LIST, (limit,))]
-
-    async def configured(self, word: str) -> list[tuple[RepositoryRef, str]]:
-        """Return active repositories whose stored configuration contains a word, with that configuration."""
-        return [(_ref(*where), text) for text, *where in await self._rows(_CONFIGURED, (f"%{word}%",))]
 
     async def parked(self, limit: int) -> list[RepositoryRef]:
         """Return the repositories that have parked jobs."""

@@ -20,7 +20,7 @@ from bot.store.issues.questions import (
     read_questions,
     read_relations,
 )
-from bot.store.issues.state import Issues, OpenIssues, read_state
+from bot.store.issues.state import Issues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
@@ -132,7 +132,6 @@ class RepositoryStore:
         self.outcomes = RepositoryOutcomes(database, key)
         self.crashes = Crashes(database, key)
         self.permissions = StoredPermissions(database, key)
-        self.open_issues = OpenIssues(database, key)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues.

@@ -20,7 +20,7 @@ from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.worker import alerts, control, digests, outcomes
+from bot.worker import alerts, control, outcomes
 from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane, steps
@@ -46,7 +46,6 @@ ON_ISSUE: Mapping[type[jobs.OnIssueWork], Callable[[IssueJob, Any], Awaitable[No
     jobs.Expire: lane.expire,
     jobs.Remind: lane.remind,
     jobs.Alert: alerts.alert,
-    jobs.PostDigest: digests.post_digest,
     jobs.Commands: control.commands,
     jobs.PageCommand: page_command,
     jobs.LeftOver: control.left_over,
@@ -138,8 +137,8 @@ class Worker:
             await control.installation(job, work, self._tools)
         elif isinstance(work, jobs.RepositoryChanged):
             await control.repository(job, work, self._tools)
-        elif isinstance(work, jobs.Notify):
-            await self.store.jobs.settle(job, "no longer sent")
+        elif isinstance(work, jobs.NoLongerDone):
+            await self.store.jobs.settle(job, "no longer done")
         else:
             await self._run_if_allowed(job, work)
 

@@ -44,7 +44,7 @@ def options(command: click.Command) -> dict[str, click.Option]:
 
 
 COMMANDS = dict(leaves())
-REQUIRED = {"digest": ("o/r",), "export": ("--repository", "o/r"), "classify": ("-",)}
+REQUIRED = {"export": ("--repository", "o/r"), "classify": ("-",)}
 """What these commands cannot do without."""
 ONLY_JSON = {"export", "classify"}
 

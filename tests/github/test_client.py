@@ -420,7 +420,7 @@ async def test_an_unreadable_configuration_is_invalid_and_not_absent(server, rep
     owner = repo if whose == "repository" else server.world.repository("octo/.github")
     owner.files[".github/triage.yml"] = content
     found = await find_config(client)
-    assert (found.config.mode, found.from_organisation) == ("dry-run", whose == "organisation")
+    assert found.config.mode == "dry-run"
     assert [str(fault) for fault in found.faults] == [f"line {line}: the file cannot be read: {reason}"]
     assert found.may_tell is not bool(glimpse), "told once, unless it switches comments off"
     assert found.digest

@@ -57,7 +57,8 @@ def test_every_key_is_read() -> None:
 
 
 def test_keys_of_an_earlier_release_are_ignored() -> None:
-    assert read_config("pictures: false\ncommands: {digest: nobody}\nlimits: {over: wait}\n") == RepositoryConfig()
+    former = "pictures: false\ndigest: {issue: 3}\ncommands: {digest: nobody}\nlimits: {over: wait}\n"
+    assert read_config(former) == RepositoryConfig()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
@@ -151,7 +152,6 @@ async def test_the_repository_comes_first_and_nothing_is_merged() -> None:
     assert (found.config.mode, found.config.brain) == ("comment", "rules")
     found = await find_config(Files(None, "mode: label\n"))
     assert found.config.mode == "label"
-    assert found.from_organisation
     assert (await find_config(Files())).config == RepositoryConfig()
 
 

@@ -1,17 +1,12 @@
-"""Store the state of issues apart from their runs: muted, ended, moved; and read the open ones for the digest."""
+"""Store the state of issues apart from their runs: muted, ended, moved."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from bot.jobs import Job
-from bot.ports import OpenReport, OpenReports, UnansweredQuestion
-from bot.report.document import Result
 from bot.store.databases.database import Connection, Keyed, query, transaction
-from bot.store.issues.questions import read_relations
 from bot.store.jobs.queue import check_owned
-from nodes.state import HumanExchange
 
 _FIELDS = "muted, ended, moved_to, typed"
 # Relations stay too: they name issues of the old repository by number.
@@ -28,34 +23,6 @@ ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, moved_to = exclude
 """
 _OF_RUNS = ("evidence", "run_events")
 """Tables whose key is an issue's key, a colon and a run's number."""
-
-DAY = 86_400.0
-MAX_READ = 100
-"""Maximum number of reports, and of questions, that are read."""
-# Open by the last delivery, and not muted: a person asked the App to leave a muted issue alone.
-_IS_OPEN = "ended IS NULL AND coalesce(muted, 0) = 0"
-_REPORTS = f"""
-SELECT runs.issue_key, title, result, first_at, count(*) OVER ()
-FROM (
-    SELECT issue_key, max(run_no) AS last, min(began_at) AS first_at FROM runs
-    WHERE repository_key = ? AND result IS NOT NULL GROUP BY issue_key
-) AS reported
-JOIN runs ON runs.issue_key = reported.issue_key AND run_no = last
-LEFT JOIN issues ON issues.issue_key = reported.issue_key
-WHERE kind <> 'security' AND {_IS_OPEN} ORDER BY first_at DESC, runs.issue_key LIMIT ?
-"""
-_QUESTIONS = f"""
-SELECT runs.issue_key, title, exchange, asked_at, state
-FROM runs JOIN questions ON questions.issue_key = runs.issue_key
-LEFT JOIN issues ON issues.issue_key = runs.issue_key
-WHERE repository_key = ? AND state IN ('open', 'expired') AND kind <> 'security' AND {_IS_OPEN}
-    AND run_no = (SELECT max(run_no) FROM runs AS newer WHERE newer.issue_key = runs.issue_key)
-ORDER BY asked_at, runs.issue_key, slot LIMIT ?
-"""
-_CLOSED = """
-SELECT count(DISTINCT runs.issue_key) FROM runs JOIN issues ON issues.issue_key = runs.issue_key
-WHERE repository_key = ? AND result IS NOT NULL AND ended = 'closed' AND ended_at >= ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,36 +118,3 @@ def read_state(db: Connection, key: str) -> IssueState:
     """Read an issue's row within a larger transaction."""
     row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()
     return IssueState(bool(row[0]), row[1], row[2], bool(row[3])) if row else IssueState()
-
-
-class OpenIssues(Keyed):
-    """The open issues of one repository."""
-
-    @query
-    def read(self, db: Connection, since: float) -> OpenReports:
-        """Read reports and questions in one query; closed issues are counted from ``since`` on."""
-        rows = db.execute(_REPORTS, (self._key, MAX_READ)).fetchall()
-        questions = db.execute(_QUESTIONS, (self._key, MAX_READ)).fetchall()
-        (closed,) = db.execute(_CLOSED, (self._key, since)).fetchone()
-        return OpenReports(
-            tuple(_report(db, issue_key, *row[:3]) for issue_key, *row in rows),
-            rows[0][-1] if rows else 0,
-            tuple(_question(row, self._clock()) for row in questions),
-            closed,
-        )
-
-
-def _report(db: Connection, issue_key: str, title: str, result: str, since: float) -> OpenReport:
-    report = Result.model_validate_json(result).report
-    return OpenReport(_number(issue_key), title, since, report, read_relations(db, issue_key))
-
-
-def _question(row: tuple[str, str, str, str, str], now: float) -> UnansweredQuestion:
-    issue_key, title, exchange, asked_at, state = row
-    text = HumanExchange.model_validate_json(exchange).question
-    days = max(int((now - datetime.fromisoformat(asked_at).timestamp()) // DAY), 0)
-    return UnansweredQuestion(_number(issue_key), title, text, days, state == "expired")
-
-
-def _number(issue_key: str) -> int:
-    return int(issue_key.rpartition("#")[2])

@@ -235,7 +235,7 @@ def _proposes_labels(publication: Publication) -> bool:
     return report is not None and bool(report.labels)
 
 
-def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = RepositoryConfig()) -> Thread:  # noqa: B008  frozen
+def thread_of(issue: Issue, config: RepositoryConfig, run: int = 0) -> Thread:
     """Return the thread of an issue, without questions."""
     server = _SERVER.match(issue.url)
     reporter_language = language_of(issue.title, issue.body) if config.reporter_language else None
@@ -252,7 +252,7 @@ def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = Reposito
 
 def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Thread:
     return replace(
-        thread_of(issue, publication.run, config=publication.found.config),
+        thread_of(issue, publication.found.config, publication.run),
         questions=publication.questions,
         update_reason=_UPDATE_REASONS.get(publication.why, ""),
         config_note=config_note,

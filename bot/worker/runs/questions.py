@@ -200,5 +200,5 @@ async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuesti
     own = await effects.get(key, "question", question.question_id)
     carrier = own if own is not None and own.github_id else await effects.get(key, "sticky")
     url = f"{issue.url}#issuecomment-{carrier.github_id}" if carrier is not None and carrier.github_id else ""
-    body = reminder(thread_of(issue, config=config), question, url)
+    body = reminder(thread_of(issue, config), question, url)
     await issue_job.poster(issue.ref).put("reminder", question.question_id, reminder_marker(question.question_id), body)
