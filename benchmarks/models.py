@@ -41,7 +41,7 @@ from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.blind import BlindTriager
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.calls.request import counted
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.report import TriageReport
 from nodes.search.engine import Engine

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodes.search.git import Repository
-from nodes.search.languages import LANGUAGES
+from nodes.search.languages.table import LANGUAGES
 from nodes.search.parsers.pool import Batch, build
 from nodes.search.parsers.protocol import Job, deadline
 from tests.support.repositories import git

@@ -132,17 +132,17 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _forked_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nodes.search.parsers import child
+    from nodes.search.parsers import protocol
 
-    monkeypatch.setattr(child, "subprocess", SimpleNamespace(Popen=ForkedHelper, DEVNULL=subprocess.DEVNULL))
+    monkeypatch.setattr(protocol, "subprocess", SimpleNamespace(Popen=ForkedHelper, DEVNULL=subprocess.DEVNULL))
 
 
 @pytest.fixture
 def fresh_helpers(_forked_helpers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start every helper of the parsers as in production, with an interpreter of its own."""
-    from nodes.search.parsers import child
+    from nodes.search.parsers import protocol
 
-    monkeypatch.setattr(child, "subprocess", subprocess)
+    monkeypatch.setattr(protocol, "subprocess", subprocess)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.chaos.fleet import PER_INSTALLATION
 from benchmarks.parsers import SLOWEST, source
-from nodes.search.languages import LANGUAGES
+from nodes.search.languages.table import LANGUAGES
 from tests.serve.app import App, memory_of, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import GitHubServer, serve_github

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 
 from benchmarks.load.throughput import _cpu, _round, _running
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from tests.limits.day import sound
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE

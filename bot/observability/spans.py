@@ -32,7 +32,6 @@ ATTRIBUTES = tuple(
         "specialists",
         "failed",
         "sources",
-        "overlap_ms",
         ROUTING,
     )
 )
@@ -89,8 +88,6 @@ def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((name, counts.get(name)) for name in ("specialists", "failed", "sources"))
     if outputs.get("next_node") in get_args(NodeName):
         yield ROUTING, _supervisor_routing(outputs, entry)
-    timing = getattr(entry, "timing", None)
-    yield "overlap_ms", getattr(timing, "overlap_ms", None)
 
 
 def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:

@@ -9,7 +9,7 @@ from nodes.context import Case, Context, Judged
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_be_asked
 from nodes.issue.facts import IssueFacts, read_facts
-from nodes.state import BugTriageState, Metrics, Timing, TraceEntry
+from nodes.state import BugTriageState, Metrics, TraceEntry
 
 
 async def load_case(state: BugTriageState, context: Context) -> Case:
@@ -61,7 +61,6 @@ def trace_entry(
     scores: dict[str, float] | None = None,
     looks: tuple[str, ...] = (),
     error: str | None = None,
-    timing: Timing | None = None,
 ) -> TraceEntry:
     """Return the trace entry of a node: its decision, the brain and the time since ``began`` (``perf_counter``)."""
     compressed = {"context_compressed": 1} if judged is not None and judged.compressed else {}
@@ -75,7 +74,6 @@ def trace_entry(
         looks=looks,
         judged_by=judged.judged_by if judged is not None else "rules",
         error=judged.fallback if judged is not None else error,
-        timing=timing,
         iteration=state.iterations,
         duration_ms=round((time.perf_counter() - began) * 1000),
     )

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence, Locator
 from nodes.guards import progress

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import trace_entry
 from nodes.context import Context
 from nodes.guards import NOTHING_JOINED
-from nodes.state import JOIN, AgentFinding, BugTriageState, Timing, Update
+from nodes.state import JOIN, AgentFinding, BugTriageState, Update
 
 _MAX_REASON = 160
 """Characters; a long run has about twenty of these summaries."""
@@ -40,7 +39,6 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
             "failed": len(failed),
             "sources": len({key for finding in findings for key in finding.evidence}),
         },
-        timing=_together([entry.timing for entry in entries if entry.timing is not None]),
     )
     finding = AgentFinding(agent_name=JOIN, summary=message, confidence=confidence)
     return {"findings": (finding,), "trace": (entry,)}
@@ -67,28 +65,6 @@ def joint_confidence(findings: Sequence[AgentFinding]) -> float:
         return 0.0
     weighed = sum(weight * Fraction(finding.confidence) for weight, finding in zip(weights, findings, strict=True))
     return float(weighed / whole)
-
-
-def overlap(spans: Sequence[tuple[float, float]]) -> float:
-    """Return the seconds during which two or more of these spans ran."""
-    edges = sorted({edge for span in spans for edge in span})
-    busy = (
-        end - start
-        for start, end in pairwise(edges)
-        if sum(started <= start and end <= ended for started, ended in spans) > 1
-    )
-    return sum(busy)
-
-
-def _together(timings: Sequence[Timing]) -> Timing | None:
-    if not timings:
-        return None
-    both = overlap([(timing.started, timing.ended) for timing in timings])
-    return Timing(
-        started=min(timing.started for timing in timings),
-        ended=max(timing.ended for timing in timings),
-        overlap_ms=round(both * 1000),
-    )
 
 
 def _in_words(findings: Sequence[AgentFinding], failed: Sequence[str]) -> str:

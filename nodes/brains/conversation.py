@@ -16,8 +16,7 @@ from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model, ReadingLimits
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.request import Message
-from nodes.brains.calls.tokens import estimate
-from nodes.brains.fence import fence
+from nodes.brains.fence import estimate, fence
 from nodes.brains.shared import LOOKS, build_conversation, join_sections, read_before
 from nodes.brains.submitted import Concluded
 from nodes.context import Case, FileCard, Judged, ModelError, ToolPort

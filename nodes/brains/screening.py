@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.tokens import estimate
 from nodes.brains.conversation import choose_files
+from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, Judged, ToolPort

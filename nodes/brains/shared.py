@@ -11,12 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nodes.brains.calls.request import Message
-from nodes.brains.calls.tokens import estimate
-from nodes.brains.fence import compress, fence, squeeze
+from nodes.brains.fence import compress, estimate, fence, squeeze
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
+from nodes.search.tokens import load_patterns
 from nodes.search.types import StackTrace
-from nodes.search.wordings import load_patterns
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 

@@ -16,7 +16,7 @@ from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.query import parse_query
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.suffixes import PathIndex
-from nodes.search.ranking.features.priors import reads_other_roles
+from nodes.search.ranking.features.table import reads_other_roles
 from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Query, Ranking, Survey

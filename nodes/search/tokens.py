@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from functools import lru_cache
+from pathlib import Path
 from zlib import crc32
 
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
@@ -17,7 +19,6 @@ PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST = 64  # longer words are data (base64, minified names) and only take space as terms
 # Words whose terms are cached; code repeats its words so often that nearly all come from the cache.
 REMEMBERED = 1 << 16
-
 STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quoted words
     """a about above after again all also always am an and any are as at be because been before being below between
     both but by can cannot could did do does doing don down during each few for from further get gets getting go
@@ -28,9 +29,13 @@ STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quo
     why will with without would yes you your bug code error example expected actual behavior behaviour fix
     happen happens issue problem report reproduce steps version work works""".split()
 )
-
 # Without the stemmer's own cache (0): ``lru_cache`` below stores whole results.
 _stemmer = Stemmer.Stemmer("english", 0)
+
+
+def load_patterns(file: Path) -> dict[str, re.Pattern[str]]:
+    """Return the patterns of a file by name."""
+    return {name: re.compile("".join(lines)) for name, lines in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nodes.evidence import Evidence, EvidenceKind
-from nodes.search.wordings import load_patterns
+from nodes.search.tokens import load_patterns
 
 OUTSIDE: frozenset[EvidenceKind] = frozenset({"web", "document", "database"})
 """Kinds of evidence that cannot be read again at the commit: they may be cited, but do not suffice for a claim."""

@@ -133,8 +133,6 @@ class Timing(Value):
     started: float
     """Seconds since 1970."""
     ended: float
-    overlap_ms: int | None = None
-    """For specialists that ran in parallel: the time during which two or more of them ran."""
 
 
 class TraceEntry(Value):

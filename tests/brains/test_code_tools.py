@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.agents.code.tools import CodeTools
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.context import FileCard
 from nodes.evidence import MAX_QUOTE
 from nodes.search.types import ToolAnswer, ToolCall

@@ -12,7 +12,7 @@ import pytest
 
 from nodes.agents.code.tools import CodeTools
 from nodes.brains.calls.models import Models, ModelSettings, ReadingLimits
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.context import Case, FileCard, ModelError
 from nodes.evidence import Evidence, Locator

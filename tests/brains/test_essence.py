@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.brains.shared import essence
 
 WORDS = "The parser drops the sign of the zone. " * 20

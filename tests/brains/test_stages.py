@@ -11,7 +11,7 @@ import pytest
 
 from nodes.agents.code.tools import CodeTools
 from nodes.brains.calls.models import Models, ModelSettings
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.brains.screening import brain_of
 from nodes.context import Case, FileCard

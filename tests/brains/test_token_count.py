@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.calls.tokens import estimate
-from nodes.brains.fence import squeeze
+from nodes.brains.fence import estimate, squeeze
 
 COUNTED = [
     pytest.param(

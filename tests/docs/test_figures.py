@@ -15,8 +15,8 @@ from nodes.brains.calls.models import ReadingLimits
 from nodes.brains.conversation import OPENED
 from nodes.guards import GUARDS
 from nodes.search.facts.types import LEADING, Kind
-from nodes.search.languages import LANGUAGES
 from nodes.search.languages.by_lines import SYNTAX
+from nodes.search.languages.table import LANGUAGES
 from tests.cli.process import ROOT
 from tests.graph.test_endpoints import CALLS
 from tests.hostile.corpus import CASES

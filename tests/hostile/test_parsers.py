@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.parsers import SLOWEST, TOKENS, read
-from nodes.search.languages import LANGUAGES
+from nodes.search.languages.table import LANGUAGES
 
 SIZE = 20_000
 

@@ -16,7 +16,7 @@ from nodes.search.cache import Cache
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.index.loading import Loaded, load_index
-from nodes.search.parsers import child, pool, protocol
+from nodes.search.parsers import pool, protocol
 from nodes.search.types import Query
 from tests.search.states import state
 from tests.serve.app import processes_of, wait_for
@@ -106,7 +106,7 @@ def test_processor_time_of_all_files_together_is_limited(tmp_path: Path, monkeyp
 def test_other_helpers_continue_the_work_of_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repository(tmp_path / "r", SOUND)
     expected = state(load(tmp_path / "r").index)
-    begin = child.Helper.__init__
+    begin = protocol.Helper.__init__
     killed: list[int] = []
 
     def begin_and_die(self, *given, **named):
@@ -115,7 +115,7 @@ def test_other_helpers_continue_the_work_of_a_killed_one(tmp_path: Path, monkeyp
             killed.append(self._process.pid)
             self._process.kill()
 
-    monkeypatch.setattr(child.Helper, "__init__", begin_and_die)
+    monkeypatch.setattr(protocol.Helper, "__init__", begin_and_die)
     assert state(load(tmp_path / "r").index) == expected
     assert killed
 
@@ -125,8 +125,8 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
     repository = Repository.open(tmp_path / "r")
     (entry,) = repository.tree(sha)
     jobs = [protocol.Job("bad.ts", entry.path, entry.blob, entry.size)]
-    monkeypatch.setattr(child, "STALL", 0.0)
-    helper = child.Helper(protocol.Task(str(repository.directory), [jobs], [(0, [0])], [], os.getpid(), []))
+    monkeypatch.setattr(protocol, "STALL", 0.0)
+    helper = protocol.Helper(protocol.Task(str(repository.directory), [jobs], [(0, [0])], [], os.getpid(), []))
     try:
         os.kill(helper._process.pid, signal.SIGSTOP)
         assert helper.ended() == -signal.SIGKILL
@@ -183,7 +183,7 @@ def test_a_batch_that_a_killed_helper_did_not_finish_is_read_again(
     monkeypatch.setattr(pool, "helpers_for", lambda _hard, _easy: 2)
     # Every batch is left to the helpers.
     monkeypatch.setattr(pool, "claimed", lambda _descriptor: ())
-    begin = child.Helper.__init__
+    begin = protocol.Helper.__init__
     stopped: list[int] = []
 
     def begin_and_die(self, *given, **named):
@@ -193,7 +193,7 @@ def test_a_batch_that_a_killed_helper_did_not_finish_is_read_again(
             wait_for(lambda: os.fstat(self._output.fileno()).st_size > 0, 30)
             self._process.kill()
 
-    monkeypatch.setattr(child.Helper, "__init__", begin_and_die)
+    monkeypatch.setattr(protocol.Helper, "__init__", begin_and_die)
     assert state(load(tmp_path / "r").index) == expected
     assert stopped
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.paths.roles import role_of
+from nodes.search.paths.roles import mark_of, role_of
 
 ROLES: dict[str, dict[str, str]] = {
     "source": {
@@ -266,8 +266,4 @@ def test_the_role_by_path(path: str, role: str) -> None:
     ],
 )
 def test_the_role_by_the_first_lines(head: bytes, role: str) -> None:
-    assert role_of("src/a.go", head) == role
-
-
-def test_first_lines_never_turn_a_test_into_source() -> None:
-    assert role_of("tests/test_a.py", b"# @generated\n") == "test"
+    assert mark_of(head) == role

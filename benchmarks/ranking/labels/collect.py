@@ -32,8 +32,8 @@ from benchmarks.ranking.labels.git import Change, Git
 from benchmarks.ranking.labels.held_back import HeldBack
 from benchmarks.ranking.labels.reports import THREADS, Report, threads
 from benchmarks.ranking.labels.sources import sources
-from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
+from nodes.search.languages.table import language_of
 from nodes.search.paths.roles import role_of
 
 MAX_FILES = 5

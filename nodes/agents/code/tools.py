@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import estimate
 from nodes.context import CodePort, FileCard, Shown
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, as_lookup, is_citable, quoted
 from nodes.search.reading.lookups import name_parts

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from nodes.search.wordings import load_patterns
+from nodes.search.tokens import load_patterns
 
 if TYPE_CHECKING:
     from openai import APIError

@@ -15,8 +15,7 @@ from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.budget import Call
 from nodes.brains.calls.models import Model
 from nodes.brains.calls.schema import strict_schema, without_bounds
-from nodes.brains.calls.tokens import estimate
-from nodes.brains.fence import squeeze
+from nodes.brains.fence import estimate, squeeze
 from nodes.judgements import Submit
 from prompts import TURN_EXAMPLE, build_schema_request
 

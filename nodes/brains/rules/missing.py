@@ -13,9 +13,8 @@ from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
 from nodes.search.issue.mentions import form_fields
-from nodes.search.tokens import comparable
+from nodes.search.tokens import comparable, load_patterns
 from nodes.search.types import StackTrace
-from nodes.search.wordings import load_patterns
 
 MAX_ITEMS = 4
 MAX_WORDS = 20_000

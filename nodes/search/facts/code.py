@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.git.objects import decode, is_text
-from nodes.search.languages import language_of
+from nodes.search.languages.table import language_of
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:

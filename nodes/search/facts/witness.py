@@ -14,7 +14,7 @@ from nodes.search.facts.inquiry import folded
 from nodes.search.git.objects import is_text, parse_entry
 from nodes.search.history.printed import is_sha
 from nodes.search.issue.normal.report import normalise
-from nodes.search.languages import language_of
+from nodes.search.languages.table import language_of
 from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, combined_files, ranges, starts
 from nodes.search.index.postings import Changes, Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
-from nodes.search.languages import has_grammar
+from nodes.search.languages.table import has_grammar
 from nodes.search.paths.suffixes import PathIndex
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role

@@ -18,7 +18,7 @@ from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import Columns, select_files
 from nodes.search.index.postings import read_changes, read_log
-from nodes.search.languages import language_of
+from nodes.search.languages.table import language_of
 from nodes.search.parsers.pool import Batch, build, cut_batches
 from nodes.search.parsers.protocol import Job
 from nodes.search.paths.roles import role_of

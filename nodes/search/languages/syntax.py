@@ -18,7 +18,6 @@ from typing import Any
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor
 
-from nodes.search.languages import language_for
 from nodes.search.languages.grammar import (
     MAX_NAME,
     MAX_STRINGS,
@@ -28,7 +27,7 @@ from nodes.search.languages.grammar import (
     nested,
     outline_without_parser,
 )
-from nodes.search.languages.table import BY_KEY
+from nodes.search.languages.table import BY_KEY, language_for
 from nodes.search.types import Outline
 
 MAX_WRECKAGE = 20_000

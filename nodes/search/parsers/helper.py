@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import BlobReader, is_text
-from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
+from nodes.search.languages.table import language_of
 from nodes.search.parsers.protocol import (
     PLAIN,
     TOO_MUCH_MEMORY,

@@ -19,16 +19,27 @@ from typing import IO, TYPE_CHECKING, Self
 
 from nodes.search.git.objects import MAX_AT_ONCE, BlobReader
 from nodes.search.index.records import ColumnBuilder
-from nodes.search.languages import always_needs_parser, language_of
-from nodes.search.parsers.child import Helper, is_fault_of_file, used
-from nodes.search.parsers.protocol import PLAIN, Job, Task, Text, claimed, claims_of, plain_text, text_without_parser
+from nodes.search.languages.table import always_needs_parser, language_of
+from nodes.search.parsers.protocol import (
+    PLAIN,
+    Helper,
+    Job,
+    Task,
+    Text,
+    claimed,
+    claims_of,
+    is_fault_of_file,
+    plain_text,
+    text_without_parser,
+    used,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.git import Repository
     from nodes.search.index.columns import Columns
-    from nodes.search.parsers.child import FilePosition
+    from nodes.search.parsers.protocol import FilePosition
 
 BATCH_BYTES = 250_000
 """Bytes of text per batch: enough for array operations to pay off, few enough for a short wait at the end."""

@@ -87,15 +87,9 @@ _SOURCE_SET = re.compile(r"it|test|\w+Test|testFixtures")
 """A folder in ``src`` named as Maven and Gradle name those of tests."""
 
 
-def role_of(path: str, head: bytes = b"") -> Role:
-    """Return the role of a file: source, or one of the kinds that are not.
-
-    Args:
-        path: the path inside the repository, with forward slashes.
-        head: the first two kilobytes, if available.
-    """
-    role = _by_path(path)
-    return mark_of(head) if role == "source" else role
+def role_of(path: str) -> Role:
+    """Return the role of a file by its path inside the repository: source, or one of the kinds that are not."""
+    return next((role for matches, role in _checks(path) if matches), "source")
 
 
 def mark_of(head: bytes) -> Role:
@@ -108,10 +102,6 @@ def mark_of(head: bytes) -> Role:
     # most files contain neither, and the search for the exact marker takes longer
     is_marked = b"generated" in first or b"do not" in first
     return "generated" if is_marked and GENERATED_HEAD.search(first) else "source"
-
-
-def _by_path(path: str) -> Role:
-    return next((role for matches, role in _checks(path) if matches), "source")
 
 
 def _checks(path: str) -> Iterator[tuple[object, Role]]:

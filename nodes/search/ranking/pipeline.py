@@ -12,9 +12,8 @@ from nodes.search.git.objects import decode, split_lines
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
 from nodes.search.ranking.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
-from nodes.search.ranking.features.priors import add_priors, candidate_files
 from nodes.search.ranking.features.surroundings import add_context_features
-from nodes.search.ranking.features.table import Features
+from nodes.search.ranking.features.table import Features, add_priors, candidate_files
 from nodes.search.ranking.features.words import Candidates, add_functions, add_words, score_words
 from nodes.search.ranking.rank import (
     RIVALS,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.languages import LANGUAGES, always_needs_parser, language_of
 from nodes.search.languages.by_lines import SYNTAX
 from nodes.search.languages.syntax import outline
+from nodes.search.languages.table import LANGUAGES, always_needs_parser, language_of
 from tests.support.growth import assert_linear
 
 CASES: dict[str, tuple[str, str]] = {

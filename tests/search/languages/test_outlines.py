@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.languages import LANGUAGES, language_of
 from nodes.search.languages.syntax import outline
+from nodes.search.languages.table import LANGUAGES, language_of
 from tests.support.growth import assert_cheap
 
 Named = tuple[str, str, int, int]

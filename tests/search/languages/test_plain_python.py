@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.languages import LANGUAGES
 from nodes.search.languages.python import outline_by_lines
 from nodes.search.languages.syntax import outline, parsed
+from nodes.search.languages.table import LANGUAGES
 from tests.support.growth import assert_cheap
 
 PYTHON = next(language for language in LANGUAGES if language.name == "python")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from nodes.search.languages import LANGUAGES
 from nodes.search.languages.syntax import outline
+from nodes.search.languages.table import LANGUAGES
 
 SAMPLES = sorted(path for path in (Path(__file__).parent / "samples").iterdir() if path.suffix != ".json")
 AT_LEAST = dict.fromkeys(("ruby", "php", "csharp", "kotlin", "swift", "scala"), 30)

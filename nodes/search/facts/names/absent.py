@@ -9,7 +9,7 @@ from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.issue.mentions.places import URL, find_places
-from nodes.search.languages import language_of
+from nodes.search.languages.table import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.inquiry import normalise_space
-from nodes.search.languages import language_of
 from nodes.search.languages.by_lines import SYNTAX, comment_of
+from nodes.search.languages.table import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

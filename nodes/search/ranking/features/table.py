@@ -1,11 +1,14 @@
-"""The feature values of one query, and helpers that distribute them over files and chunks."""
+"""The feature values of one query, how they are distributed over files and chunks, and those that no word decides."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from nodes.search.paths.suffixes import PACKAGE_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,9 +16,71 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from nodes.search.index import Index
+    from nodes.search.issue.query import Parsed
+    from nodes.search.paths.suffixes import PathIndex
 
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
+
+ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
+TAGGED = r"^\W{0,3}(%s)\W{0,3}[:\]]"  # "docs: …", "[Docs] …"
+SUBJECT = {
+    "test": re.compile(rf"\bflaky\b|{TAGGED % 'tests?'}", re.IGNORECASE),
+    "docs": re.compile(rf"\b(typos?|readme|changelog)\b|{TAGGED % 'docs?|documentation'}", re.IGNORECASE),
+    "example": re.compile(TAGGED % "examples?|tutorials?|demos?", re.IGNORECASE),
+}
+"""Titles about tests, documents or examples. The bare word does not count: documents are the topic of some projects."""
+
+
+def candidate_files(index: Index, parsed: Parsed) -> Flags:
+    """Mark the files that may be at fault: source, and files that the title is about or names by path."""
+    roles = {"source"} | roles_in_title(parsed)
+    marked = np.array([role in roles for role in index.roles], bool) | named_in_title(index.names, parsed)
+    # A repository without source files (documents, configuration) ranks everything.
+    return marked if marked.any() else np.ones(len(index.paths), bool)
+
+
+def reads_other_roles(index: Index, parsed: Parsed) -> bool:
+    """Return whether files that are not source may be at fault, so that their content counts too."""
+    source = np.array([role == "source" for role in index.roles], bool)
+    return bool((candidate_files(index, parsed) & ~source).any())
+
+
+def add_priors(features: Features, index: Index, ranked: Flags) -> None:
+    """Add features of files that are rarely at fault, unless ``ranked`` marks them."""
+    for role in ROLES:
+        features.files[f"role_{role}"] = np.array([float(role == other) for other in index.roles]) * ~ranked
+    stems = [path.rpartition("/")[2].partition(".")[0] for path in index.paths]
+    features.files["package_file"] = np.array([float(stem in PACKAGE_FILES) for stem in stems])
+    code = np.array([role == "source" for role in index.roles], bool) | ~ranked
+    features.files["no_definitions"] = (~index.compared & code).astype(float)
+    # The logarithm and the divisor bring sizes to about 0 to 1, as all features are.
+    features.files["size"] = np.log1p(index.file_length) / 10
+    features.chunks["outside"] = _outside(index).astype(float)
+    features.chunks["size"] = np.log1p(index.chunk_length) / 10
+
+
+def _outside(index: Index) -> Flags:
+    """Mark the chunks outside definitions, unless the file was cut without regard to its definitions."""
+    inside = index.chunk_def >= 0
+    plain = np.bincount(index.def_file, minlength=len(index.paths)) > 0
+    plain[index.chunk_file[inside]] = False
+    return np.asarray(~inside & ~plain[index.chunk_file])
+
+
+def roles_in_title(parsed: Parsed) -> frozenset[str]:
+    """Return the roles of files that the title says the issue is about."""
+    return frozenset(role for role, pattern in SUBJECT.items() if pattern.search(parsed.texts["title"]))
+
+
+def named_in_title(names: PathIndex, parsed: Parsed) -> Flags:
+    """Mark the files whose path is in the title. A path in the body is often a template's link or part of the steps."""
+    named = np.zeros(len(names.paths), bool)
+    for written in parsed.paths:
+        if "." in written and written in parsed.texts["title"]:
+            for number, shared in names.with_suffix(written):
+                named[number] |= shared > 1 or written == names.paths[number]
+    return named
 
 
 @dataclass(slots=True)
