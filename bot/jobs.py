@@ -227,8 +227,6 @@ class Labelled(_ControlWork):
     label: str
     added: bool
     actor: str
-    by_bot: bool = False
-    """A bot changed it, although its events count as a person's."""
 
 
 class Typed(_ControlWork):

@@ -184,7 +184,7 @@ def _costs() -> Iterator[str]:
             )
     yield (
         f"| one answer | {ModelSettings().max_output_tokens:,} tokens; {LONGER} times as many for a model that "
-        "reasons beyond them | `TRIAGE_MODEL_EFFORT` |"
+        "reasons beyond them | |"
     )
     yield (
         f"| an issue's text in a prompt | {ISSUE:,} tokens and {ModelSettings().compress_from:,} characters; what is "
@@ -195,7 +195,7 @@ def _costs() -> Iterator[str]:
     yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `limits.run` |"
     yield (f"| calls a minute, of all processes together | {a_minute:,} | `TRIAGE_MODEL_CALLS_PER_MINUTE` |")
     rows = (
-        ("a repository's day", "repository", ", and lower in [`.github/triage.yml`](settings.md#githubtriageyml)"),
+        ("a repository's day", "repository", ""),
         ("a day of one account's repositories", "installation", ""),
         ("a day of everything", "all", ""),
         ("one author's issues and answers in one repository", "author", ""),

@@ -29,8 +29,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, serve_github() as github:
         origin = Path(folder) / "origin"
         sha = make_repository(origin, FILES)
-        config = f"mode: {given.mode}\nlimits:\n  runs_per_day: 10000\n"
-        repo = github.world.repository("octo/feedbox", git=origin, head=sha, files={".github/triage.yml": config})
+        repo = github.world.repository(
+            "octo/feedbox", git=origin, head=sha, files={".github/triage.yml": f"mode: {given.mode}\n"}
+        )
         with running(github, Path(folder) / "data", fresh=True) as app:
             assert app.process is not None
             started = time.monotonic()

@@ -19,7 +19,7 @@ from bot.github.repository import RepositoryClient
 from bot.jobs import Work
 from bot.report.sanitise import plain
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
-from bot.server.webhook.handlers import Policy, work_for
+from bot.server.webhook.handlers import work_for
 from bot.settings import JOB_SECONDS, Settings
 from bot.settings.operator import load_operator_config
 from bot.settings.repository import RepositoryConfig, read_config
@@ -120,7 +120,7 @@ def decide(event: Event, settings: Settings) -> tuple[Delivery, list[Work]]:
         body = json.dumps({**payload, "installation": {"id": _INSTALLATION}}).encode()
         headers = {"x-github-delivery": event.id, "x-github-event": event.name}
         delivery = read_delivery(headers, body, known=True, server=settings.server)
-        return delivery, work_for(delivery, Policy(bots=settings.bots))
+        return delivery, work_for(delivery)
     except (OSError, ValueError, TypeError, MalformedError) as error:
         raise UserError(f"GITHUB_EVENT_PATH: {event.file} cannot be read as an event: {error}") from error
 

@@ -86,9 +86,8 @@ class Plan:
     @property
     def reads(self) -> int:
         """The maximum number of read requests."""
-        compared = READ if self.config.earlier_issues else 0
         pages = sum(-(-(issue.comments or 0) // _A_PAGE) for issue in self.fresh)
-        return len(self.fresh) * (_READS + compared) + pages
+        return len(self.fresh) * (_READS + READ) + pages
 
     @property
     def seconds(self) -> float:
@@ -101,9 +100,9 @@ async def read_plan(store: Store, github: RepositoryClient, settings: Settings, 
     """Return the plan for these open issues of one repository, of which there is at least one."""
     ref = issues[0].ref.repository
     found = await find_config(github, await store.for_repository(ref).config.last_valid())
-    config = found.config.model_copy(update={"bots": (*found.config.bots, *settings.bots)})
+    config = found.config
     budgets = Budgets.of(settings)
-    days = [scope.ceiling.issues for scope in budgets.day(ref, config, store.clock())]
+    days = [scope.ceiling.issues for scope in budgets.day(ref, store.clock())]
     with_model = settings.brain == "llm" and config.brain != "rules"
     return Plan(
         repository=f"{ref.owner}/{ref.name}",

@@ -182,11 +182,6 @@ class Ceiling:
         """Return whether any resource is limited."""
         return any(getattr(self, f.name) is not None for f in fields(self))
 
-    def capped_by(self, other: Ceiling) -> Ceiling:
-        """Return the lower limit of each resource."""
-        both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        return Ceiling(*(min((limit for limit in pair if limit is not None), default=None) for pair in both))
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

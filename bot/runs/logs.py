@@ -20,6 +20,8 @@ from nodes.search.issue.normal.fences import fence_after
 from nodes.trust.secrets import mask
 
 _ADDRESS = re.compile(r"""https://[^\s()<>\[\]"'`|]+""")
+LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
+"""Where GitHub stores attached files; the pages redirect there."""
 _PATH = re.compile(r"/(?:[\w.-]{1,100}/[\w.-]{1,100}|user-attachments)/files/\d{1,20}/[^/]{1,300}$")
 _TEXT, _ARCHIVE = (".log", ".txt", ".json"), ".zip"
 _MAX_BODY = 131_072
@@ -80,7 +82,7 @@ class LogReader:
             return await (attachments.resolve_any if own else attachments.resolve_public)(host)
 
         self._fetcher = attachments.Fetcher(
-            hosts=frozenset((self._server, *config.hosts)),
+            hosts=frozenset((self._server, *LOG_HOSTS)),
             pages=self._server,
             attachments=_PATH,
             limits=limits,

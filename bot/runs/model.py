@@ -33,7 +33,6 @@ def model_settings(settings: Settings) -> ModelSettings:
         limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
         price=partial(cost, spending.prices),
         timeout=settings.triage_model_timeout,
-        effort=settings.triage_model_effort,
         level=settings.triage_effort,
         reading=READING[settings.triage_effort] or ReadingLimits(),
         memory=settings.triage_data_dir / "models.json",

@@ -139,14 +139,13 @@ def _server(name: str, tool: ToolConfig) -> Server:
         env=tool.env,
         tool=tool.tool,
         arguments=tool.arguments,
-        timeout=tool.timeout,
     )
 
 
 def _providers(config: OperatorConfig) -> tuple[SearchProvider, ...]:
     found: list[SearchProvider] = []
     if (searxng := config.web.searxng) is not None:
-        found.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE).wait, searxng.headers))
+        found.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE).wait))
     if (tavily := config.web.tavily) is not None:
         found.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE).wait))
     return tuple(found)

@@ -22,7 +22,6 @@ from bot.server.web.pages import home, run, runs
 from bot.server.web.security import Shield, has_bearer_token
 from bot.server.web.site import Site
 from bot.server.webhook.endpoint import Webhook
-from bot.server.webhook.handlers import Policy
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError
@@ -55,7 +54,6 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker."""
     webhook = Webhook(
         settings.secrets,
-        Policy(app_id=settings.app_id, bots=settings.settings.bots),
         store.inbox.accept,
         worker.wake,
         server=settings.settings.server,

@@ -80,7 +80,6 @@ def values_of(app: NewApp, requested: RequestedApp, settings: Settings) -> dict[
     """Return the settings of a registered App, and a new operator token if none is set."""
     values = {
         "github_app_id": str(app.id),
-        "github_app_slug": app.slug,
         "github_private_key": app.private_key,
         "github_webhook_secret": app.webhook_secret,
         "github_client_id": app.client_id,

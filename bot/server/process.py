@@ -129,16 +129,17 @@ class _Server(uvicorn.Server):
         yield
 
 
-def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
+def serve(settings: ServerSettings, listener: socket.socket, *, concurrency: int | None) -> None:
     """Serve until the process is stopped; then give running jobs five seconds to finish.
 
-    Without ``work``, ``triage worker`` processes the stored jobs.
+    ``concurrency`` is the number of issues processed at the same time; with None, ``triage worker`` processes the
+    stored jobs.
 
     Raises:
         UserError: no job can be processed with these settings, or another server uses the data directory.
     """
     with contextlib.ExitStack() as stack:
-        lock = locked(settings.data_dir, stack) if work else None
+        lock = locked(settings.data_dir, stack) if concurrency is not None else None
         opening = OpeningStore(settings)
         if not opening.start():
             serve_until(opening, listener.dup(), opening.done)
@@ -146,7 +147,11 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
         if store is None:  # stopped before
             return
         stack.callback(lambda: asyncio.run(store.aclose()))
-        worker = worker_process(settings, store, lock, _stop) if lock else ExternalWorkers(store)
+        worker = (
+            worker_process(settings, store, lock, _stop, concurrency)
+            if lock and concurrency
+            else ExternalWorkers(store)
+        )
         _Server(server_config(build_app(settings, store, worker))).run(_accepting(listener, stack))
     if worker.fault:
         raise UserError(worker.fault)

@@ -27,7 +27,6 @@ LOGIN_CALLBACK = "/login/github/callback"
 FILE = "app.json"
 NAMES = (
     "github_app_id",
-    "github_app_slug",
     "github_private_key",
     "github_webhook_secret",
     "github_client_id",

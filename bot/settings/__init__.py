@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import UserError
 from bot.files import find_env_file
-from bot.settings.plain import LANGUAGE, SLUG, URL, explain
+from bot.settings.plain import LANGUAGE, URL, explain
 from bot.settings.retired import MOVED, parse_moved, warn_of_retired
 from bot.settings.secret_files import read_secret_files, variables_of
 
@@ -65,9 +65,6 @@ class Settings(BaseSettings):
     triage_model_medium: str | None = Field(None, description="Model for medium issues; unset means TRIAGE_MODEL.")
     triage_model_complex: str | None = Field(None, description="Model for complex issues; unset means TRIAGE_MODEL.")
     github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
-    github_app_slug: str | None = Field(
-        None, pattern=SLUG, description="The App's name in addresses; pages link to where it is installed."
-    )
     github_private_key: SecretStr | None = Field(None, description="The App's private key, as PEM.")
     github_private_key_path: Path | None = Field(None, description="A file with the App's private key.")
     github_webhook_secret: SecretStr | None = Field(
@@ -171,16 +168,6 @@ class Settings(BaseSettings):
         description="How much a model does: `low` finds search terms and chooses files, in two calls; `normal` reads "
         "the code in a conversation; `high` reads longer and has a second critic.",
     )
-    triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
-        None, description="Reasoning effort to request from models that have one; unset leaves it to the model."
-    )
-    triage_keep_closed_days: int = Field(
-        90, ge=1, description="Days for which the evidence of a closed issue's runs is retained."
-    )
-    triage_allowed_bots: str = Field(
-        "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
-    )
-    triage_concurrency: int = Field(4, ge=1, le=64, description="The number of issues processed at the same time.")
     triage_free_mb: int = Field(
         1_000,
         ge=0,
@@ -221,12 +208,6 @@ class Settings(BaseSettings):
     def job_seconds(self) -> float:
         """Seconds of one attempt at a job; a slow model gets time for a whole run."""
         return JOB_SECONDS if self.brain == "rules" else max(JOB_SECONDS, 4 * self.triage_model_timeout)
-
-    @property
-    def bots(self) -> frozenset[str]:
-        """Logins, in lower case, of bots that are treated like people."""
-        named = self.triage_allowed_bots.split(",")
-        return frozenset(name.strip().lower() for name in named if name.strip())
 
     @property
     def brain(self) -> Literal["llm", "rules"]:

@@ -36,13 +36,10 @@ Argument = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
 HeaderName = Annotated[str, StringConstraints(pattern=HEADER_NAME)]
 Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
-Seconds = Annotated[float, Field(gt=0, le=600)]
 Amount = Annotated[float, Field(ge=0, le=1e12)]
 HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
 Spent = Literal["calls", "tokens", "cost", "questions"]
 ModelName = Annotated[str, StringConstraints(pattern=MODEL_NAME)]
-LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
-"""Where GitHub stores attached files; the pages redirect there."""
 _CALLS = {"low": 8, "normal": 40, "high": 80}
 
 
@@ -151,8 +148,6 @@ class ToolConfig(Section):
     """When to query it, in one sentence; a model chooses tools by this text."""
     keywords: Annotated[tuple[Word, ...], Field(max_length=100)] = ()
     """Words in an issue that make the rules brain query it."""
-    timeout: Seconds = 20.0
-    """Seconds for start, connection and response together."""
 
     @model_validator(mode="after")
     def _one_way(self) -> ToolConfig:
@@ -170,8 +165,6 @@ class SearxNG(Section):
 
     url: Address
     """The instance's URL."""
-    headers: Headers = {}
-    """HTTP headers of every request; ``${NAME}`` is replaced by an environment variable."""
 
 
 class Tavily(Section):
@@ -199,8 +192,6 @@ class LogsConfig(Section):
 
     enabled: bool = True
     """``false`` reads no attached file."""
-    hosts: Annotated[tuple[HostName, ...], Field(max_length=20)] = LOG_HOSTS
-    """Hosts to which GITHUB_SERVER_URL may redirect for an attached file."""
 
 
 class OperatorConfig(Section):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 URL = r"^https?://[^/\s]"
-SLUG = r"^[a-z0-9-]+$"
 LANGUAGE = r"^[a-z]{2}(-[A-Z]{2})?$"
 STARS = r"^[^*]*(\*{1,2}[^*]*){0,4}$"
 # In .gitignore "!" negates a pattern and "#" starts a comment; neither is supported here.
@@ -22,7 +21,6 @@ HOST_NAME = r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$"
 
 PATTERNS: Mapping[str, str] = {
     URL: "must be an address that begins with http:// or https://",
-    SLUG: "must consist of lowercase letters, digits and hyphens",
     LANGUAGE: "must be a language code, such as `en` or `pt-BR`",
     STARS: "may contain at most four `*` or `**`",
     IGNORED_PATH: "must not begin with `!` or `#`: negation and comments are not supported",

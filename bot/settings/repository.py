@@ -63,8 +63,6 @@ class Types(Section):
 class Limits(Section):
     """Limits on the work in this repository; the operator's limits apply as well."""
 
-    runs_per_day: Annotated[int, Field(ge=0, le=10_000)] = 10_000
-    """Triages per day in this repository; further issues wait for the next day."""
     questions: Annotated[int, Field(ge=0, le=2)] = 2
     """Questions to the reporter of one issue, across all its runs."""
     claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65
@@ -167,8 +165,6 @@ class RepositoryConfig(Section):
     on, the bound is the lowest confidence at or above which this share of the repository's own first files was right,
     if ten or more are above it; until then the shipped calibration is. If no confidence reaches the share, nothing is
     claimed, and the report says so."""
-    earlier_issues: bool = True
-    """``false`` reports no duplicates or related issues and does not read earlier issues."""
     outside: bool = True
     """``false`` sends no issue text to web searches or tools: no source outside the repository is queried."""
     logs: bool = True

@@ -28,6 +28,11 @@ VARIABLES: Mapping[str, str] = {
     "TRIAGE_KEEP_GONE_DAYS": "the data of a removed repository is deleted after 30 days",
     "TRIAGE_KEEP_MIRRORS_DAYS": "an unused mirror is retained for 30 days",
     "TRIAGE_PICTURE_MODEL": "pictures are not read",
+    "TRIAGE_KEEP_CLOSED_DAYS": "the evidence of a closed issue is retained for 90 days",
+    "TRIAGE_ALLOWED_BOTS": "`bots` in a repository's .github/triage.yml names the bots whose issues are triaged",
+    "TRIAGE_CONCURRENCY": "`triage serve` and `triage worker` have the option --concurrency",
+    "TRIAGE_MODEL_EFFORT": "the endpoint's configuration sets a model's reasoning effort",
+    "GITHUB_APP_SLUG": "GitHub is asked for the App's name",
     "TRIAGE_JOB_MINUTES": "an attempt takes at most 15 minutes, or four times TRIAGE_MODEL_TIMEOUT",
 }
 """Variables without an effect, and what applies instead."""
@@ -38,6 +43,8 @@ OPERATOR_KEYS: Mapping[str, str] = {
     "tools.*.argument": "the tool's schema names it; give all others under `arguments`",
     "web.tavily.url": "Tavily is at https://api.tavily.com",
     "tools.*.cwd": "a command runs in `/`",
+    "tools.*.timeout": "a tool has 20 seconds for start, connection and response together",
+    "web.searxng.headers": "a SearXNG instance is queried without further headers",
     "web.*.enabled": "comment out a provider that is not in use",
     "web.*.per_minute": "there are at most 25 searches a minute",
     "web.*.timeout": "a search takes at most 15 seconds",
@@ -46,6 +53,7 @@ OPERATOR_KEYS: Mapping[str, str] = {
     "pictures": "pictures are not read",
     "logs.count": "the first three files are read",
     "logs.max_bytes": "a file has at most 2 MB",
+    "logs.hosts": "a file is fetched from where GitHub stores it",
     "logs.timeout": "a file takes at most 10 seconds",
 }
 """The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
@@ -53,8 +61,10 @@ REPOSITORY_KEYS: Mapping[str, str] = {
     "pictures": "pictures are not read",
     "digest": "no digest is posted; the pages and `triage stats` show a repository's reports",
     "commands.digest": "there is no digest",
+    "earlier_issues": "a report is always compared with earlier issues",
+    "limits.runs_per_day": "the operator's limit on issues of one repository applies",
     "limits.suspects": "a report shows at most three places",
-    "limits.over": "issues over the daily limit wait for the next day",
+    "limits.over": "issues over the operator's daily limit wait for the next day",
     "limits.issues_per_author": "the operator's limit on one author applies",
     "limits.model_calls_per_day": "the operator's limits on models apply",
     "limits.model_tokens_per_day": "the operator's limits on models apply",

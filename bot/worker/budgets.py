@@ -21,7 +21,6 @@ from bot.limits.writes import installation_key
 from bot.observability.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
 from bot.settings.operator import Spending
-from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
 from nodes.brains.calls.budget import Call, PostponedError, Settle
@@ -38,14 +37,14 @@ LONGEST_POSTPONED = 3_600.0
 class Budgets(Spending):
     """The operator's ceilings and prices, and the scopes in which usage is counted."""
 
-    def day(self, ref: RepositoryRef, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
+    def day(self, ref: RepositoryRef, now: float) -> tuple[Scope, ...]:
         """Return the scopes of one day's usage in a repository.
 
         Scopes without a ceiling are left out, except that of the repository.
         """
         today = day_of(now)
         scopes = (
-            Scope("repository", ref.key, today, self.repository.capped_by(Ceiling(issues=config.limits.runs_per_day))),
+            Scope("repository", ref.key, today, self.repository),
             Scope("installation", installation_key(ref.host, ref.installation_id), today, self.installation),
             Scope("all", "", today, self.everything),
         )
@@ -59,10 +58,10 @@ class Budgets(Spending):
         key = author_key(issue.ref.repository, issue.author_id)
         return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)
 
-    def answered(self, ref: RepositoryRef, config: RepositoryConfig, person: int, now: float) -> tuple[Scope, ...]:
+    def answered(self, ref: RepositoryRef, person: int, now: float) -> tuple[Scope, ...]:
         """Return the scopes of a reply to a person's commands."""
         hour = Scope("author", author_key(ref, person), hour_of(now), Ceiling(answers=self.author.answers))
-        return (*((hour,) if hour.ceiling else ()), *self.day(ref, config, now))
+        return (*((hour,) if hour.ceiling else ()), *self.day(ref, now))
 
 
 def run_scope(thread: str, ceiling: Ceiling) -> Scope:

@@ -26,7 +26,7 @@ async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     publisher = issue_job.publisher(issue_job.check_ownership)
     # The installation of a stored job may be an earlier one.
     work = work.model_copy(update={"ref": issue_job.ref})
-    result = await execute(work, found, issue_job.store, publisher, lambda: may_answer(issue_job, work, found))
+    result = await execute(work, found, issue_job.store, publisher, lambda: may_answer(issue_job, work))
     follows: list[jobs.Work] = [*await issue_job.pending_writes(found)]
     if isinstance(result, IssueRef):
         follows.append(work.model_copy(update={"ref": result}))
@@ -120,8 +120,8 @@ async def _is_open_again(issue_job: IssueJob) -> bool:
 
 async def labelled(issue_job: IssueJob, work: jobs.Labelled) -> None:
     """Store which label a person added or removed, so that the App never undoes it, and compare it with the report."""
-    await issue_job.store.people.labelled(work.label, work.actor, added=work.added, by_bot=work.by_bot)
-    judges = not work.by_bot and work.actor and await issue_job.store.outcome.get() is not None
+    await issue_job.store.people.labelled(work.label, work.actor, added=work.added)
+    judges = work.actor and await issue_job.store.outcome.get() is not None
     then = [jobs.JudgeLabels(ref=issue_job.ref)] if judges else []
     await issue_job.tools.store.jobs.settle(issue_job.job, "noted", next_work=then)
 

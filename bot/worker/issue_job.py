@@ -14,7 +14,6 @@ from bot.limits.ceilings import PERMISSION, Amount, ReachedCeiling, Scope, secon
 from bot.limits.writes import REPLIES, WHOLE, WriteBudget, installation_key
 from bot.observability.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, Permission, QuestionState, RepositoryRef
-from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig, find_config
 from bot.store.runs.issue_runs import Run
 from bot.store.tables import IssueStore, Store
@@ -180,13 +179,10 @@ class IssueJob:
 
 
 def _with_defaults(found: FoundConfig, tools: Tools) -> FoundConfig:
-    """Return the configuration with the operator's bots, and with the operator's language if it names none."""
-    named = "language" in found.config.model_fields_set
-    update = {
-        "bots": (*found.config.bots, *tools.settings.bots),
-        "language": found.config.language if named else tools.settings.triage_language,
-    }
-    return replace(found, config=found.config.model_copy(update=update))
+    """Return the configuration with the operator's language if it names none."""
+    if "language" in found.config.model_fields_set:
+        return found
+    return replace(found, config=found.config.model_copy(update={"language": tools.settings.triage_language}))
 
 
 def body_hash(issue: Issue) -> str:
@@ -203,9 +199,7 @@ class OverLimitError(RefusedError):
     """A limit is reached and the issue is left alone; a maintainer's `/triage` still starts a run."""
 
 
-async def admit(
-    issue_job: IssueJob, issue: Issue, config: RepositoryConfig, *, leave: int | None = None, by_author: bool = True
-) -> Run:
+async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, by_author: bool = True) -> Run:
     """Return the issue's unfinished run, or a new one that is counted.
 
     ``leave`` is a waiting run that is ended first; ``by_author`` is False if a maintainer asked for it.
@@ -215,7 +209,7 @@ async def admit(
         OverLimitError: The author's limit is reached.
     """
     now = issue_job.tools.store.clock()
-    day = issue_job.tools.budgets.day(issue_job.ref.repository, config, now)
+    day = issue_job.tools.budgets.day(issue_job.ref.repository, now)
     writer = issue_job.tools.budgets.writer(issue, now) if by_author else ()
     opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
     # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
@@ -230,22 +224,22 @@ async def admit(
     raise RateLimitedError(str(opened), after=seconds_until_tomorrow(now), limit=None)
 
 
-async def may_ask(issue_job: IssueJob, run: Scope, config: RepositoryConfig) -> bool:
+async def may_ask(issue_job: IssueJob, run: Scope) -> bool:
     """Count one question to a reporter. Returns False, without counting, if a budget is used up."""
-    day = issue_job.tools.budgets.day(issue_job.ref.repository, config, issue_job.tools.store.clock())
+    day = issue_job.tools.budgets.day(issue_job.ref.repository, issue_job.tools.store.clock())
     reached = await issue_job.tools.store.usage.reserve((run, *day), _QUESTION)
     if reached is not None:
         await issue_job.count_limit_reached(reached.code, f"{reached}; the report is written without asking")
     return reached is None
 
 
-async def may_answer(issue_job: IssueJob, work: Commands, found: FoundConfig) -> bool:
+async def may_answer(issue_job: IssueJob, work: Commands) -> bool:
     """Count one comment whose commands are answered. Returns False if a limit is reached.
 
     The author's limit does not apply to authors who may triage.
     """
     now = issue_job.tools.store.clock()
-    scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, found.config, work.sender_id or 0, now)
+    scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, work.sender_id or 0, now)
     reached = await issue_job.tools.store.usage.reserve(scopes, _ANSWER)
     if reached is None:
         return True

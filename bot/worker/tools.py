@@ -122,15 +122,13 @@ class Tools:
     hook: Hook | None = None
     """The operator's address for alerts."""
 
-    def budget(
-        self, thread: str, ref: RepositoryRef, config: RepositoryConfig, limited: Callable[[str, str], Awaitable[None]]
-    ) -> SharedBudget:
+    def budget(self, thread: str, ref: RepositoryRef, limited: Callable[[str, str], Awaitable[None]]) -> SharedBudget:
         """Return the budget of a run's model calls, which count in the repository's day too.
 
         ``limited`` is called with the code of a limit that was reached and a description.
         """
         budgets = self.budgets
-        day = budgets.day(ref, config, self.store.clock())
+        day = budgets.day(ref, self.store.clock())
         return SharedBudget(run_scope(thread, budgets.run), day, self.store.usage, self.pace, budgets.prices, limited)
 
 

@@ -29,8 +29,8 @@ MAX_REPOSITORIES, MAX_ISSUES, MAX_OF_ONE = 1_000, 200, 100
 MAX_PARKED = 200
 """Repositories per round. Those that were not checked are left to the next round."""
 DAY = 86_400.0
-COUNTERS_KEPT, DELIVERIES_KEPT = 90 * DAY, 7 * DAY
-"""Retention of usage counters, and of deliveries and finished jobs, in seconds."""
+COUNTERS_KEPT, CLOSED_KEPT, DELIVERIES_KEPT = 90 * DAY, 90 * DAY, 7 * DAY
+"""Retention of usage counters, of a closed issue's evidence, and of deliveries and finished jobs, in seconds."""
 GONE_KEPT, MIRRORS_KEPT = 30 * DAY, 30 * DAY
 """Retention of the data of a repository that the App can no longer access, and of unused mirrors, in seconds."""
 RECHECKED = 3 * 3_600.0
@@ -173,7 +173,7 @@ async def prune(tools: Tools) -> None:
     more = True
     # Each round is a transaction of limited length, so that other processes do not wait for long.
     while more:
-        dropped = await store.pruning.closed_issues(tools.settings.triage_keep_closed_days * DAY)
+        dropped = await store.pruning.closed_issues(CLOSED_KEPT)
         for thread in dropped.threads:
             await tools.checkpoints.adelete_thread(thread)
         if dropped.issues:

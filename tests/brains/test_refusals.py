@@ -17,7 +17,6 @@ from nodes.brains.calls.replies import BusyError, fault_of
         pytest.param(Fault(400, "Unrecognized request argument: max_completion_tokens"), ("limit",), id="argument"),
         pytest.param(Fault(400, "System role not supported"), ("system",), id="role"),
         pytest.param(Fault(400, "registry.ollama.ai/m does not support tools"), ("method",), id="tools"),
-        pytest.param(Fault(422, "reasoning_effort: extra field"), ("effort",), id="effort"),
         pytest.param(Fault(400, "bad request"), (), id="nothing"),
     ],
 )
@@ -57,8 +56,8 @@ def test_the_context_window_is_read_from_the_message(text: str, window: int | No
 
 
 def test_an_unnamed_refusal_changes_one_part_at_a_time() -> None:
-    tried = list(instead(Fault(400, "bad request"), Abilities(effort=False)))
-    whole = Abilities(effort=False)
+    tried = list(instead(Fault(400, "bad request"), Abilities()))
+    whole = Abilities()
     changes = [{name for name in ("method", "temperature", "limit_name", "system") if getattr(one, name) != getattr(
         whole, name)} for one in tried]  # fmt: skip
     assert changes[:4] == [{"temperature"}, {"limit_name"}, {"method"}, {"system"}]

@@ -120,7 +120,7 @@ def test_a_pasted_trace_is_one_question(place: Path) -> None:
 
 
 def test_a_question_with_a_tools_keyword_queries_that_tool(place: Path) -> None:
-    tool = {"command": [sys.executable, str(SERVER)], "keywords": ["handbook"], "timeout": 60}
+    tool = {"command": [sys.executable, str(SERVER)], "keywords": ["handbook"]}
     (place / "operator.yml").write_text(json.dumps({"tools": {"document_retriever": tool}}))
     (reply,) = session(place, "what does the handbook say of quotes?", TRIAGE_CONFIG=str(place / "operator.yml"))
     assert reply["route"] == "sources"

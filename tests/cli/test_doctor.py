@@ -197,7 +197,7 @@ def test_a_store_of_a_newer_release_and_a_failing_tool_are_reported(tmp_path: Pa
         db.execute("PRAGMA user_version = 9999")
     db.close()
     tools = {
-        "here": {"command": [sys.executable, str(SERVER)], "timeout": 60},
+        "here": {"command": [sys.executable, str(SERVER)]},
         "gone": {"command": ["/no/such/program"]},
     }
     (tmp_path / "operator.yml").write_text(json.dumps({"tools": tools}))

@@ -40,7 +40,7 @@ def run(place: Path, config: str | None) -> dict[str, Any]:
 
 
 def configured(keyword: str, *command: str) -> str:
-    tool = {"command": [sys.executable, *command], "keywords": [keyword], "timeout": 60}
+    tool = {"command": [sys.executable, *command], "keywords": [keyword]}
     return json.dumps({"tools": {"document_retriever": tool}})
 
 

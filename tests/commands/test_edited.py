@@ -6,7 +6,7 @@ import pytest
 
 from bot.jobs import Commands
 from bot.server.webhook.events import read_delivery
-from bot.server.webhook.handlers import Policy, work_for
+from bot.server.webhook.handlers import work_for
 from bot.worker.commands.parse import new_commands, parse
 from tests.servers.deliveries import comment_event, headers
 from tests.servers.github_world import World
@@ -92,6 +92,6 @@ def test_the_handler_passes_the_previous_text(changes: object, before: str | Non
     more = {} if changes is None else {"changes": changes}
     body = comment_event(world, repo, 1, comment, "edited", sender="mia", **more)
     sent = {name.lower(): value for name, value in headers("issue_comment", body).items()}
-    (work, _) = work_for(read_delivery(sent, body, known=True), Policy())
+    (work, _) = work_for(read_delivery(sent, body, known=True))
     assert isinstance(work, Commands)
     assert (work.edited, work.before) == (True, before)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.jobs import InstallationChanged, Labelled, RepositoryChanged, Work, dump, load
 from bot.server.webhook.events import read_delivery
-from bot.server.webhook.handlers import Policy, work_for
+from bot.server.webhook.handlers import work_for
 
 BOT = {"login": "dependabot[bot]", "id": 3, "type": "Bot"}
 RITA = {"login": "rita", "id": 1, "type": "User"}
@@ -28,7 +28,7 @@ def decide(event: str, **fields: Any) -> list[Work]:
     payload = {"repository": REPOSITORY, "sender": RITA, "installation": {"id": 7}} | fields
     headers = {"x-github-event": event, "x-github-delivery": "g", "content-type": "application/json"}
     delivery = read_delivery(headers, json.dumps(payload).encode(), known=True)
-    work = work_for(delivery, Policy(app_id=4711, bots=frozenset({"helper[bot]"})))
+    work = work_for(delivery)
     assert [load(dump(one)) for one in work] == work
     return work
 
@@ -53,13 +53,7 @@ def decide(event: str, **fields: Any) -> list[Work]:
         pytest.param("opened", {"issue": ISSUE | {"pull_request": {}}}, [], id="pull-request"),
         pytest.param("opened", {"issue": ISSUE | {"user": BOT}, "sender": BOT}, ["triage"], id="by-a-bot"),
         pytest.param("reopened", {"issue": ISSUE | {"user": BOT}, "sender": BOT}, [], id="reopened-by-a-bot"),
-        pytest.param(
-            "opened", {"issue": ISSUE | {"user": BOT, "performed_via_github_app": {"id": 4711}}}, [], id="by-ourselves"
-        ),
         pytest.param("opened", {"issue": ISSUE | {"user": None}}, ["triage"], id="by-nobody-any-more"),
-        pytest.param(
-            "opened", {"issue": ISSUE | {"user": {"login": "Helper[bot]", "type": "Bot"}}}, ["triage"], id="allowed-bot"
-        ),
         pytest.param("opened", {"sender": BOT}, ["triage"], id="moved-here-by-a-bot"),
         pytest.param("edited", {"sender": BOT}, [], id="edited-by-a-bot"),
         pytest.param("closed", {"sender": BOT}, ["ended"], id="closed-by-a-bot"),
@@ -90,7 +84,7 @@ def test_comments(action: str, more: dict[str, Any], kinds: list[str]) -> None:
     assert [work.kind for work in decide("issue_comment", action=action, **fields)] == kinds
 
 
-def test_the_apps_own_comments_start_nothing_even_if_it_is_an_allowed_bot() -> None:
+def test_the_apps_own_comments_start_nothing() -> None:
     ours = {"login": "helper[bot]", "id": 1, "type": "Bot"}
     comment = COMMENT | {"user": ours, "body": "/triage", "performed_via_github_app": {"id": 4711}}
     assert decide("issue_comment", action="created", issue=ISSUE, comment=comment, sender=ours) == []
@@ -99,18 +93,17 @@ def test_the_apps_own_comments_start_nothing_even_if_it_is_an_allowed_bot() -> N
 
 
 @pytest.mark.parametrize(
-    ("sender", "actor", "by_bot"),
+    ("sender", "actor"),
     [
-        pytest.param(RITA, "rita", False, id="a-person"),
-        pytest.param({"login": "Helper[bot]", "type": "Bot"}, "Helper[bot]", True, id="a-bot-that-counts-as-one"),
-        pytest.param(None, "", False, id="a-deleted-account"),
+        pytest.param(RITA, "rita", id="a-person"),
+        pytest.param(None, "", id="a-deleted-account"),
     ],
 )
-def test_the_event_of_a_label_names_who_changed_it(sender: Any, actor: str, by_bot: bool) -> None:
+def test_the_event_of_a_label_names_who_changed_it(sender: Any, actor: str) -> None:
     for action in ("labeled", "unlabeled"):
         (work,) = decide("issues", action=action, issue=ISSUE, label={"name": "bug"}, sender=sender)
         assert isinstance(work, Labelled)
-        assert (work.added, work.actor, work.by_bot) == (action == "labeled", actor, by_bot)
+        assert (work.added, work.actor) == (action == "labeled", actor)
 
 
 def test_keys_contain_host_and_ids() -> None:

@@ -37,7 +37,6 @@ tools:
     headers: {Authorization: "Bearer ${DOCS_TOKEN}"}
     description: Finds pages of the handbook.
     keywords: [handbook, according to]
-    timeout: 12.5
   database_query:
     command: [/opt/reports, --read-only]
     env: {DSN: "x-${DOCS_TOKEN}-y"}
@@ -100,13 +99,12 @@ def test_every_key_is_read() -> None:
 def test_a_file_of_before_is_read_with_a_note_for_each_retired_key(tmp_path: Path) -> None:
     config = read_operator_config(FORMER)
     assert list(config.tools) == ["database_query"]
-    assert config.tools["database_query"].timeout == 12
     assert (config.web.github_issues, config.web.tavily) == (True, None)
     assert config.web.searxng is not None
     (tmp_path / "tools.yml").write_text(FORMER)
     shown = triage(tmp_path, "config", "check", "tools.yml", "--operator").stdout.splitlines()
-    assert [int(line.split(":")[1]) for line in shown[:-1]] == [2, 2, 2, 2, 4, 8, 9, 10, 10, 11, 12]
-    assert "`specialists` has no effect any more" in shown[9]
+    assert [int(line.split(":")[1]) for line in shown[:-1]] == [2, 2, 2, 2, 2, 4, 8, 9, 10, 10, 11, 12]
+    assert "`specialists` has no effect any more" in shown[10]
     assert shown[-1].startswith("tools.yml: valid; tools: database_query;")
 
 
@@ -162,9 +160,6 @@ def test_an_empty_file_configures_no_source(text: str) -> None:
         pytest.param("limits:\n  all: {calls: 1.5}\n", 2, "must be whole numbers, and calls is none", id="half"),
         pytest.param("limits:\n  run: {issues: 3}\n", 2, "unknown key `issues`", id="issues-of-a-run"),
         pytest.param("prices:\n  gpt-4o: {input: 1}\n", 2, "`prices.gpt-4o.output` is missing", id="no-price"),
-        pytest.param(
-            "tools:\n  a: {url: 'https://x', timeout: 0}\n", 2, "`tools.a.timeout` must be more than 0", id="no-time"
-        ),
         pytest.param(
             "tools:\n  a:\n    url: https://x\n    headers: {A: '${NOT_SET_ANYWHERE}'}\n",
             4,
@@ -236,7 +231,7 @@ def test_the_command_line_checks_it_and_prints_its_schema(tmp_path: Path) -> Non
 async def test_the_doctor_checks_every_source() -> None:
     with serve_search() as server:
         text = (
-            "tools:\n  gone: {url: 'http://127.0.0.1:1/mcp', timeout: 5}\n  lost: {command: [no-such-program]}\n"
+            "tools:\n  gone: {url: 'http://127.0.0.1:1/mcp'}\n  lost: {command: [no-such-program]}\n"
             f"web:\n  searxng: {{url: '{server.url}'}}\n\n"
         )
         checks = await Sources(read_operator_config(text)).check()

@@ -32,7 +32,6 @@ labels:
     needs-answer: needs info
 ignore_paths: ["vendor/**", "*.min.js"]
 limits:
-  runs_per_day: 20
   questions: 1
   claim_from: 0.8
 opt_out_label: no bots

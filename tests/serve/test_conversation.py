@@ -102,25 +102,6 @@ def test_a_persons_command_posts_a_deleted_report_again(
     assert len(github.world.ours(repo, number)) == 1
 
 
-def test_a_command_over_the_daily_limit_is_answered_with_the_reason(app: App, github: GitHubServer) -> None:
-    world = github.world
-    few = world.repository(
-        f"octo/few{len(world.repos)}",
-        installation=2_000 + len(world.repos),
-        git=world.repos[1000].git,
-        head=world.repos[1000].head,
-    )
-    few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n"
-    few.permissions["mona"] = "triage"
-    number = app.open_issue(few, TITLE, BODY)
-    wait_for(lambda: bool(world.reports(few, number)), 40.0, lambda: app.log[-5:])
-    app.settled()
-    app.comment(few, number, "/triage", "mona")
-    wait_for(lambda: len(world.ours(few, number)) == 2, 40.0, lambda: app.log[-5:])
-    app.settled()
-    assert "Not now:" in world.ours(few, number)[-1]
-
-
 @pytest.mark.parametrize("when", ["after", "between"])
 def test_an_answer_counts_where_the_issue_was_closed_and_opened_again(
     app: App, github: GitHubServer, repo: Repo, when: str
@@ -346,19 +327,3 @@ def test_only_a_bot_that_the_repository_allows_is_answered(app: App, github: Git
         assert github.world.ours(repo, other) == []
     finally:
         del repo.files[".github/triage.yml"]
-
-
-def test_issues_over_the_daily_limit_wait_for_the_next_day(app: App, github: GitHubServer) -> None:
-    world = github.world
-    few = world.repository(
-        f"octo/few{len(world.repos)}",
-        installation=2_000 + len(world.repos),
-        git=world.repos[1000].git,
-        head=world.repos[1000].head,
-    )
-    few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n"
-    first, second = (app.open_issue(few, TITLE, BODY) for _ in range(2))
-    wait_for(lambda: bool(world.reports(few, first)) or bool(world.reports(few, second)), 40.0, lambda: app.log[-5:])
-    app.settled()
-    assert len(world.reports(few, first)) + len(world.reports(few, second)) == 1
-    assert app.counts()["todo"] >= 1

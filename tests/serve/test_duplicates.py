@@ -128,14 +128,6 @@ def test_data_of_deleted_issues_and_removed_repositories_is_deleted(
     assert kept(app, twins) == set()
 
 
-def test_maintainers_can_disable_the_comparison(app: App, github: GitHubServer, twins: Repo) -> None:
-    opened(app, github, twins, TITLE, crash())
-    twins.files[".github/triage.yml"] = "earlier_issues: false\n"
-    second = opened(app, github, twins, ELSEWHERE, AGAIN)
-    assert "the same crash" not in report(app, github, twins, second)
-    assert kept(app, twins) == set()
-
-
 def kept(app: App, repo: Repo) -> set[int]:
     """Return the issues with which new ones of a repository are compared."""
     found = app.ask(f"SELECT number FROM past_issues WHERE repository_key = '{app.key(repo, 0)[:-2]}'")

@@ -261,11 +261,6 @@ def uncached_only(_request: Request) -> dict[str, int]:
     return {"prompt_tokens": 7, "completion_tokens": 40, "total_tokens": 47}
 
 
-def effort_refused(request: Request) -> Reply | None:
-    """Refuse a reasoning effort."""
-    return error(422, "extra fields not permitted: reasoning_effort") if "reasoning_effort" in request else None
-
-
 def ends_calls_with_stop(request: Request) -> Reply | None:
     """Call a tool, and state that the answer ended as a text does."""
     if form_of(request) != "tools":
@@ -387,7 +382,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              rule=no_system("Developer instruction is not enabled for models/gemma-3-27b-it")),
     Endpoint("wants user and assistant in turns", "chat templates in vLLM", extra=1,
              rule=no_system("Conversation roles must alternate user/assistant/user/assistant/...")),
-    Endpoint("knows no reasoning effort", "most servers", extra=1, settings={"effort": "low"}, rule=effort_refused),
     Endpoint("refuses json_schema", "DeepSeek, gpt-4", method="tools", extra=1, forms={"json_schema": "refused"},
              refusal=NO_SCHEMA),
     Endpoint("refuses json_schema with 422", "Mistral", method="tools", extra=1, forms={"json_schema": "refused"},

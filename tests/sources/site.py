@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from bot.runs.attachments import Resolved
-from bot.settings.operator import LOG_HOSTS
+from bot.runs.logs import LOG_HOSTS
 
 
 @dataclass

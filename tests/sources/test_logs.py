@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bot.runs.attachments import RefusedAttachment, resolve_public
-from bot.runs.logs import EXCERPT, LIMITS, LogReader, excerpt
-from bot.settings.operator import LOG_HOSTS, LogsConfig
+from bot.runs.logs import EXCERPT, LIMITS, LOG_HOSTS, LogReader, excerpt
+from bot.settings.operator import LogsConfig
 from tests.graph.rules_run import run_by_rules
 from tests.limits.test_admission import staged
 from tests.serve.conftest import BODY
@@ -166,10 +166,10 @@ async def test_a_host_with_a_private_address_is_refused(host: str) -> None:
         await resolve_public(host)
 
 
-async def test_a_certificate_of_another_host_is_refused(site: Site) -> None:
-    other = LogsConfig(hosts=("other.example",))
+async def test_a_certificate_of_another_host_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.runs.logs.LOG_HOSTS", ("other.example",))
     site.pages["/user-attachments/files/17/app.log"] = redirect("https://other.example/app.log")
-    found = await LogReader(other, "https://github.com", resolve=site.here, tls=site.tls).read(link("app.log"))
+    found = await LogReader(LogsConfig(), "https://github.com", resolve=site.here, tls=site.tls).read(link("app.log"))
     assert (found.attached, len(site.asked)) == ((), 1)
     assert "not reachable" in found.notes[0]
 

@@ -71,7 +71,6 @@ async def test_only_later_changes_by_people_are_read_and_a_repeated_one_keeps_it
     now[0] = 3_000.0
     await issue.people.labelled("before", "mia", added=True)
     await issue.people.labelled("after", "mia", added=True)
-    await issue.people.labelled("by a bot", "helper[bot]", added=True, by_bot=True)
     await issue.people.labelled("by nobody", "", added=True)
     assert [one.label for one in (await issue.label_judgements.changes_after(1)).changes] == ["after"]
     now[0] = 4_000.0

@@ -122,10 +122,6 @@ def test_prices_and_author_limits_are_parsed() -> None:
         read_prices("gpt-4o=2.50")
 
 
-def test_the_lower_of_two_budgets_applies() -> None:
-    assert Ceiling(calls=9, issues=1).capped_by(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)
-
-
 async def test_the_newest_runs_with_a_model_give_the_cost_of_one(store: Store) -> None:
     assert await store.usage.of_model_runs() is None
     for number, brain in enumerate(("gpt-4o", "rules", "gpt-4o"), 1):

@@ -220,7 +220,6 @@ ODD = {
 async def test_an_invalid_field_that_is_not_needed_is_ignored(receiver: Receiver, opened: bytes) -> None:
     payload = json.loads(opened)
     payload["issue"]["user"] = {"login": 5, "id": "x", "type": []}
-    payload["issue"]["performed_via_github_app"] = True
     payload["repository"] |= {"private": "perhaps", "owner": 1, "archived": {}}
     for name, odd in ODD.items():
         body = json.dumps(payload | {name: odd}).encode()

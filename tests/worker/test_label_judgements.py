@@ -37,11 +37,11 @@ class OnIssue:
     def __init__(self, stage: Stage, number: int) -> None:
         self.stage, self.number, self.sent = stage, number, 0
 
-    async def change(self, label: str, actor: str = "mia", *, added: bool = True, by_bot: bool = False) -> None:
+    async def change(self, label: str, actor: str = "mia", *, added: bool = True) -> None:
         """Change a label on GitHub, deliver the event twice and process all jobs."""
         issue, store = self.stage.repo.issues[self.number], self.stage.worker.store
         issue["labels"] = [one for one in issue["labels"] if one["name"] != label] + [{"name": label}] * added
-        work = Labelled(ref=self.stage.ref(self.number), label=label, added=added, actor=actor, by_bot=by_bot)
+        work = Labelled(ref=self.stage.ref(self.number), label=label, added=added, actor=actor)
         for _ in range(2):
             self.sent += 1
             await store.inbox.accept(Arrival(f"label-{self.number}-{self.sent}", "issues", b"{}", (work,)))
@@ -86,7 +86,6 @@ async def test_only_people_with_write_access_and_labels_of_existing_places_count
     for actor in ("tim", "rita", ""):
         await labels.change("area: dates", actor)
         await labels.change("area: dates", actor, added=False)
-    await labels.change("storage", "mia", by_bot=True)
     for label in ("ghost", "bug", "area: ../feedbox", "area: src", "area: /etc", "area: :(glob)*"):
         await labels.change(label)
     assert await labels.judged() == []

@@ -16,7 +16,7 @@ from tests.limits.test_admission import staged
 from tests.servers.github_server import GitHubServer, serve_github
 from tests.servers.github_world import person
 
-ONE_A_DAY = "limits:\n  runs_per_day: 1\n"
+ONE_A_DAY = {"triage_limits_repository": "issues=1"}
 
 
 @pytest.fixture
@@ -26,18 +26,17 @@ def github() -> Iterator[GitHubServer]:
 
 
 @pytest.mark.parametrize(
-    ("config", "stopped", "change", "says"),
+    ("settings", "stopped", "change", "says"),
     [
         pytest.param(ONE_A_DAY, False, {}, "Not now:", id="the-limit-waits"),
-        pytest.param("", True, {}, "Triage is stopped for this issue", id="stopped"),
-        pytest.param("", False, {"state": "closed"}, "Nothing was done:", id="closed"),
+        pytest.param({}, True, {}, "Triage is stopped for this issue", id="stopped"),
+        pytest.param({}, False, {"state": "closed"}, "Nothing was done:", id="closed"),
     ],
 )
 async def test_a_command_whose_run_does_nothing_gets_the_reason(
-    github: GitHubServer, tmp_path: Path, config: str, stopped: bool, change: dict[str, Any], says: str
+    github: GitHubServer, tmp_path: Path, settings: dict[str, str], stopped: bool, change: dict[str, Any], says: str
 ) -> None:
-    async with staged(github, tmp_path) as stage:
-        stage.repo.files[".github/triage.yml"] = config
+    async with staged(github, tmp_path, **settings) as stage:
         number = await stage.opened()
         ref, store = stage.ref(number), stage.worker.store
         comment = github.world.comment(stage.repo, number, "/triage", "mona")

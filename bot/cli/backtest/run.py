@@ -148,7 +148,7 @@ async def _judges(settings: Settings) -> AsyncIterator[list[Judge]]:
     # The table that the results are fitted to must not depend on an earlier fit.
     own = replace(model_settings(settings), agreement=None)
     models = Models(own)
-    spent = json.dumps((settings_hash(settings), own.level, own.effort, repr(own.limits), own.max_output_tokens))
+    spent = json.dumps((settings_hash(settings), own.level, repr(own.limits), own.max_output_tokens))
     try:
         yield [rules, Judge(own.default, _digest(spent), models)]
     finally:

@@ -122,7 +122,6 @@ class _Doctor:
         known = model.abilities
         temperature = "at temperature 0" if known.temperature else "takes no temperature, so decisions may differ"
         lacks = [] if known.system else ["without a system role"]
-        lacks += [] if known.effort or not model.settings.effort else ["without TRIAGE_MODEL_EFFORT"]
         says = ", ".join((f"answers in a fixed form ({known.method})", temperature, *lacks))
         return _check(ok=True, name=name, says=says, brief=f"{name} answers, {temperature}")
 

@@ -92,16 +92,15 @@ def print_work(work: list[Work]) -> None:
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
     from bot.errors import UserError
     from bot.server.webhook.events import MalformedError, read_delivery
-    from bot.server.webhook.handlers import HANDLERS, Policy, work_for
+    from bot.server.webhook.handlers import HANDLERS, work_for
     from bot.settings.server import load_with_app
 
     settings = load_with_app()
-    policy = Policy(app_id=settings.github_app_id or 0, bots=settings.bots)
     # A new id, because the store ignores a delivery whose id it has stored before.
     headers = {"x-github-event": event, "x-github-delivery": f"replay-{uuid.uuid4()}"}
     try:
         delivery = read_delivery(headers, file.read_bytes(), known=event in HANDLERS, server=settings.server)
-        return delivery, work_for(delivery, policy)
+        return delivery, work_for(delivery)
     except MalformedError as error:
         raise UserError(f"{file}: {error}") from error
 

@@ -14,6 +14,13 @@ from bot.errors import UserError
 if TYPE_CHECKING:
     from bot.settings import Settings
 
+_CONCURRENCY = click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="The number of issues processed at the same time.",
+)
 DATABASES = ("store.db", "checkpoints.db")
 """The checkpoints come second: a run may be further there than in the store, as after a kill, and not the reverse."""
 SECRETS = ("app.json", "session-secret")
@@ -22,10 +29,11 @@ SECRETS = ("app.json", "session-secret")
 @click.command("serve")
 @click.option("--host", help="The address to listen on; default: HOST.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on, 0 for a free one; default: PORT.")
+@_CONCURRENCY
 @click.option(
     "--no-worker", is_flag=True, help="Only receive deliveries; `triage worker` runs the jobs. Needs DATABASE_URL."
 )
-def serve_command(*, host: str | None, port: int | None, no_worker: bool) -> None:
+def serve_command(*, host: str | None, port: int | None, concurrency: int, no_worker: bool) -> None:
     """Run the GitHub App: receive deliveries at /webhooks/github, triage the issues and post the results.
 
     If no App is configured, it serves a page that creates one on GitHub; the log has the address. Otherwise it needs
@@ -46,7 +54,7 @@ def serve_command(*, host: str | None, port: int | None, no_worker: bool) -> Non
     log_to_stderr()
     with listening(host or settings.host, settings.port if port is None else port) as listener:
         if has_app or _run_setup(settings, listener):
-            serve(load_server_settings(), listener, work=not no_worker)
+            serve(load_server_settings(), listener, concurrency=None if no_worker else concurrency)
 
 
 def _run_setup(settings: Settings, listener: socket.socket) -> bool:
@@ -57,12 +65,8 @@ def _run_setup(settings: Settings, listener: socket.socket) -> bool:
 
 
 @click.command("worker")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 64),
-    help="The number of issues processed at the same time; default: TRIAGE_CONCURRENCY.",
-)
-def worker_command(*, concurrency: int | None) -> None:
+@_CONCURRENCY
+def worker_command(*, concurrency: int) -> None:
     """Process the jobs in DATABASE_URL's database, together with any number of other workers.
 
     Needs the settings of `triage serve`, and its own TRIAGE_DATA_DIR for mirrors and parsed files. It logs

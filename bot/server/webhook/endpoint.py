@@ -19,7 +19,7 @@ from bot.observability.measures import ACKNOWLEDGED, DELIVERIES
 from bot.server.connections.bodies import Bodies, Body, NoRoomError
 from bot.server.connections.registry import Refusals
 from bot.server.webhook import events
-from bot.server.webhook.handlers import HANDLERS, Policy, work_for
+from bot.server.webhook.handlers import HANDLERS, work_for
 from bot.store.databases.database import StoreError
 from bot.store.jobs.deliveries import Arrival
 
@@ -45,7 +45,6 @@ class Webhook:
     def __init__(
         self,
         secrets: Sequence[bytes],
-        policy: Policy,
         accept: Callable[[Arrival], Awaitable[bool]],
         wake: Callable[[], None],
         *,
@@ -55,13 +54,11 @@ class Webhook:
 
         Args:
             secrets: the valid secrets; a delivery may be signed with any of them.
-            policy: decides whose events count.
             accept: stores a delivery durably; returns False if it was stored before.
             wake: notifies the worker that a job was stored.
             server: host of GitHub's pages, used if a payload names none.
         """
         self._secrets = secrets
-        self._policy = policy
         self._accept = accept
         self._wake = wake
         self._server = server
@@ -118,7 +115,7 @@ class Webhook:
     async def _store(self, headers: Mapping[str, str], body: bytes, until: float) -> Response:
         event = headers.get("x-github-event", "")
         delivery = events.read_delivery(headers, body, known=event in HANDLERS, server=self._server)
-        work = work_for(delivery, self._policy)
+        work = work_for(delivery)
         if not work:
             return _NOTHING
         with log_context(delivery=delivery.guid, event=delivery.event):

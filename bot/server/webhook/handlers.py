@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bot import jobs
 from bot.server.webhook.events import Delivery
-from bot.server.webhook.payload import CommentPart, IssuePart, User
+from bot.server.webhook.payload import User
 
 PREFIX = "/triage"
 MAX_TEXT = 262_144
@@ -22,38 +21,22 @@ It does not matter who closes an issue, and an issue that a bot transfers here w
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """Decides whose events count."""
-
-    app_id: int = 0
-    """Our own App's id. Nothing that the App writes starts work, whatever else is allowed."""
-    bots: frozenset[str] = frozenset()
-    """Logins of bots that are treated as people, in lower case."""
-
-    def accepts(self, who: User | None) -> bool:
-        """Return whether the user is a person or a bot that counts as one; a deleted account (None) is a person."""
-        return who is None or not who.is_bot or who.login.lower() in self.bots
-
-    def is_own(self, part: IssuePart | CommentPart) -> bool:
-        """Return whether this App wrote the issue or comment."""
-        app = part.performed_via_github_app
-        # What a person writes with a token of the App names the App too, so the author must be a bot.
-        bot = part.user is not None and part.user.is_bot
-        return bot and app is not None and self.app_id != 0 and app.id == self.app_id
+Handler = Callable[[Delivery], list[jobs.Work]]
 
 
-Handler = Callable[[Delivery, Policy], list[jobs.Work]]
-
-
-def handle_issue(delivery: Delivery, policy: Policy) -> list[jobs.Work]:
+def handle_issue(delivery: Delivery) -> list[jobs.Work]:
     """Return the work for an issue event. Pull requests and actions of bots lead to none, except in `_BY_ANYONE`."""
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
-    if action is None or (issue is not None and (issue.pull_request is not None or policy.is_own(issue))):
+    if action is None or (issue is not None and issue.pull_request is not None):
         return []
-    if delivery.action not in _BY_ANYONE and not policy.accepts(delivery.payload.sender):
+    if delivery.action not in _BY_ANYONE and not _is_person(delivery.payload.sender):
         return []
     return action(delivery)
+
+
+def _is_person(who: User | None) -> bool:
+    """Return whether the user is a person; a deleted account (None) is one."""
+    return who is None or not who.is_bot
 
 
 def _opened(delivery: Delivery) -> list[jobs.Work]:
@@ -84,8 +67,6 @@ def _labelled(delivery: Delivery) -> list[jobs.Work]:
             label=payload.label.name,
             added=payload.action == "labeled",
             actor=sender.login if sender else "",
-            # Also a bot whose events count as a person's: its labels judge no report.
-            by_bot=sender is not None and sender.is_bot,
         )
     ]
 
@@ -108,20 +89,20 @@ _ACTIONS: Mapping[str, Callable[[Delivery], list[jobs.Work]]] = {
 }
 
 
-def handle_comment(delivery: Delivery, policy: Policy) -> list[jobs.Work]:
-    """Return the work for a comment on an issue. Pull requests, our own comments and other bots' lead to none."""
+def handle_comment(delivery: Delivery) -> list[jobs.Work]:
+    """Return the work for a comment on an issue. Pull requests and bots' comments lead to none."""
     payload = delivery.payload
     # GitHub sends comments on pull requests as comments on issues.
     if payload.issue is not None and payload.issue.pull_request is not None:
         return []
-    if not policy.accepts(payload.sender):
+    if not _is_person(payload.sender):
         return []
     if delivery.action == "deleted":
         return _comment_deleted(delivery)
     if delivery.action not in ("created", "edited") or payload.comment is None:
         return []
     # Both the sender and the author: a person may edit a bot's comment.
-    if not policy.accepts(payload.comment.user) or policy.is_own(payload.comment):
+    if not _is_person(payload.comment.user):
         return []
     return _comment_written(delivery)
 
@@ -152,7 +133,7 @@ def _comment_deleted(delivery: Delivery) -> list[jobs.Work]:
     return [jobs.CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []
 
 
-def handle_installation(delivery: Delivery, _policy: Policy) -> list[jobs.Work]:
+def handle_installation(delivery: Delivery) -> list[jobs.Work]:
     """Record who installed the App, for which repositories, and whether it is suspended."""
     payload = delivery.payload
     if payload.installation is None:
@@ -178,7 +159,7 @@ def handle_installation(delivery: Delivery, _policy: Policy) -> list[jobs.Work]:
     ]
 
 
-def handle_repository(delivery: Delivery, _policy: Policy) -> list[jobs.Work]:
+def handle_repository(delivery: Delivery) -> list[jobs.Work]:
     """Record a repository's name, owner and visibility, and whether it is archived."""
     part = delivery.payload.repository
     if part is None or delivery.action not in get_args(_Changed):
@@ -201,11 +182,11 @@ HANDLERS: Mapping[str, Handler] = {
 """Handlers by event. Every other event is acknowledged and ignored."""
 
 
-def work_for(delivery: Delivery, policy: Policy) -> list[jobs.Work]:
+def work_for(delivery: Delivery) -> list[jobs.Work]:
     """Return the work that a delivery leads to; empty for most deliveries.
 
     Raises:
         MalformedError: The payload lacks the object that the event is about.
     """
     handler = HANDLERS.get(delivery.event)
-    return handler(delivery, policy) if handler is not None else []
+    return handler(delivery) if handler is not None else []

@@ -85,10 +85,6 @@ class User(_Part):
         return is_bot(self.type, self.login)
 
 
-class _App(_Part):
-    id: Optional[int] = None
-
-
 class _Label(_Part):
     name: Text = ""
 
@@ -100,7 +96,6 @@ class IssuePart(_Part):
     user: Optional[User] = None
     pull_request: Any = None
     """Any value but null means that it is a pull request."""
-    performed_via_github_app: Optional[_App] = None
 
 
 class CommentPart(_Part):
@@ -112,7 +107,6 @@ class CommentPart(_Part):
     html_url: OptionalText = ""
     created_at: OptionalText = ""
     updated_at: OptionalText = ""
-    performed_via_github_app: Optional[_App] = None
 
 
 class RepositoryPart(_Part):

@@ -67,7 +67,7 @@ class Control(Table):
             db.execute(_RELATE, (issue_key, relation.other, int(relation.duplicate), comment.author))
         for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
             # GitHub will name the App as the actor. The change is a person's decision, so the App must not revert it.
-            db.executemany(LABELLED, [(issue_key, label, added, comment.author, 0, now) for label in labels])
+            db.executemany(LABELLED, [(issue_key, label, added, comment.author, now) for label in labels])
         if effects.judgement is not None:
             note_feedback(db, issue_key, Feedback("command", comment.author, effects.judgement, now))
         if effects.muted is not None:

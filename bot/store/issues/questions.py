@@ -18,11 +18,10 @@ SELECT slot, question_id, exchange, asked_at, state, answer, answered_by, answer
 FROM questions WHERE issue_key = ? ORDER BY slot
 """
 LABELLED = """
-INSERT INTO label_actors (issue_key, label, added, actor, by_bot, at) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (issue_key, label) DO UPDATE SET added = excluded.added, actor = excluded.actor, by_bot = excluded.by_bot,
-    at = excluded.at
-WHERE (label_actors.added, label_actors.actor, label_actors.by_bot)
-    <> (excluded.added, excluded.actor, excluded.by_bot)
+INSERT INTO label_actors (issue_key, label, added, actor, at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (issue_key, label) DO UPDATE
+SET added = excluded.added, actor = excluded.actor, by_bot = 0, at = excluded.at
+WHERE (label_actors.added, label_actors.actor, label_actors.by_bot) <> (excluded.added, excluded.actor, 0)
 """
 """The latest change wins; a repeated delivery of it changes nothing, not even its time."""
 PACE = 0.5
@@ -118,9 +117,9 @@ def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:
 class People(Keyed):
     """People's decisions on one issue."""
 
-    async def labelled(self, label: str, actor: str, *, added: bool, by_bot: bool = False) -> None:
-        """Record that a person, or a bot that counts as one, added or removed a label; the latest change wins."""
-        given = (self._key, label, int(added), actor, int(by_bot), self._database.clock())
+    async def labelled(self, label: str, actor: str, *, added: bool) -> None:
+        """Record that a person added or removed a label; the latest change wins."""
+        given = (self._key, label, int(added), actor, self._database.clock())
         await self._change(LABELLED, given)
 
     @query

@@ -171,7 +171,7 @@ class WorkerProcess:
             self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()
 
 
-def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
+def work(settings: ServerSettings, *, concurrency: int) -> None:
     """Work until a signal arrives; then let running jobs finish within five seconds.
 
     Raises:
@@ -219,19 +219,19 @@ def worker_process(
     store: Store,
     lock: DirectoryLock,
     give_up: Callable[[], None],
-    concurrency: int | None = None,
+    concurrency: int,
 ) -> WorkerProcess:
     """Create the worker process without starting it."""
     return WorkerProcess(
         store.jobs,
         lock.descriptor,
         give_up,
-        concurrency=concurrency or settings.settings.triage_concurrency,
+        concurrency=concurrency,
         shared=settings.settings.database_url is not None,
     )
 
 
-async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, concurrency: int | None) -> str:
+async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, concurrency: int) -> str:
     """Work until a signal or a fault; returns the fault, or an empty string."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -71,7 +71,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             body=read.body,
             code=code,
             evidence=evidence,
-            brain=tools.brains.for_run(found.config, tools.budget(f"api:{number}", ref, found.config, _count)),
+            brain=tools.brains.for_run(found.config, tools.budget(f"api:{number}", ref, _count)),
             rules=tools.brains.rules,
             signals=NoSignals(),
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),

@@ -173,7 +173,7 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
     # A question that the reporter cannot see would never be answered.
     unseen = config.mode != "comment" or asked.slot > config.limits.questions
     budget = run_scope(issue_job.store.thread(run.number), issue_job.tools.budgets.run)
-    if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget, config))):
+    if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget))):
         await questions.settle(key, asked.question_id, "withdrawn")
         return Answer()
     if asked.state == "open":
@@ -184,7 +184,7 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store = issue_job.store
-    budget = tools.budget(store.thread(run.number), issue_job.ref.repository, config, issue_job.count_limit_reached)
+    budget = tools.budget(store.thread(run.number), issue_job.ref.repository, issue_job.count_limit_reached)
     parts = Context(
         title=issue.title,
         body=text.body,
@@ -195,7 +195,7 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, 
         signals=store.signals,
         renderer=renderer_for(issue),
         outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else ExternalSources(),
-        past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
+        past=StoredPast(store.repository.past, issue_job.github, issue_job.ref),
         labels=lambda: _known_labels(issue_job),
         origin=IssueOrigin.of(
             issue.ref.number, f"{issue.ref.owner}/{issue.ref.name}", issue.created_at, reopened=issue.reopened

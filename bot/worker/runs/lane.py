@@ -190,7 +190,7 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
     """
     leave = last.number if last is not None and last.status == "waiting" else None
     # Admitted first: if a limit refuses the new run, the old one and its question stay open.
-    run = await admit(issue_job, seen.issue, seen.found.config, leave=leave, by_author=by_author)
+    run = await admit(issue_job, seen.issue, leave=leave, by_author=by_author)
     open_question = await find_open_question(issue_job) if last is not None else None
     if open_question is not None:
         await issue_job.settle_question(open_question.question_id, "withdrawn")

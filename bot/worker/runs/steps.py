@@ -7,7 +7,6 @@ from bot.jobs import Continue, Edited, Ended, Expire, Job, LearnPast, Remind, Re
 from bot.observability.logs import add_log_context
 from bot.ports import Issue, IssueRef, Outcome, RepositoryRef, Withheld
 from bot.runs.past import is_enough, learn_page, update_stored_issue
-from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.store.issues.past_issues import ReadingProgress
 from bot.store.jobs.deliveries import Arrival
@@ -29,16 +28,10 @@ STORED_TEXT = 20_000
 """Characters of an issue's text that are stored for the page of its run."""
 
 
-async def start_learning(issue_job: IssueJob, config: RepositoryConfig) -> None:
-    """Index a repository's newest issues before its first report; jobs index the older ones.
-
-    If the configuration does not want earlier issues, the index is deleted.
-    """
+async def start_learning(issue_job: IssueJob) -> None:
+    """Index a repository's newest issues before its first report; jobs index the older ones."""
     past = issue_job.store.repository.past
-    has_started = await past.has_started()
-    if has_started and not config.earlier_issues:
-        await past.clear()
-    if has_started or not config.earlier_issues:
+    if await past.has_started():
         return
     rest = LearnPast(ref=issue_job.ref.repository)
     guid = f"learn_past:{issue_job.job.id}:{issue_job.job.attempt}"
@@ -168,7 +161,7 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
         await _withhold(issue_job, seen, run)
         return
-    await start_learning(issue_job, seen.found.config)
+    await start_learning(issue_job)
     text = await issue_job.tools.sources.logs.read(seen.issue.body, allowed=seen.found.config.logs)
     async with open_code(issue_job, seen, run) as code:
         try:

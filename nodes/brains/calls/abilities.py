@@ -27,7 +27,7 @@ _NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
 """OpenAI's reasoning models answer 400 to any temperature except their own."""
 _FORGET = 7 * 86_400.0
 """Seconds. Servers are updated, so what was refused is tried again after this time."""
-Part = Literal["thinking", "effort", "bounds", "temperature", "limit", "system", "method"]
+Part = Literal["thinking", "bounds", "temperature", "limit", "system", "method"]
 _PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a request that an error message may name, the most specific first."""
 SAYS = load_patterns(Path(__file__).with_name("refusals.toml"))
@@ -44,8 +44,6 @@ class Abilities:
     temperature: bool = True
     limit_name: LimitName = "max_completion_tokens"
     system: bool = True
-    effort: bool = True
-    """Whether a reasoning effort may be set."""
     longer: bool = False
     """Whether an answer was cut off at the usual limit."""
     bounds: bool = True

@@ -76,8 +76,6 @@ class ModelSettings:
     max_output_tokens: int = 3_000
     compress_from: int = COMPRESS_FROM
     """Characters of an issue's text above which a model gets it without its middle."""
-    effort: str | None = None
-    """The reasoning effort to request; None leaves it to the model."""
     level: Effort = "normal"
     reading: ReadingLimits = ReadingLimits()
     memory: Path | None = None

@@ -126,8 +126,6 @@ class Request:
         body: dict[str, Any] = {known.limit_name: self._most}
         if known.temperature:
             body["temperature"] = 0
-        if known.effort and self.model.settings.effort:
-            body["reasoning_effort"] = self.model.settings.effort
         return body | ({} if known.thinking else {"enable_thinking": False}) | self._form
 
     @property
