@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.facts.reading import Commit, Reading, read, table
 from benchmarks.ranking.examples import clone_with
-from bot.cli.backtest.blind import BlindRun, BlindTriager
+from bot.cli.backtest.run import BlindRun, triage_blind
 from bot.cli.backtest.table import by_kind
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
@@ -88,7 +88,7 @@ def _check_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Ite
         engine = engines.pop(clone, None) or Engine(clone, cache, cache_bytes=2_000_000_000)
         engines = {clone: engine}
         title, _, body = row["issue"].partition("\n")
-        yield _check(row, clone, asyncio.run(BlindTriager(engine).triage(title, body, row["base_commit"])))
+        yield _check(row, clone, asyncio.run(triage_blind(engine, title, body, row["base_commit"])))
     print(file=sys.stderr)
 
 

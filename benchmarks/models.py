@@ -38,7 +38,7 @@ from typing import Any
 
 from benchmarks.claims import _read
 from benchmarks.ranking.examples import clone_with
-from bot.cli.backtest.blind import BlindTriager
+from bot.cli.backtest.run import triage_blind
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.calls.request import counted
 from nodes.brains.fence import estimate
@@ -235,7 +235,7 @@ async def _one(row: dict[str, Any], who: str, engine: Engine, server: ModelServe
     title, _, body = row["issue"].partition("\n")
     started = time.perf_counter()
     try:
-        blind = await BlindTriager(engine).triage(title, body, row["base_commit"], LLMBrain(models))
+        blind = await triage_blind(engine, title, body, row["base_commit"], LLMBrain(models))
     finally:
         await models.aclose()
     report: TriageReport = blind.result.report

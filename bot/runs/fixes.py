@@ -41,14 +41,13 @@ class FixWithFiles:
     """The reason why it cannot be scored; empty if it can."""
 
 
-def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0) -> list[Fix]:
+def find_fixes(line: Sequence[MainlineCommit], project: str = "") -> list[Fix]:
     """Return the fixes of a branch's main line, newest first. Each issue appears once, with its first fix.
 
     Before a later one of several closing commits, part of the fix exists already (docs/decisions.md). Reverted
     commits are left out.
 
-    ``line`` has the landed changes, newest first; ``project`` is owner/name, for references that include it; ``since``
-    is in seconds since 1970.
+    ``line`` has the landed changes, newest first; ``project`` is owner/name, for references that include it.
     """
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
     first: dict[int, Fix] = {}
@@ -56,7 +55,7 @@ def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0
         if landed.parent and landed.sha not in undone:
             for fix in _fixes(landed, project):
                 first.setdefault(fix.number, fix)
-    return [fix for fix in reversed(first.values()) if fix.landed.committed >= since]
+    return list(reversed(first.values()))
 
 
 def answers(repository: Repository, fixes: Sequence[Fix]) -> Iterator[FixWithFiles]:
@@ -116,6 +115,6 @@ def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWi
     return FixWithFiles(fix, gold)
 
 
-def read_fixes(repository: Repository, tip: str, project: str = "", since: int = 0) -> list[Fix]:
+def read_fixes(repository: Repository, tip: str, project: str = "") -> list[Fix]:
     """Return the fixes in the history of a commit, given by its full SHA."""
-    return find_fixes(read_mainline(repository, tip), project, since)
+    return find_fixes(read_mainline(repository, tip), project)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.backtest.blind import Scored
+from bot.cli.backtest.case import Case
 from bot.cli.backtest.run import Found, Judge
 from bot.cli.backtest.table import as_document, as_text
 from bot.runs.promise import LEAST, curve, fifths, recommend
@@ -18,14 +17,19 @@ from bot.runs.promise import LEAST, curve, fifths, recommend
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
 
 
-def scored(ranked: tuple[str, ...], gold: tuple[str, ...] = ("a",), confidence: float = 0.5) -> Scored:
-    return Scored(1, "f", "b", "t", "bug", confidence, claims=False, gold=gold, ranked=ranked, seconds=0.1)
-
-
-def test_a_stored_case_is_read_unchanged() -> None:
-    case = scored(("x", "a"))
-    assert Scored.load(case.document()) == case
-    assert case.rank == 2
+def scored(ranked: tuple[str, ...], gold: tuple[str, ...] = ("a",), confidence: float = 0.5) -> Case:
+    return Case(
+        number=1,
+        fix="f",
+        base="b",
+        title="t",
+        kind="bug",
+        confidence=confidence,
+        claims=False,
+        gold=gold,
+        ranked=ranked,
+        seconds=0.1,
+    )
 
 
 @given(PAIRS)
@@ -69,7 +73,7 @@ def test_the_table_explains_how_to_set_the_threshold(confidence: float, says: st
     assert says not in as_text(found(cases[:3]))
 
 
-def found(*judged: list[Scored]) -> Found:
+def found(*judged: list[Case]) -> Found:
     """Return the results of rules, and of a model."""
     judges = tuple(Judge(name, name, cases=cases) for name, cases in zip(("rules", "m"), judged, strict=False))
     return Found("feed", "c" * 40, "from i.jsonl", 0.8, judges, Counter())
@@ -84,8 +88,8 @@ def test_a_model_has_a_column_beside_that_of_the_rules() -> None:
 
 
 def test_claims_are_counted_by_the_fact_that_leads_them() -> None:
-    right, wrong = (replace(scored((path,)), claims=True, lead="raised_here") for path in "ax")
-    cases = [right, right, wrong, replace(right, lead=""), replace(right, claims=False)]
+    right, wrong = (scored((path,)).model_copy(update={"claims": True, "lead": "raised_here"}) for path in "ax")
+    cases = [right, right, wrong, right.model_copy(update={"lead": ""}), right.model_copy(update={"claims": False})]
     table = as_text(found(cases))
     assert (
         "  raised_here                           3     67%\n  without a fact                        1    100%" in table
@@ -93,9 +97,3 @@ def test_claims_are_counted_by_the_fact_that_leads_them() -> None:
     kinds = as_document(found(cases))["claims"]["by_kind"]
     assert kinds == {"raised_here": {"made": 3, "right": 2}, "without a fact": {"made": 1, "right": 1}}
     assert "Claims by" not in as_text(found([scored(("a",))]))
-
-
-def test_a_case_of_an_older_release_has_no_kind() -> None:
-    stored = scored(("a",)).document()
-    del stored["lead"]
-    assert Scored.load(stored) == scored(("a",))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from bot.cli.backtest.blind import Scored
+from bot.cli.backtest.case import Case
 from bot.cli.backtest.run import Found, Judge
 from bot.cli.backtest.table import figures
 from nodes.trust.secrets import mask
@@ -73,7 +73,7 @@ def experiment(found: Found, judge: Judge, now: datetime, *, text: bool) -> dict
     }
 
 
-def _row(found: Found, case: Scored, *, text: bool) -> dict[str, Any]:
+def _row(found: Found, case: Case, *, text: bool) -> dict[str, Any]:
     issue: dict[str, Any] = {"issue": case.number, "commit": case.base}
     fixed: dict[str, Any] = {"fix": case.fix, "files": len(case.gold)}
     named: dict[str, Any] = {"kind": case.kind, "confidence": case.confidence, "claims": case.claims, "rank": case.rank}

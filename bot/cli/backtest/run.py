@@ -1,43 +1,54 @@
-"""Run a backtest: collect past fixes with their issues, and triage each of them without its fix."""
+"""Run a backtest: collect past fixes with their issues, and triage each issue at the commit before its fix."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from bot.cli.backtest.blind import BlindTriager, Notes, Place, Scored
+from bot.cli.backtest.case import Case, Notes
 from bot.cli.backtest.texts import (
-    FileTexts,
-    GitHubTexts,
-    MessageTexts,
-    StoredTexts,
     Text,
     Texts,
     call_github,
     corrected,
+    file_texts,
+    github_texts,
+    message_texts,
     read_stored,
 )
 from bot.github.reader import IssueReader
-from bot.report.document import Result
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.document import Result, build_result
+from bot.runs.code import EngineCode
+from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
 from bot.runs.fixes import FixWithFiles, answers, changed_lines, read_fixes
 from bot.runs.local import settings_hash
 from bot.runs.model import check_brain, model_settings
 from bot.settings import Settings
 from nodes.brains.calls.models import Models
+from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
+from nodes.context import Brain, Context
+from nodes.evidence import Evidence
+from nodes.run import initial_state
 from nodes.search.engine import Engine
 from nodes.search.git.errors import SearchError
+from nodes.search.history.types import History, Spot
 from nodes.search.index.loading import parser_version
 from nodes.search.ranking.rank import load_weights
+from nodes.search.types import Query, Ranking
 
 ProgressCallback = Callable[[int, int, str], None]
 """Progress callback: finished cases, all cases (0 while unknown) and the current step."""
+Place = tuple[str, int, int]
+"""A file and its lines, 1-based and inclusive."""
 _RANKED = 10
 """Files of a case that are stored."""
 
@@ -46,13 +57,10 @@ _RANKED = 10
 class Options:
     """The options of ``triage backtest``."""
 
-    since: int = 0
-    """Seconds since 1970."""
     issues: Path | None = None
     github: str | None = None
     limit: int = 50
     target: float = 0.8
-    fresh: bool = False
     corrections: str | None = None
     """owner/name of the repository whose corrections on a server are cases too."""
 
@@ -67,7 +75,7 @@ class Judge:
     """Identifies the judge and its settings in stored results."""
     models: Models | None = None
     """None if rules judge."""
-    cases: list[Scored] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
     """Newest fix first."""
 
 
@@ -88,7 +96,63 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class BlindRun:
+    """The result of a run that could not read the fix."""
+
+    result: Result
+    evidence: Mapping[str, Evidence]
+    """All gathered evidence, by its key."""
+    order: tuple[str, ...]
+    """The keys in the order of their short numbers."""
+    ranked: tuple[str, ...]
+    """Files in the order of confidence: the report's suspects, then the search's results."""
+    places: tuple[Place, ...]
+    """Places, in the same order."""
+    seconds: float
+
+    @property
+    def confidence(self) -> float:
+        """The value that decides whether the first file is claimed; 0 without suspects."""
+        return self.result.report.claim_strength if self.result.report.suspects else 0.0
+
+    @property
+    def lead(self) -> str:
+        """The kind of the fact that leads the report; empty if none does."""
+        report = self.result.report
+        return "" if report.headline is None else report.facts[report.headline].kind
+
+
+async def triage_blind(engine: Engine, title: str, body: str, commit: str, brain: Brain | None = None) -> BlindRun:
+    """Run the graph on the history up to a commit. A question it asks is withdrawn; without a brain, rules judge."""
+    started, rules = time.perf_counter(), RulesBrain()
+    code, kept = _Code(engine, engine.commit(commit)), InMemoryEvidence()
+    parts = Context(title, body, code, kept, brain or rules, rules, signals=NoSignals(), renderer=MarkdownRenderer())
+    state = await run_to_completion(configured(parts), initial_state(title, body, repository="", sha=code.sha))
+    result = build_result(state)
+    named = [(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
+    ranked = tuple(dict.fromkeys((*(path for path, _, _ in named), *code.ranked)))
+    places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
+    return BlindRun(result, kept.items, state.evidence, ranked, places, time.perf_counter() - started)
+
+
+class _Code(EngineCode):
+    """Records the search's ranking. Skips the history lookup: no fix shows whether suspect changes are right."""
+
+    ranked: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+    async def find(self, query: Query) -> Ranking:
+        found = await super().find(query)
+        self.ranked = tuple(hit.path for hit in found.files)
+        self.places = tuple((place.path, place.start_line, place.end_line) for place in found.locations)
+        return found
+
+    async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  the port's signature
+        return History()
+
+
+@dataclass(frozen=True, slots=True)
+class _Issue:
     answered: FixWithFiles
     text: Text
 
@@ -111,32 +175,28 @@ async def backtest(
     """
     check_brain(settings)
     stored = await read_stored(settings, asked.corrections) if asked.corrections else None
-    notes = Notes(_notes_path(engine, settings, asked), fresh=asked.fresh)
-    left_out, triager = Counter[str](), BlindTriager(engine)
-    try:
-        async with _texts(asked, settings, notes) as other, _judges(settings) as judges:
-            texts = StoredTexts(stored.texts, other) if stored else other
-            on_progress(0, 0, "reading the history")
-            fixes = read_fixes(engine.repository, tip, asked.github or asked.corrections or "", asked.since)
-            fixed = {fix.number for fix in fixes}
-            # First, because few people write corrections.
-            by_people = corrected(engine.repository, stored.corrections if stored else (), fixed, left_out)
-            answered = chain(by_people, answers(engine.repository, fixes))
-            cases = await _collect(answered, texts, asked.limit, left_out, on_progress)
-            for number, case in enumerate(reversed(cases)):
-                on_progress(number, len(cases), f"#{case.answered.fix.number}")
-                try:
-                    scored = [await _scored(triager, case, judge, notes) for judge in judges]
-                except SearchError as error:
-                    left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
-                    continue
-                for judge, one in zip(judges, scored, strict=True):
-                    judge.cases.insert(0, one)
-            on_progress(len(cases), len(cases), "")
-    finally:
-        notes.close()
-    name = engine.repository.directory.name
-    return Found(name, tip, texts.description, asked.target, tuple(judges), left_out)
+    folder = _digest(str(engine.repository.directory), settings.github_api_url)
+    notes, left_out = Notes(settings.triage_data_dir / "backtest" / folder), Counter[str]()
+    async with _texts(asked, settings, notes) as other, _judges(settings) as judges:
+        texts = stored.before(other) if stored else other
+        on_progress(0, 0, "reading the history")
+        fixes = read_fixes(engine.repository, tip, asked.github or asked.corrections or "")
+        fixed = {fix.number for fix in fixes}
+        # First, because few people write corrections.
+        by_people = corrected(engine.repository, stored.corrections if stored else (), fixed, left_out)
+        answered = chain(by_people, answers(engine.repository, fixes))
+        issues = await _collect(answered, texts, asked.limit, left_out, on_progress)
+        for number, issue in enumerate(reversed(issues)):
+            on_progress(number, len(issues), f"#{issue.answered.fix.number}")
+            try:
+                cases = [await _case(engine, issue, judge, notes) for judge in judges]
+            except SearchError as error:
+                left_out[f"the commit before the fix cannot be read: {error}"[:200]] += 1
+                continue
+            for judge, case in zip(judges, cases, strict=True):
+                judge.cases.insert(0, case)
+        on_progress(len(issues), len(issues), "")
+    return Found(engine.repository.directory.name, tip, texts.description, asked.target, tuple(judges), left_out)
 
 
 @asynccontextmanager
@@ -147,33 +207,30 @@ async def _judges(settings: Settings) -> AsyncIterator[list[Judge]]:
         return
     # The table that the results are fitted to must not depend on an earlier fit.
     own = replace(model_settings(settings), agreement=None)
-    models = Models(own)
     spent = json.dumps((settings_hash(settings), own.level, repr(own.limits), own.max_output_tokens))
-    try:
+    async with aclosing(Models(own)) as models:
         yield [rules, Judge(own.default, _digest(spent), models)]
-    finally:
-        await models.aclose()
 
 
 @asynccontextmanager
 async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncIterator[Texts]:
     if asked.issues is not None:
-        yield FileTexts(asked.issues)
+        yield file_texts(asked.issues)
     elif asked.github is None:
-        yield MessageTexts()
+        yield message_texts()
     else:
         token = settings.github_token.get_secret_value() if settings.github_token else ""
         async with aclosing(IssueReader(asked.github, api_url=settings.github_api_url, token=token)) as reader:
             await call_github(reader.id())
-            yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
+            yield github_texts(reader, asked.github, notes)
 
 
 async def _collect(
     answered: Iterable[FixWithFiles], texts: Texts, limit: int, left_out: Counter[str], on_progress: ProgressCallback
-) -> list[_Case]:
-    cases: list[_Case] = []
+) -> list[_Issue]:
+    issues: list[_Issue] = []
     for answer in answered:
-        if len(cases) >= limit:
+        if len(issues) >= limit:
             break
         if answer.why_not:
             left_out[answer.why_not] += 1
@@ -185,27 +242,25 @@ async def _collect(
         elif text.created > answer.fix.landed.committed:
             left_out["the issue was opened after the fix"] += 1
         else:
-            cases.append(_Case(answer, text))
-    return cases
+            issues.append(_Issue(answer, text))
+    return issues
 
 
-async def _scored(triager: BlindTriager, case: _Case, judge: Judge, notes: Notes) -> Scored:
-    """Return the stored result of a case, or run it and store the result."""
-    key = case.key(judge)
-    if key not in notes.scored:
-        notes.store_scored(key, await _run(triager, case, judge.models))
-    return notes.scored[key]
+async def _case(engine: Engine, issue: _Issue, judge: Judge, notes: Notes) -> Case:
+    """Return the stored result of an issue, or run it and store the result."""
+    key = issue.key(judge)
+    return notes.read(key, Case) or notes.store(key, await _judged(engine, issue, judge.models))
 
 
-async def _run(triager: BlindTriager, case: _Case, models: Models | None) -> Scored:
-    fix, text = case.answered.fix, case.text
+async def _judged(engine: Engine, issue: _Issue, models: Models | None) -> Case:
+    fix, text = issue.answered.fix, issue.text
     # A budget for each issue: a run's limits are not for the whole backtest.
     budget = models.budget() if models else None
     brain = brain_of(models, budget) if models else None
-    blind = await triager.triage(text.title, text.body, fix.landed.parent, brain)
-    lines = changed_lines(triager.repository, fix.landed, case.answered.gold)
+    blind = await triage_blind(engine, text.title, text.body, fix.landed.parent, brain)
+    lines = changed_lines(engine.repository, fix.landed, issue.answered.gold)
     report, metrics = blind.result.report, blind.result.metrics
-    return Scored(
+    return Case(
         number=fix.number,
         fix=fix.landed.sha,
         base=fix.landed.parent,
@@ -213,14 +268,14 @@ async def _run(triager: BlindTriager, case: _Case, models: Models | None) -> Sco
         kind=report.kind,
         confidence=blind.confidence,
         claims=report.root_cause is not None,
-        gold=case.answered.gold,
+        gold=issue.answered.gold,
         ranked=blind.ranked[:_RANKED],
         seconds=round(blind.seconds, 3),
         calls=metrics.usage.calls,
         tokens=metrics.usage.input_tokens + metrics.usage.output_tokens,
         cost=budget.cost if budget else 0,
         fell_back=bool(metrics.fallbacks),
-        place_rank=_place_rank(blind.places, lines),
+        place_rank=next((at for at, place in enumerate(blind.places, 1) if _has_change(place, lines)), 0),
         lead=blind.lead,
         opinions=_opinions(blind.result),
     )
@@ -237,18 +292,9 @@ def _opinions(result: Result) -> dict[str, float] | None:
     return {**{name: read[-1][name] for name in names if name in read[-1]}, "approved": approved}
 
 
-def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:
-    """Return the rank of the first place that contains a changed line, from 1; 0 if there is none."""
-    for at, place in enumerate(places, 1):
-        if any(path == place.path and first <= place.end and place.start <= last for path, first, last in lines):
-            return at
-    return 0
-
-
-def _notes_path(engine: Engine, settings: Settings, asked: Options) -> Path:
-    """Return the notes file: one per repository and source of texts. The keys of cases cover the texts themselves."""
-    name = _digest(str(engine.repository.directory), settings.github_api_url, asked.github or "")
-    return settings.triage_data_dir / "backtest" / f"{name}.jsonl"
+def _has_change(place: Place, lines: Sequence[Place]) -> bool:
+    path, start, end = place
+    return any(path == changed and first <= end and start <= last for changed, first, last in lines)
 
 
 def _digest(*payload: str) -> str:

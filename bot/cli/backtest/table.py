@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bot.cli.backtest.blind import Scored
+from bot.cli.backtest.case import Case
 from bot.cli.backtest.run import Found, Judge
 from bot.report.words import count
-from bot.runs.promise import LEAST, Fifth, Threshold, fifths, recommend
+from bot.runs.promise import LEAST, Threshold, fifths, recommend
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 _PLACES = (1, 3, 5, 10)
-_ROWS: tuple[tuple[str, Callable[[Scored], bool]], ...] = (
+_ROWS: tuple[tuple[str, Callable[[Case], bool]], ...] = (
     ("A fixed file is in first place", lambda case: case.right),
     *((f"… among the first {k}", lambda case, k=k: 0 < case.rank <= k) for k in _PLACES[1:]),
     ("A changed line is in first place", lambda case: case.place_rank == 1),
@@ -41,7 +41,7 @@ def as_document(found: Found) -> dict[str, Any]:
         **compared,
         "calibration": [asdict(fifth) for fifth in fifths(pairs)],
         "threshold": asdict(threshold) if threshold else None,
-        "cases": [case.document() for case in judge.cases],
+        "cases": [case.model_dump(mode="json") for case in judge.cases],
     }
 
 
@@ -58,9 +58,6 @@ def as_text(found: Found) -> str:
             f"{'':<34}{names}",
             *(_row(title, has, found.judges) for title, has in _ROWS),
             *by_kind(claims_of(judge.cases)),
-            "",
-            f"Confidence in the first file ({judge.name})  cases    mean   right",
-            *(_line(fifth, number) for number, fifth in enumerate(fifths(_pairs(judge)))),
             "",
             _advice(recommend(_pairs(judge), found.target), found.target, len(judge.cases)),
             _cost(judge),
@@ -90,7 +87,7 @@ def figures(judge: Judge) -> dict[str, Any]:
     }
 
 
-def claims_of(cases: Sequence[Scored]) -> list[tuple[str, bool]]:
+def claims_of(cases: Sequence[Case]) -> list[tuple[str, bool]]:
     """Return of each claim the kind of the fact that leads it, and whether its file was fixed."""
     return [(case.lead, case.right) for case in cases if case.claims]
 
@@ -116,25 +113,20 @@ def _hits(ranks: Sequence[int]) -> dict[str, float]:
     return {str(k): round(sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1), 4) for k in _PLACES}
 
 
-def _described(cases: Sequence[Scored]) -> str:
+def _described(cases: Sequence[Case]) -> str:
     corrections = sum(case.by_people for case in cases)
     fixes = f"{len(cases) - corrections} past fixes, each triaged at the commit before it"
     more = f"; {count(corrections, 'correction')} by people, at the commit of the report" if corrections else ""
     return fixes + more
 
 
-def _row(title: str, has: Callable[[Scored], bool], judges: Sequence[Judge]) -> str:
+def _row(title: str, has: Callable[[Case], bool], judges: Sequence[Judge]) -> str:
     counts = "".join(f"{_part(sum(map(has, judge.cases)), len(judge.cases)):>15}" for judge in judges)
     return f"{title:<34}{counts}"
 
 
 def _part(part: int, whole: int) -> str:
     return f"{part} ({part / whole:.0%})"
-
-
-def _line(fifth: Fifth, number: int) -> str:
-    names = ("surest fifth", "second", "third", "fourth", "least sure")
-    return f"  {names[min(number, 4)]:<32}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
 
 
 def _advice(threshold: Threshold | None, target: float, cases: int) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel
 
+from bot.cli.backtest.case import Notes
 from bot.errors import BotError, GoneError, RateLimitedError, UserError
 from bot.github.reader import IssueReader
 from bot.runs.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
@@ -38,94 +39,77 @@ _TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}-by:.*$", re.MULTILINE)
 _SPAN = re.compile(r"`([^`]{1,300})`")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The text of an issue."""
+class Text(BaseModel):
+    """The text of an issue; a pull request's has no title."""
 
     title: str
-    body: str
+    body: str = ""
     created: int = 0
     """Seconds since 1970; 0 if unknown."""
 
 
-class Texts(Protocol):
+_NONE = Text(title="")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
     """A source of issue texts."""
 
-    @property
-    def description(self) -> str:
-        """The source of the texts, for the reader of the figures."""
-
-    async def of(self, fix: Fix) -> Text | None:
-        """Return the issue that a fix closes; None if its number is not an issue's, or no text is known.
-
-        Raises:
-            UserError: the texts cannot be read now.
-        """
+    description: str
+    """The source, for the reader of the figures."""
+    of: Callable[[Fix], Awaitable[Text | None]]
+    """Returns the issue that a fix closes; None if its number is not an issue's, or no text is known."""
 
 
-class FileTexts:
-    """Texts from JSON lines with number, title, body and optionally created_at."""
+def file_texts(path: Path) -> Texts:
+    """Return the texts of JSON lines with number, title, body and optionally created_at.
 
-    def __init__(self, path: Path) -> None:
-        """Read the whole file.
+    Raises:
+        UserError: the file cannot be read; the message names the line.
+    """
+    texts = {
+        row.number: Text(title=row.title[:1_024], body=(row.body or "")[:MAX_TEXT], created=_seconds(row.created_at))
+        for row in read_lines(str(path), _Row)
+    }
 
-        Raises:
-            UserError: the file cannot be read; the message names the line.
-        """
-        self.description = f"from {path.name}"
-        self._texts = {
-            row.number: Text(row.title[:1_024], (row.body or "")[:MAX_TEXT], _seconds(row.created_at))
-            for row in read_lines(str(path), _Row)
-        }
+    async def of(fix: Fix) -> Text | None:
+        return texts.get(fix.number)
 
-    async def of(self, fix: Fix) -> Text | None:
-        """Return the text under the fix's number."""
-        return self._texts.get(fix.number)
+    return Texts(f"from {path.name}", of)
 
 
-class MessageTexts:
-    """Texts from the fixes' own messages, used if there is no other source."""
+def message_texts() -> Texts:
+    """Return the fixes' own messages as texts, without issue numbers; for a merge the pull request's title."""
+    used = set[str]()
 
-    description = "from commit messages; their authors knew the fix, so results differ from those on issue texts"
-
-    def __init__(self) -> None:
-        self._used: set[str] = set()
-
-    async def of(self, fix: Fix) -> Text | None:
-        """Return the message without issue numbers, once per commit. For a merge, it is the pull request's title."""
-        if fix.landed.sha in self._used:  # the commit closes a second issue, whose text would be the same
+    async def of(fix: Fix) -> Text | None:
+        if fix.landed.sha in used:  # the commit closes a second issue, whose text would be the same
             return None
-        self._used.add(fix.landed.sha)
+        used.add(fix.landed.sha)
         message = fix.landed.message.strip()
         if _MERGE.match(message):
             message = message.partition("\n")[2].strip() or next(iter(fix.landed.merged), "").strip()
         plain = _TRAILER.sub("", _NUMBERS.sub("", message)).strip()
         title, _, body = plain.partition("\n")
-        return Text(title.strip()[:1_024], body.strip()[:MAX_TEXT]) if title.strip() else None
+        return Text(title=title.strip()[:1_024], body=body.strip()[:MAX_TEXT]) if title.strip() else None
+
+    return Texts("from commit messages; their authors knew the fix, so results differ from those on issue texts", of)
 
 
-class GitHubTexts:
-    """Issues as they are now on GitHub. Texts are stored, so a second run requests none of them again."""
+def github_texts(reader: IssueReader, name: str, notes: Notes) -> Texts:
+    """Return a repository's issues as they are now on GitHub, without pull requests; none is read twice."""
 
-    def __init__(
-        self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Callable[[int, Text | None], None]
-    ) -> None:
-        """Read a repository's issues.
-
-        ``known`` texts need no request (None marks a number that is not an issue); ``keep`` stores a text among them.
-        """
-        self.description = f"from {name} on GitHub, as they are now"
-        self._reader = reader
-        self._known = known
-        self._keep = keep
-
-    async def of(self, fix: Fix) -> Text | None:
-        """Return the issue under the fix's number; None for a pull request."""
-        if fix.number not in self._known:
-            issue = await call_github(self._reader.issue(fix.number))
+    async def of(fix: Fix) -> Text | None:
+        key = f"{name.replace('/', '+')}+{fix.number}"
+        known = notes.read(key, Text)
+        if known is None:
+            issue = await call_github(reader.issue(fix.number))
             usable = issue is not None and not issue.is_pull_request
-            self._keep(fix.number, Text(issue.title, issue.body, _since(issue.created_at)) if usable else None)
-        return self._known[fix.number]
+            known = Text(title=issue.title, body=issue.body, created=_since(issue.created_at)) if usable else _NONE
+            notes.store(key, known)
+        return known if known.title else None
+
+    return Texts(f"from {name} on GitHub, as they are now", of)
 
 
 async def call_github(asking: Any) -> Any:
@@ -181,6 +165,15 @@ class Stored:
     texts: Mapping[int, Text]
     """Texts of issues with a report, by number."""
 
+    def before(self, other: Texts) -> Texts:
+        """Return these texts, and for other issues those of another source."""
+
+        async def of(fix: Fix) -> Text | None:
+            # A correction has no message from which a text could be made.
+            return self.texts.get(fix.number) or (await other.of(fix) if fix.landed.message else None)
+
+        return Texts(f"from the server, else {other.description}", of)
+
 
 async def read_stored(settings: Settings, name: str) -> Stored:
     """Read the corrections and issue texts of a repository, by its last known name.
@@ -194,7 +187,9 @@ async def read_stored(settings: Settings, name: str) -> Stored:
             raise UserError(f"no data is stored for {name}")
         found = [store.of_repository(key).outcomes for key in keys]
         corrections = [correction for record in found for correction in await record.corrections()]
-        texts = {number: Text(title, body) for record in found for number, title, body in await record.texts()}
+        texts = {
+            number: Text(title=title, body=body) for record in found for number, title, body in await record.texts()
+        }
     return Stored(tuple(corrections), texts)
 
 
@@ -235,20 +230,3 @@ def _below(index: PathIndex, why: str) -> list[str]:
     folders = [path for span in _SPAN.findall(why)[:MAX_FILES] if (path := path_inside(span)) is not None]
     found = [path for path in index.paths if any(is_below(path, folder) for folder in folders)]
     return found if len(found) <= MAX_FILES else []
-
-
-class StoredTexts:
-    """The texts of issues that a server stored; for other issues those of another source."""
-
-    def __init__(self, stored: Mapping[int, Text], other: Texts) -> None:
-        self.description = f"from the server, else {other.description}"
-        self._stored = stored
-        self._other = other
-
-    async def of(self, fix: Fix) -> Text | None:
-        """Return the text of the issue of a fix or of a correction."""
-        stored = self._stored.get(fix.number)
-        if stored is not None:
-            return stored
-        # A correction has no message from which a text could be made.
-        return await self._other.of(fix) if fix.landed.message else None

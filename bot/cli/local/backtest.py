@@ -7,14 +7,13 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from bot.cli.local.repository import Progress, open_engine, resumable
-from bot.cli.options import REPO, REV, prints, since
+from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.errors import UserError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -25,7 +24,6 @@ _EVERY = 10
 @click.command("backtest")
 @REPO
 @REV
-@since("Only fixes committed")
 @click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
 @click.option(
     "--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub, with GITHUB_TOKEN if it is set."
@@ -45,25 +43,18 @@ _EVERY = 10
     type=click.FloatRange(1, 100),
     help="The target precision: the percentage of first files that must be correct above the threshold.",
 )
-@click.option(
-    "--brain",
-    type=click.Choice(["rules", "llm", "auto"]),
-    help="The brain, as in `triage run`; a model is compared with the rules.",
-)
-@click.option("--fresh", is_flag=True, help="Discard the stored results of an earlier backtest, finished or not.")
+@BRAIN
 @prints("hits, calibration, threshold, cost, every case.")
 def command(
     *,
     repo: str,
     rev: str,
-    since: datetime | None,
     issues: Path | None,
     github: str | None,
     corrections: str | None,
     limit: int,
     target: float,
     brain: Literal["rules", "llm", "auto"] | None,
-    fresh: bool,
     as_json: bool,
 ) -> None:
     """Measure triage on this repository: triage the issues of past fixes without knowledge of the fixes.
@@ -98,7 +89,7 @@ def command(
     from bot.settings import load_settings
 
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
-    asked = Options(int(since.timestamp()) if since else 0, issues, github, limit, target / 100, fresh, corrections)
+    asked = Options(issues, github, limit, target / 100, corrections)
     with resumable(Progress()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         found = asyncio.run(backtest(engine, tip, settings, asked, _shown(progress)))
