@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.languages.table import LANGUAGES
-from nodes.search.parsers.pool import Batch, build
+from nodes.search.parsers.pool import Pool
 from nodes.search.parsers.protocol import Job, deadline
 from tests.support.repositories import git
 
@@ -80,12 +80,12 @@ def read(folder: Path, language: str, ending: str, tokens: Sequence[str], size: 
     for token in tokens:
         content = source(token, size)
         blob = git(folder, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
-        batch = Batch([Job(blob, f"a{ending}", blob, len(content))])
+        pool = Pool(repository, [Job(blob, f"a{ending}", blob, len(content))])
         children, own = _children(), time.process_time()
-        built = list(build(repository, [batch]))
-        assert batch.complete, built
+        built = list(pool.build())
+        assert pool.complete, built
         own, children = time.process_time() - own, _children() - children
-        yield Read(language, token, not batch.unparsed, children, own, len(content))
+        yield Read(language, token, not pool.unparsed, children, own, len(content))
 
 
 def _children() -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import resource
 import tracemalloc
@@ -12,7 +11,6 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
-from nodes.search.git.objects import BlobReader, parse_batch
 from nodes.search.git.running import ReadLimits, Running
 from nodes.search.index.postings import read_log
 from nodes.search.indexes import Indexes
@@ -135,8 +133,7 @@ def test_only_the_object_that_needs_too_much_memory_is_lost(tmp_path: Path) -> N
     sha = message_bomb(tmp_path, size=40_000_000)
     blob = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"x = 1\n").decode().strip()
     repository = Repository.open(tmp_path, ReadLimits(memory=30_000_000))
-    with BlobReader(repository) as reader:
-        assert reader.read([blob, sha, blob]) == [b"x = 1\n", None, b"x = 1\n"]
+    assert list(repository.contents([blob, sha, blob])) == [b"x = 1\n", None, b"x = 1\n"]
     assert dict(repository.read([sha])) == {}
 
 
@@ -155,8 +152,3 @@ def test_a_record_without_an_end_is_not_read_to_its_end() -> None:
     with Running(zeros, stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=SMALL) as running:
         assert list(running.records(b"\n", 10)) == []
         assert running.cut == "bytes"
-
-
-def test_an_object_that_is_too_large_is_left_out_and_the_next_one_read() -> None:
-    printed = io.BytesIO(b"a blob 5\nlarge\nb blob 2\nhi\n")
-    assert list(parse_batch(printed, 4)) == [("a", None), ("b", b"hi")]

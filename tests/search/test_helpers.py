@@ -126,7 +126,7 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
     (entry,) = repository.tree(sha)
     jobs = [protocol.Job("bad.ts", entry.path, entry.blob, entry.size)]
     monkeypatch.setattr(protocol, "STALL", 0.0)
-    helper = protocol.Helper(protocol.Task(str(repository.directory), [jobs], [(0, [0])], [], os.getpid(), []))
+    helper = protocol.Helper(protocol.Task(str(repository.directory), jobs, os.getpid(), []))
     try:
         os.kill(helper._process.pid, signal.SIGSTOP)
         assert helper.ended() == -signal.SIGKILL
@@ -174,15 +174,11 @@ def test_batches_and_helpers_do_not_change_the_index(tmp_path: Path, monkeypatch
 PLAIN_FILES = {f"pkg/part{number}.py": f"def part_{number}():\n    return {number}\n" for number in range(30)}
 
 
-def test_a_batch_that_a_killed_helper_did_not_finish_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_killed_helper_did_not_finish_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repository(tmp_path / "r", PLAIN_FILES)
     expected = state(load(tmp_path / "r").index)
     monkeypatch.setattr(pool, "BATCH_BYTES", 200)
     monkeypatch.setattr(pool, "helpers_for", lambda _hard, _easy: 2)
-    # Every batch is left to the helpers.
-    monkeypatch.setattr(pool, "claimed", lambda _descriptor: ())
     begin = protocol.Helper.__init__
     stopped: list[int] = []
 
@@ -198,13 +194,16 @@ def test_a_batch_that_a_killed_helper_did_not_finish_is_read_again(
     assert stopped
 
 
-def test_a_batch_without_all_of_its_blobs_is_incomplete(tmp_path: Path) -> None:
+def test_an_index_without_all_of_its_blobs_is_incomplete(tmp_path: Path) -> None:
     make_repository(tmp_path / "r", {"a.py": "x = 1\n"})
     repository = Repository.open(tmp_path / "r")
     (entry,) = repository.tree(repository.resolve())
-    jobs = [protocol.Job(name, f"{name}.py", blob, 1) for name, blob in (("a", entry.blob), ("b", "b" * 40))]
-    assert [batch.complete for batch, _ in pool.build(repository, [pool.Batch(jobs)])] == [False]
-    assert [batch.complete for batch, _ in pool.build(repository, [pool.Batch(jobs[:1])])] == [True]
+    names = enumerate((("a", entry.blob), ("b", "b" * 40)))
+    jobs = [protocol.Job(name, f"{name}.py", blob, 1, number) for number, (name, blob) in names]
+    for some, complete in ((jobs, False), (jobs[:1], True)):
+        read = pool.Pool(repository, some)
+        assert [keys for keys, _ in read.build()] == [[job.key for job in some]]
+        assert read.complete is complete
 
 
 USES_THE_ENGINE = """

@@ -1,28 +1,16 @@
-"""Parse what git prints about objects, and read many blobs in batches from one git process."""
+"""Parse what git prints about objects, and cut texts into lines."""
 
 from __future__ import annotations
 
-import subprocess
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.git.running import Running
+    from collections.abc import Mapping
 
 TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is never loaded; it is found by its path only."""
 NUL_WINDOW = 8_000  # git looks for a NUL in as many bytes to decide whether a blob is binary
-MAX_AT_ONCE = 300
-"""Maximum number of ids per request. They fit in a pipe, so git and this process never block on each other."""
-
-
-# Each restart costs a process; a repository with more such objects is hostile or broken.
-_MAX_RESTARTS = 50
-"""Maximum number of objects that may end git, because they are damaged or too large, before the rest stays unread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +38,6 @@ def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
     if kind != b"blob" or mode == b"120000":
         return None
     return Entry(path.decode("utf-8", "surrogateescape"), blob.decode(), int(size) if size.isdigit() else -1)
-
-
-def parse_batch(stream: IO[bytes], most: int) -> Iterator[tuple[str, bytes | None]]:
-    """Read the output of ``git cat-file --batch``, with None for an object that is missing or has more bytes.
-
-    The memory limit of the process is set after its start, so git may print a large object before the limit applies.
-    """
-    while header := stream.readline():
-        content = parse_content(stream, header)
-        yield header.split()[0].decode(), content if content is None or len(content) <= most else None
 
 
 def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
@@ -110,53 +88,3 @@ def last_line(output: bytes) -> str:
     """Return the last line of git's error output."""
     lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "no reason given"
-
-
-class BlobReader:
-    """Reads blobs from one ``git cat-file`` process that stays open."""
-
-    def __init__(self, repository: Repository) -> None:
-        """Start the git process."""
-        self._repository = repository
-        self._restarts = 0
-        self._git = self._start()
-
-    def read(self, blobs: Sequence[str]) -> list[bytes | None]:
-        """Return the contents of at most ``MAX_AT_ONCE`` blobs in order, None for a missing blob."""
-        found = self._read(blobs)
-        while len(found) < len(blobs) and self._restarts < _MAX_RESTARTS:
-            self._restarts += 1
-            self._git.__exit__()
-            self._git = self._start()
-            found += self._read(blobs[len(found) :])
-        return [*found, *[None] * (len(blobs) - len(found))]
-
-    def _start(self) -> Running:
-        return self._repository.start("cat-file", "--batch", stdin=subprocess.PIPE)
-
-    def _read(self, blobs: Sequence[str]) -> list[bytes | None]:
-        """Return the contents up to the first object at which git exits; that object is None."""
-        requests, responses = self._git.stdin, self._git.out
-        assert requests is not None  # noqa: S101 - the process was started with a pipe
-        # The time limit is for one request: the process itself stays open while others parse.
-        self._git.reset_timeout()
-        # git may have exited at an earlier object; the answers below then end early, and ``read`` restarts it.
-        with suppress(BrokenPipeError):
-            requests.write(b"".join(blob.encode() + b"\n" for blob in blobs))
-            requests.flush()
-        found: list[bytes | None] = []
-        for _ in blobs:
-            header = responses.readline()
-            found.append(parse_content(responses, header))
-            # A missing object has a header, and git continues. Without a header, git has exited.
-            if not header or (found[-1] is None and not header.endswith(b" missing\n")):
-                break
-        return found
-
-    def __enter__(self) -> Self:
-        """Return the reader; its process already runs."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self._git.__exit__()

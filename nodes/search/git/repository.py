@@ -19,7 +19,7 @@ from nodes.search.git.objects import (
     decode,
     is_text,
     last_line,
-    parse_batch,
+    parse_content,
     parse_entry,
     printable,
     split_lines,
@@ -38,6 +38,12 @@ _ANSWER = 1_000_000
 """Maximum bytes of a short answer, such as a name."""
 _OBJECT = 60
 """Approximate bytes that git prints for an object's id and size."""
+
+# Each restart costs a process; a repository with more such objects is hostile or broken.
+_MAX_RESTARTS = 50
+"""Maximum number of objects that may end git, because they are damaged or too large, before the rest stays unread."""
+_MISSING = b" missing\n"
+"""The end of git's answer about an object that it does not have."""
 
 logger = logging.getLogger(__name__)
 
@@ -183,39 +189,43 @@ class Repository:
         """Read blobs one by one in the given order; skip a missing one. Cache them if they should be retained."""
         requested = list(blobs)
         known = {blob: content for blob in requested if (content := self.known.get(blob)) is not None}
-        fresh = self._fresh([blob for blob in requested if blob not in known])
-        following = next(fresh, None)
-        # ``_fresh`` yields in the given order without missing blobs, so one step of lookahead joins it with the cache.
+        fresh = self.contents([blob for blob in requested if blob not in known])
         for blob in requested:
-            if blob in known:
-                yield blob, known[blob]
-            elif following and following[0] == blob:
-                if retain:
-                    self.known.keep(blob, following[1], len(following[1]))
-                yield following
-                following = next(fresh, None)
+            found = known[blob] if blob in known else next(fresh)
+            if found is None:
+                continue
+            if retain and blob not in known:
+                self.known.keep(blob, found, len(found))
+            yield blob, found
 
-    def _fresh(self, requested: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        if not requested:
-            return
-        answered = 0
-        for blob, content in self._answers(requested):
-            answered += 1
-            if content is not None:
-                yield blob, content
-        if answered < len(requested):  # in a partial clone, git exits at the first missing blob
-            present = self._sizes()
-            rest = self._answers([blob for blob in requested[answered:] if blob.encode() in present])
-            yield from ((blob, content) for blob, content in rest if content is not None)
+    def contents(self, blobs: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the content of each blob in the given order; None for one that is missing, damaged or too large."""
+        left, present = blobs, None
+        for _ in range(_MAX_RESTARTS):
+            if not left:
+                return
+            done = 0
+            asked = [blob for blob in left if present is None or blob.encode() in present]
+            with self._start_batch(asked) as git:
+                for blob in left:
+                    done += 1
+                    header = git.out.readline() if present is None or blob.encode() in present else _MISSING
+                    content = parse_content(git.out, header)
+                    # The memory limit is set after git's start, so it may print a large object before.
+                    yield None if content is None or len(content) > self.limits.memory else content
+                    # git exits at a damaged object, and in a partial clone at the first that is missing.
+                    if content is None and not header.endswith(_MISSING):
+                        break
+            left, present = left[done:], self._sizes() if present is None and done < len(left) else present
+        yield from (None for _ in left)
 
-    def _answers(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    def _start_batch(self, blobs: Sequence[str]) -> Running:
         # The ids come from a file, not a pipe: git and this process never block on each other.
         with tempfile.TemporaryFile() as ids:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
             # ``--buffer`` avoids a flush per object; all ids are known before.
-            with self.start("cat-file", "--batch", "--buffer", stdin=ids) as git:
-                yield from parse_batch(git.out, self.limits.memory)
+            return self.start("cat-file", "--batch", "--buffer", stdin=ids)
 
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes, or None if it does not exist or is too large to be text."""

@@ -124,10 +124,6 @@ class Running:
                 return self._pipe.stop("bytes")
         return None
 
-    def reset_timeout(self) -> None:
-        """Reset the time limit for the next query to the same process."""
-        self._pipe.reset_timeout()
-
     def finish(self) -> int:
         """Wait for the process to end after its output, and return the exit code."""
         try:
@@ -172,7 +168,7 @@ class _Pipe(io.RawIOBase):
         if process.stdout is None:
             raise ValueError("the output is not a pipe")
         self.cut: Cut | None = None
-        self.remaining = self._seconds = seconds
+        self.remaining = seconds
         self._process = process
         self._most = most
         # ``select.select`` fails for descriptors above 1023, which a busy server has.
@@ -198,9 +194,6 @@ class _Pipe(io.RawIOBase):
         accepted = min(received, self._most)
         self._most -= accepted
         return accepted
-
-    def reset_timeout(self) -> None:
-        self.remaining = self._seconds
 
     def stop(self, why: Cut) -> None:
         """Kill the process; later output is not read."""

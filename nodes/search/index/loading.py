@@ -19,7 +19,7 @@ from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import Columns, select_files
 from nodes.search.index.postings import read_changes, read_log
 from nodes.search.languages.table import language_of
-from nodes.search.parsers.pool import Batch, build, cut_batches
+from nodes.search.parsers.pool import Pool
 from nodes.search.parsers.protocol import Job
 from nodes.search.paths.roles import role_of
 from nodes.search.paths.whose import read_project
@@ -150,16 +150,14 @@ def load_index(
         if previous:
             files.add_known(previous)
         parsed = len(files.missing)
-        batches = cut_batches(list(files.missing.values()))
-        complete = _parse(repository, files, batches, progress)
+        read = _parse(repository, files, progress)
     tree = Tree(listing(), files.columns())
-    complete &= tree.listing.has_history and all(entry.size >= 0 for entry in entries)
+    complete = read.complete and tree.listing.has_history and all(entry.size >= 0 for entry in entries)
     # Complete results only: a fetch may later add objects of a partial clone. It may also add history to a shallow one,
     # so that only the contents of its tree are used again.
     if cache and complete:
         cache.put_tree(f"shallow:{tree_key}" if repository.shallow else tree_key, tree.pack())
-    unparsed = sum(batch.unparsed for batch in batches)
-    loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, unparsed, files.left_out)
+    loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, read.unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
     return loaded
 
@@ -241,15 +239,15 @@ def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
         repository.shortfalls.note("repository.text")
 
 
-def _parse(repository: Repository, files: Assembly, batches: Sequence[Batch], progress: Watcher) -> bool:
-    """Parse the missing files; return whether all of them could be read."""
-    done, complete, total = 0, True, len(files.missing)
-    for batch, columns in build(repository, batches):
-        files.add([job.key for job in batch.jobs], columns)
-        complete &= batch.complete
-        done += len(batch.jobs)
-        progress("parsing", done, total)
-    return complete
+def _parse(repository: Repository, files: Assembly, progress: Watcher) -> Pool:
+    """Parse the missing files."""
+    jobs = [job._replace(number=number) for number, job in enumerate(files.missing.values())]
+    pool, done = Pool(repository, jobs), 0
+    for keys, columns in pool.build():
+        files.add(keys, columns)
+        done += len(keys)
+        progress("parsing", done, len(jobs))
+    return pool
 
 
 def _installed() -> list[str]:

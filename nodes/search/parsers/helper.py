@@ -1,4 +1,4 @@
-"""A child process that parses batches until none is left (``python -m nodes.search.parsers.helper``).
+"""A child process that parses its files one by one (``python -m nodes.search.parsers.helper``).
 
 Each file is written alone, so that nothing is lost if a parser ends the process. A parser may need minutes for a small
 file, and nothing in this process can interrupt it. Therefore the kernel ends the process when a file has used its
@@ -13,11 +13,12 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodes.search.git import Repository
-from nodes.search.git.objects import BlobReader, is_text
+from nodes.search.git.objects import is_text
 from nodes.search.languages.syntax import outline
 from nodes.search.languages.table import language_of
 from nodes.search.parsers.protocol import (
@@ -25,7 +26,6 @@ from nodes.search.parsers.protocol import (
     TOO_MUCH_MEMORY,
     Task,
     Text,
-    claimed,
     deadline,
     frame_of_start,
     frame_of_text,
@@ -42,24 +42,16 @@ PROCESSOR = 300
 """Seconds of processor time of one process, even if no file exceeds its own deadline."""
 
 
-def work(task: Task, reader: BlobReader, output: int) -> None:
-    """Parse while batches are left and the parent lives."""
-    for number, files in _assigned(task):
-        jobs = [task.batches[number][file] for file in files]
-        for file, job, content in zip(files, jobs, reader.read([job.blob for job in jobs]), strict=True):
-            # The parent id changes when the parent ends; then no process reads the results.
-            if os.getppid() != task.parent:
-                return
-            # Before the parser starts: after the kernel has ended the process, only this frame remains.
-            _write(output, frame_of_start(number, file, time.process_time()))
-            text = None if content is None else _text(task, job.path, content)
-            _write(output, frame_of_text(number, file, text))
-
-
-def _assigned(task: Task) -> Iterator[tuple[int, list[int]]]:
-    yield from task.first
-    for claims in task.claims:
-        yield from ((number, list(range(len(task.batches[number])))) for number in claimed(claims))
+def work(task: Task, contents: Iterator[bytes | None], output: int) -> None:
+    """Parse while files are left and the parent lives."""
+    for job, content in zip(task.jobs, contents, strict=True):
+        # The parent id changes when the parent ends; then no process reads the results.
+        if os.getppid() != task.parent:
+            return
+        # Before the parser starts: after the kernel has ended the process, only this frame remains.
+        _write(output, frame_of_start(job.number, time.process_time()))
+        text = None if content is None else _text(task, job.path, content)
+        _write(output, frame_of_text(job.number, text))
 
 
 def _text(task: Task, path: str, content: bytes) -> Text:
@@ -98,12 +90,13 @@ def main() -> None:
     # A child process inherits ignored signals; the kernel must be able to end this process.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     task = load_task(sys.stdin)
-    with BlobReader(Repository(Path(task.directory))) as reader:
-        _limit()  # not earlier: git maps packs, which may need more address space than a parser
-        try:
-            work(task, reader, sys.stdout.fileno())
-        except MemoryError:
-            os._exit(TOO_MUCH_MEMORY)
+    contents = Repository(Path(task.directory)).contents([job.blob for job in task.jobs])
+    first = next(contents, None)
+    _limit()  # not earlier: git maps packs, which may need more address space than a parser
+    try:
+        work(task, chain((first,), contents), sys.stdout.fileno())
+    except MemoryError:
+        os._exit(TOO_MUCH_MEMORY)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A helper process as its parent sees it, and what the two exchange: jobs, texts, a task, claims and frames."""
+"""A helper process as its parent sees it, and what the two exchange: jobs, texts, a task and frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nodes.search.languages.table import outline_without_parser
 from nodes.search.types import Definition, Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 STALL = 180.0
 """Seconds of wall time without progress after which a helper is killed, far beyond the deadline of any file."""
@@ -36,20 +36,18 @@ _HEAD = struct.Struct("<II")
 """Checksum and length of the body of a frame."""
 _AT_ONCE = 4_000_000
 """Maximum bytes per read of an output, unless one frame is larger."""
-_NUMBER = struct.Struct("<I")
 
 
 class FilePosition(NamedTuple):
     """The file that a helper works on."""
 
-    batch: int
-    file: int
+    number: int
     processor: float
     """Seconds of processor time that the helper used before this file."""
 
 
 class Helper:
-    """A child process that parses batches until none is left."""
+    """A child process that parses some files."""
 
     def __init__(self, task: Task) -> None:
         """Start the process.
@@ -57,8 +55,8 @@ class Helper:
         Raises:
             OSError: no process can be started now.
         """
-        self.first = task.first
-        """The batches that it parses first, with the numbers of their files."""
+        self.jobs = task.jobs
+        """Its files."""
         self.last: FilePosition | None = None
         """The last file that the helper is known to have begun; None if none is."""
         # A file instead of a pipe, so that a helper never waits for its parent to read.
@@ -75,19 +73,18 @@ class Helper:
                 stdout=self._output,
                 # A parser that aborts may print its assertion; the exit code is sufficient.
                 stderr=subprocess.DEVNULL,
-                pass_fds=task.claims,
                 # The program may be run from a checkout without being installed.
                 env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )
 
-    def new(self) -> Iterator[tuple[int, int, Text | None]]:
-        """Yield the texts since the last call with the numbers of batch and file; None for a missing blob."""
-        for batch, file, value in self._frames.new():
+    def new(self) -> Iterator[tuple[int, Text | None]]:
+        """Yield the texts since the last call with the numbers of their files; None for a missing blob."""
+        for number, value in self._frames.new():
             self._since = time.monotonic()
             if isinstance(value, float):
-                self.last = FilePosition(batch, file, value)
+                self.last = FilePosition(number, value)
             else:
-                yield batch, file, value
+                yield number, value
 
     def ended(self) -> int | None:
         """Return the exit code, or None while the process runs. Kill a process that makes no progress."""
@@ -129,6 +126,8 @@ class Job(NamedTuple):
     path: str
     blob: str
     size: int
+    number: int = 0
+    """Its position among the jobs of an index."""
 
 
 class Text(NamedTuple):
@@ -143,11 +142,8 @@ class Task(NamedTuple):
     """The content of a helper's standard input."""
 
     directory: str
-    batches: list[list[Job]]
-    first: list[tuple[int, list[int]]]
-    """Batches to parse first, and the numbers of the files in them."""
-    claims: list[int]
-    """Descriptors of files with claims, in the order of use."""
+    jobs: list[Job]
+    """Files to parse."""
     parent: int
     """Id of the process that waits for the result; when it has ended, the helper stops."""
     gave_up: list[str]
@@ -160,8 +156,8 @@ class Task(NamedTuple):
 
 def load_task(stream: IO[str]) -> Task:
     """Parse a task."""
-    directory, batches, *rest = json.load(stream)
-    return Task(directory, [[Job(*fields) for fields in batch] for batch in batches], *rest)
+    directory, jobs, *rest = json.load(stream)
+    return Task(directory, [Job(*fields) for fields in jobs], *rest)
 
 
 def text_without_parser(path: str, content: bytes) -> Text | None:
@@ -186,29 +182,18 @@ def deadline(size: int) -> float:
     return 0.5 + size * 1.5e-6
 
 
-def claims_of(batches: Sequence[int]) -> bytes:
-    """Return the content of a file from which processes claim the numbers of batches."""
-    return b"".join(map(_NUMBER.pack, batches))
-
-
-def claimed(descriptor: int) -> Iterator[int]:
-    """Claim numbers one by one: all processes share the descriptor's offset, which each read advances."""
-    while len(number := os.read(descriptor, _NUMBER.size)) == _NUMBER.size:
-        yield _NUMBER.unpack(number)[0]
-
-
-def frame_of_start(batch: int, file: int, processor: float) -> bytes:
+def frame_of_start(number: int, processor: float) -> bytes:
     """Return the frame that says at which file a helper is, and how many seconds of processor time it used before."""
-    return _packed((batch, file, processor))
+    return _packed((number, processor))
 
 
-def frame_of_text(batch: int, file: int, text: Text | None) -> bytes:
+def frame_of_text(number: int, text: Text | None) -> bytes:
     """Return the frame with the text of a file; None if its blob is missing."""
     if text is None:
-        return _packed((batch, file, None))
+        return _packed((number, None))
     outline = text.outline
     definitions = [(item.name, item.kind, item.start_line, item.end_line) for item in outline.definitions]
-    return _packed((batch, file, (text.content, outline.language, definitions, outline.imports, outline.strings)))
+    return _packed((number, (text.content, outline.language, definitions, outline.imports, outline.strings)))
 
 
 class Output:
@@ -218,15 +203,15 @@ class Output:
         self._descriptor = descriptor
         self._read = 0
 
-    def new(self) -> Iterator[tuple[int, int, float | Text | None]]:
+    def new(self) -> Iterator[tuple[int, float | Text | None]]:
         """Yield the frames written since the last call; an incomplete frame follows in a later call, or never.
 
-        A frame has the numbers of a batch and of a file in it, and what ``frame_of_start`` or ``frame_of_text`` took.
+        A frame has the number of a file, and what ``frame_of_start`` or ``frame_of_text`` took.
         """
         while bodies := self._bodies(os.pread(self._descriptor, self._read_size(), self._read)):
             for body in bodies:
-                batch, file, value = marshal.loads(body)  # noqa: S302 - our own child process wrote it
-                yield batch, file, _text(*value) if isinstance(value, tuple) else value
+                number, value = marshal.loads(body)  # noqa: S302 - our own child process wrote it
+                yield number, _text(*value) if isinstance(value, tuple) else value
 
     def _read_size(self) -> int:
         head = os.pread(self._descriptor, _HEAD.size, self._read)
@@ -247,7 +232,7 @@ class Output:
         return bodies
 
 
-def _packed(value: tuple[int, int, Any]) -> bytes:
+def _packed(value: tuple[int, Any]) -> bytes:
     # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
     body = marshal.dumps(value)
     return _HEAD.pack(crc32(body), len(body)) + body
