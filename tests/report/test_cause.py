@@ -9,7 +9,6 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.terminal import render_terminal
-from bot.server.web.views.answer import answer
 from nodes.agents.writing.compose import _end_of
 from nodes.report import DISAGREE, Citation, CitationAudit, Evaluation, Suspect, TriageReport
 
@@ -44,7 +43,6 @@ def test_no_number_of_the_search_stands_beside_the_claim_of_a_model() -> None:
         MarkdownRenderer(record=record).comment,
         MarkdownRenderer().comment,
         lambda report: render_terminal(report, colour=False),
-        lambda report: str(answer(report, LINKS, record)["confidence"]),
     ):
         assert "%" in renders(by_rules)
         assert "%" not in renders(by_model)

@@ -88,7 +88,6 @@ async def busy(store: Store) -> Busy:
             "home": "/",
             "runs": "/runs",
             "run": run,
-            "evidence": f"{run}/evidence",
             "running": f"/runs/octo/parser/{running.number}/1",
             "waiting": f"/runs/octo/parser/{waiting.number}/1",
             "repositories": "/repositories",

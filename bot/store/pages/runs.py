@@ -31,7 +31,7 @@ from bot.store.pages.rows import (
 )
 from bot.store.runs.feedback import Feedback, read_feedback
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
-from bot.store.runs.outcomes import Outcome, Standing, read_outcome, read_standing
+from bot.store.runs.outcomes import Outcome, read_outcome
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from nodes.evidence import Evidence
 
@@ -209,15 +209,6 @@ class Runs(Table):
         row = await self._row(statement, (run.thread,))
         return int(row[0]) if row else 0
 
-    async def posted(self, issue_key: str) -> str | None:
-        """Return the App's comment on the issue as posted; None if there is none."""
-        statement = """
-            SELECT payload FROM effects
-            WHERE issue_key = ? AND kind = 'sticky' AND subject = '' AND github_id IS NOT NULL
-        """
-        row = await self._row(statement, (issue_key,))
-        return str(row[0]) if row else None
-
     @query
     def context(self, db: Connection, run: RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
@@ -246,7 +237,6 @@ class RunContext:
     outcome: Outcome | None
     """How the report compared with the fix; None unless the issue's last report is this run's."""
     feedback: tuple[Feedback, ...]
-    standing: Standing
     comment_id: int | None
     """Id of the App's comment on the issue."""
 
@@ -270,7 +260,6 @@ def _context(db: Connection, row: RunRow) -> RunContext:
         label_changes=tuple(changes),
         outcome=outcome if outcome is not None and outcome.run == row.number else None,
         feedback=read_feedback(db, key, row.number),
-        standing=read_standing(db, row.repository_key),
         comment_id=sticky[0] if sticky else None,
     )
 

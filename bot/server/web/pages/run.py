@@ -22,10 +22,9 @@ from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.live import event_id, stream
 from bot.server.web.render import environment, render
 from bot.server.web.site import full_run, repository_of, run_of, site_of
-from bot.server.web.views.answer import cited_in, numbered, piece
 from bot.server.web.views.rows import Row, address
-from bot.server.web.views.run import is_harmless, progress
 from bot.server.web.views.run import page as page_of
+from bot.server.web.views.run import progress
 from bot.server.web.views.words import line
 from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow
@@ -33,8 +32,6 @@ from bot.store.pages.runs import FullRun, Runs
 from bot.store.runs.run_events import Visit, load
 
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
-_A_PAGE = 10
-"""Pieces of evidence."""
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _NAMES: dict[str, PageCommandName] = {name: name for name in get_args(PageCommandName)}
 _OFFERED: tuple[PageCommandName, ...] = ("triage", "right")
@@ -49,7 +46,6 @@ def routes() -> list[Route]:
         Route(_RUN, shown),
         Route(f"{_RUN}/command", accept, methods=["POST"]),
         Route(f"{_RUN}/live", live),
-        Route(f"{_RUN}/evidence", evidence),
     ]
 
 
@@ -68,16 +64,13 @@ async def shown(request: Request) -> Response:
     everything = viewer_of(request).is_operator
     visits, others = await _visits(runs, full.row), await runs.of_issue(full.row.issue_key)
     links = _links(request, full)
-    # The stored comment belongs to the issue and shows its latest run, so older runs do not show it.
     is_last = others[-1].number == full.row.number
-    posted = await runs.posted(full.row.issue_key) if is_last else None
     issue = f"{links.server_url}/{links.repository}/issues/{full.row.issue}"
     context = await runs.context(full.row)
     page = page_of(
         full,
         gathered=await runs.evidence(full.row),
         questions=await runs.questions(full.row),
-        posted=posted,
         context=context,
         issue=issue,
         links=links,
@@ -97,23 +90,6 @@ async def shown(request: Request) -> Response:
         is_last=is_last,
         buttons=await buttons(request, full.row, context.origin.author, judged=is_last and full.result is not None),
         seen=event_id(full.row),
-    )
-
-
-async def evidence(request: Request) -> Response:
-    """Show all evidence of a run, ``_A_PAGE`` pieces per page."""
-    full, runs = await full_run(request), site_of(request).store.pages.runs
-    # Evidence of a run that may concern a security issue is shown to the operator only.
-    if not (viewer_of(request).is_operator or is_harmless(full)):
-        raise HTTPException(404)
-    items = numbered(full.result.evidence if full.result else (), await runs.evidence(full.row))
-    pages = max(-(-len(items) // _A_PAGE), 1)
-    at = min(max(_number(request.query_params.get("page", "1")), 1), pages)
-    cited = cited_in(full.result.report) if full.result else frozenset()
-    links = _links(request, full)
-    pieces = [piece(number, one, links, cited) for number, one in items[(at - 1) * _A_PAGE : at * _A_PAGE]]
-    return render(
-        request, "evidence.html", row=Row.of(full.row), pieces=pieces, at=at, pages=pages, gathered=len(items)
     )
 
 
@@ -154,10 +130,6 @@ def _links(request: Request, full: FullRun) -> Links:
         f"{full.row.owner}/{full.row.name}",
         full.sha,
     )
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
 async def accept(request: Request) -> Response:

@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from bot.ports import AskedQuestion
 from bot.report import account
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.difference import differences
 from bot.report.links import Links
-from bot.report.record import read_record
 from bot.report.sanitise import code
 from bot.report.words import count
-from bot.server.web.views.answer import answer, cited_in, numbered, piece
+from bot.server.web.views.evidence import pieces
 from bot.server.web.views.rows import Row
 from bot.server.web.views.words import as_html, label, prose
 from bot.store.pages.runs import FullRun, RunContext
@@ -27,8 +27,6 @@ from nodes.evidence import Evidence
 from nodes.report import TriageReport
 from nodes.state import Metrics, TraceEntry
 
-PIECES = 8
-"""Pieces of evidence on the run's own page; separate pages list all of them."""
 SHOWN_TEXT = 6_000
 """Characters of the issue's text that the page shows."""
 _BEGAN: Mapping[str, str] = {
@@ -58,7 +56,6 @@ def page(
     *,
     gathered: Sequence[Evidence],
     questions: Sequence[AskedQuestion],
-    posted: str | None,
     context: RunContext,
     issue: str,
     links: Links,
@@ -67,29 +64,32 @@ def page(
 ) -> dict[str, Any]:
     """Assemble everything that a run's page shows besides its progress.
 
-    ``posted``: our comment, of the last run only; ``cost``: millionths of a dollar; ``open_to_all``: also of security.
+    ``cost``: millionths of a dollar; ``open_to_all``: also of security.
     """
     shown = open_to_all or is_harmless(full)
     found: dict[str, Any] = {
         "open_to_all": shown,
         "report": None,
-        "answer": None,
         "drafts": (),
         "cost": (),
         "links": links,
         "background": background(context, full.result.report if full.result else None, links, issue) if shown else None,
-        "pieces": _cited(full, gathered, links) if shown else (),
+        "cited": (),
+        "others": (),
         "gathered": len(gathered),
         "questions": questions,
         "dropped_since": full.result is not None and bool(full.result.evidence) and not gathered,
-        "comment": as_html(posted) if posted else None,
+        "comment": None,
     }
-    if full.result is None:
+    report = full.result.report if full.result else None
+    if shown:
+        found["cited"], found["others"] = pieces(report, full.result.evidence if full.result else (), gathered, links)
+    if full.result is None or report is None:
         return found
-    report, dollars = full.result.report, cost / 1_000_000
+    dollars = cost / 1_000_000
     return found | {
         "report": report,
-        "answer": answer(report, links, read_record(*context.standing)) if shown else None,
+        "comment": as_html(_comment(report, links)) if shown else None,
         "score": account.scores(report.evaluation),
         "dropped": account.dropped_claims(report.citation_audit) if shown else (),
         "audit": account.citation_check(full.result),
@@ -98,18 +98,18 @@ def page(
     }
 
 
+def _comment(report: TriageReport, links: Links) -> str:
+    """Return the report's comment; the operator reads what is found about a security problem as that of a bug."""
+    if report.github_comment and report.kind != "security":
+        return report.github_comment
+    shown = report.model_copy(update={"kind": "bug"}) if report.kind == "security" else report
+    return MarkdownRenderer(server_url=links.server_url, repository=links.repository).comment(shown)
+
+
 def _drafts(metrics: Metrics) -> list[tuple[int, float, str]]:
     """Return the drafts by number; those before the last one were rejected, each for its reason."""
     rejected = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
     return list(zip(range(1, len(rejected) + 2), metrics.confidence_history, [*rejected, ""], strict=False))
-
-
-def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> list[dict[str, Any]]:
-    """Return the evidence that the report cites, or the best gathered evidence if it cites none."""
-    cited = cited_in(full.result.report) if full.result else frozenset()
-    items = numbered(full.result.evidence if full.result else (), gathered)
-    chosen = [item for item in items if item[0] in cited] or items
-    return [piece(number, one, links, cited) for number, one in chosen[:PIECES]]
 
 
 class Result(NamedTuple):
