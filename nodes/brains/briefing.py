@@ -162,9 +162,8 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     judged = feedback.on_evidence.evidence if feedback is not None and feedback.on_evidence is not None else None
     answers = frozenset(case.state.evidence[judged:]) if judged is not None else frozenset[str]()
     submitted = case.state.submitted
-    cited = (
-        frozenset(key for item in submitted.cause for key in item.evidence) if submitted is not None else frozenset()
-    )
+    # The rival and what speaks against it, too: a critic judges both.
+    cited = frozenset(submitted.cited) if submitted is not None else frozenset[str]()
     places = frozenset(place.evidence for place in submitted.places) if submitted is not None else frozenset()
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
