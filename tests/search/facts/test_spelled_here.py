@@ -75,6 +75,7 @@ SEARCH = (
         pytest.param("The `limit` is ignored: I get 100 items.", None, id="another-number"),
         pytest.param("The `limit` is ignored since 10.2.", None, id="a-version"),
         pytest.param("The limit is ignored: I get 10 items.", None, id="a-word-that-is-not-marked"),
+        pytest.param("The `x-y` is ignored: I get 10 items.", None, id="letters"),
     ],
 )
 def test_a_setting_and_a_number_lead_to_the_line_with_both(tmp_path: Path, body: str, line: int | None):

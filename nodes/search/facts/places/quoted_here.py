@@ -102,7 +102,9 @@ def lines_of(code: Code, number: int, one: Expression) -> Iterator[int]:
 
 def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
     """Return the lines of code that contain an expression; comments, docstrings and imports do not count."""
-    rarest = max(one.names, key=len)
+    rarest = max(one.names, key=len, default="")
+    if not rarest:
+        return []
     near = [line for line, text in enumerate(lines, 1) if rarest in text and len(text) <= MAX_WIDTH and one.is_in(text)]
     quoted = Docstrings(lines) if near else None
     return [line for line in near if quoted and not quoted.holds(line) and _is_code(lines[line - 1])]
