@@ -223,7 +223,7 @@ _EXAMPLES = {
     "migrate": "triage migrate --dry-run",
     "backup": "triage backup /backups/2026-11-25",
     "action": "triage action",
-    "backfill": "triage backfill octo/feedbox --limit 50 --html plan.html",
+    "backfill": "triage backfill octo/feedbox --limit 50",
     "export": "triage export --repository octo/feedbox > feedbox.jsonl",
     "forget": "triage forget --repository octo/feedbox --dry-run",
     "stats": "triage stats octo/feedbox",

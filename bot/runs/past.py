@@ -116,9 +116,9 @@ async def learn_page(past: PastIssues, github: RepositoryClient) -> ReadingProgr
     return after
 
 
-def is_enough(walk: ReadingProgress, issues: int = ISSUES, pages: int = PAGES) -> bool:
+def is_enough(walk: ReadingProgress) -> bool:
     """Return whether automatic reading is complete."""
-    return walk.finished or walk.seen >= issues or walk.page > pages
+    return walk.finished or walk.seen >= ISSUES or walk.page > PAGES
 
 
 def to_stored(issue: Issue) -> StoredIssue:

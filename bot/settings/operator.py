@@ -22,7 +22,7 @@ from bot.files import is_inside
 from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, read_prices
 from bot.release import schema_address
 from bot.settings import Settings
-from bot.settings.plain import ENV_NAME, HEADER_NAME, HOST_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME
+from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME
 from bot.settings.retired import OPERATOR_KEYS, parse_moved, warn_once
 from bot.settings.yaml_file import ConfigError, notes_on, read_yaml
 from nodes.state import NodeName
@@ -37,7 +37,6 @@ EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
 HeaderName = Annotated[str, StringConstraints(pattern=HEADER_NAME)]
 Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
 Amount = Annotated[float, Field(ge=0, le=1e12)]
-HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
 Spent = Literal["calls", "tokens", "cost", "questions"]
 ModelName = Annotated[str, StringConstraints(pattern=MODEL_NAME)]
 _CALLS = {"low": 8, "normal": 40, "high": 80}

@@ -17,7 +17,6 @@ ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"
 HEADER_NAME = r"^[A-Za-z0-9-]{1,80}$"
 MODEL_NAME = r"^[^\s=,]{1,200}$"
 ONE_LINE = r"^[^\r\n\x00]*$"
-HOST_NAME = r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$"
 
 PATTERNS: Mapping[str, str] = {
     URL: "must be an address that begins with http:// or https://",
@@ -29,7 +28,6 @@ PATTERNS: Mapping[str, str] = {
     HEADER_NAME: "must be the name of an HTTP header",
     MODEL_NAME: "must be the name of a model, without spaces",
     ONE_LINE: "must be one line of text",
-    HOST_NAME: "must be the name of a host, in lowercase letters",
 }
 """What each pattern of a setting requires."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.finding import Finder
     from nodes.search.facts.witness import Witness
     from nodes.search.history.mainline import NamingCommit
-    from nodes.search.history.types import Commit, History, Spot
+    from nodes.search.history.types import History, Spot
     from nodes.search.issue.forms import IssueForm
     from nodes.search.reading.tools import Tools
     from nodes.search.types import Scope
@@ -196,34 +196,6 @@ class Engine:
         from nodes.search.history.mainline import naming
 
         return naming(Log(self.repository, self.commit(commit)), number, project, since)
-
-    def recent(
-        self, commit: str, since: int, limit: int, paths: Sequence[str] = (), *, until: int | None = None
-    ) -> list[Commit]:
-        """Return the latest commits of a history made at a time (seconds since 1970) or later, newest first.
-
-        Args:
-            commit: the last commit.
-            since: the time.
-            limit: how many commits to return at most.
-            paths: only commits that change one of them, if any are given.
-            until: only commits made before this time.
-        """
-        from nodes.search.history.log import Log
-
-        log = Log(self.repository, self.commit(commit))
-        last = log.commit if until is None else log.before(until - 1)
-        if last is None:
-            return []
-        found = log.touching(paths, log.before(since - 1), last, limit) or []
-        return [item for item in found if item.committed >= since and (until is None or item.committed < until)]
-
-    def commit_details(self, commit: str) -> Commit | None:
-        """Return a commit."""
-        from nodes.search.history.log import Log
-
-        sha = self.commit(commit)
-        return next(iter(Log(self.repository, sha).details([sha])), None)
 
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""

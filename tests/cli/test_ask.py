@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.cli.ask.route import read_since, understand
+from bot.cli.ask.route import understand
 from tests.cli.process import triage
 from tests.servers.model_server import says, text_of
 from tests.servers.model_server import serve as serve_model
@@ -163,58 +162,6 @@ def test_a_question_about_a_name_is_answered_by_lines_or_by_nothing(
     (reply,) = session(place, question)
     assert text in reply["text"]
     assert [f"{one['path']}:{one['start_line']}" for one in reply["places"]] == places
-
-
-def test_a_question_about_a_period_is_answered_with_its_commits(place: Path) -> None:
-    questions = (
-        "what changed since 2001-01-01?",
-        "what changed in the last 2 days",
-        "what changed in parse_order since 2001-01-01",
-        "what changed in `orders/export.py` since 2001-01-01",
-        "what changed in the parser since 2001-01-01",
-        "what changed in zzz qqq since 2001-01-01",
-        "what changed in 2001",
-    )
-    every, none, one, export, parser, unknown, long_ago = session(place, "\n".join(questions))
-    assert any("Split orders into lines" in line for line in every["changes"])
-    assert (none["changes"], "I found nothing" in none["text"]) == ([], True)
-    assert any("Split orders into lines" in line for line in one["changes"])
-    assert not any("Split orders into lines" in line for line in export["changes"])
-    assert "of `orders/parser.py` since 2001-01-01" in parser["text"]
-    assert (long_ago["changes"], "no change in 2001" in long_ago["text"]) == ([], True)
-    assert (unknown["changes"], "zzz qqq" in unknown["text"]) == ([], True)
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        pytest.param("what changed last week", "2026-03-04", id="last-week"),
-        pytest.param("what changed yesterday", "2026-03-10", id="yesterday"),
-        pytest.param("changes in the past three days", "2026-03-08", id="in-words"),
-        pytest.param("commits this month", "2026-03-01", id="this-month"),
-        pytest.param("what changed since 2026-02-30", None, id="no-such-day"),
-        pytest.param("what changed in the last release", None, id="no-time"),
-    ],
-)
-def test_a_period_is_parsed(text: str, first: str | None) -> None:
-    since = read_since(text)
-    assert (since.day(date(2026, 3, 11)).isoformat() if since else None) == first
-
-
-@pytest.mark.parametrize(
-    ("text", "first", "end"),
-    [
-        pytest.param("what changed in 2021?", "2021-01-01", "2022-01-01", id="year"),
-        pytest.param("changes during March 2022", "2022-03-01", "2022-04-01", id="month"),
-        pytest.param("what broke in Dec 2022", "2022-12-01", "2023-01-01", id="december"),
-        pytest.param("what changed since 2020", "2020-01-01", None, id="since-a-year"),
-    ],
-)
-def test_a_year_or_a_month_has_an_end(text: str, first: str, end: str | None) -> None:
-    since = read_since(text)
-    assert since is not None
-    assert since.day(date(2026, 3, 11)).isoformat() == first
-    assert (since.end.isoformat() if since.end else None) == end
 
 
 @pytest.mark.parametrize(

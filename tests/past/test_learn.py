@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.server.backfill import learn
-from bot.errors import RateLimitedError, RetryableError, UserError
+from bot.errors import RateLimitedError, RetryableError
 from bot.github.repository import RepositoryClient
 from bot.runs.past import is_enough, learn_page, update_stored_issue
 from bot.store.issues.past_issues import PastIssues, ReadingProgress
@@ -78,21 +77,6 @@ async def test_a_page_that_fails_is_requested_later(
 )
 def test_the_walk_over_past_issues_ends(walk: ReadingProgress, expected: bool) -> None:
     assert is_enough(walk) == expected
-
-
-async def test_the_command_shows_progress_stops_at_its_limit_and_continues(
-    server: GitHubServer, client: RepositoryClient, past: PastIssues, capsys: pytest.CaptureFixture[str]
-) -> None:
-    await learn(past, client, 3)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == [
-        "2 of at most 3 issues",
-        "3 of at most 3 issues",
-        "3 old issues were indexed; older ones were not read",
-    ]
-    server.fail("GET", "/issues", *[LIMITED] * 9)
-    with pytest.raises(UserError, match="wait for 40 s; the same command continues after 3 issues"):
-        await learn(past, client, 50)
 
 
 async def test_an_issue_that_is_read_is_stored_or_deleted_by_its_state(

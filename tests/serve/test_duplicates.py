@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
-from tests.cli.process import triage
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import on_both_databases
 from tests.serve.test_commands import settings
@@ -135,7 +133,7 @@ def kept(app: App, repo: Repo) -> set[int]:
 
 
 def test_issues_from_before_the_app_are_learnt_and_an_edit_is_noticed(
-    app: App, github: GitHubServer, twins: Repo, settings: dict[str, str], tmp_path: Path
+    app: App, github: GitHubServer, twins: Repo
 ) -> None:
     old = github.world.open_issue(twins, TITLE, crash())["number"]
     opened(app, github, twins, "Colours", "The dark colours of the web view are too bright at night for my eyes.")
@@ -148,6 +146,3 @@ def test_issues_from_before_the_app_are_learnt_and_an_edit_is_noticed(
     wait_for(lambda: app.logged("edited", app.key(twins, old)), 15.0, lambda: app.log[-5:])
     last = opened(app, github, twins, "Cron again", AGAIN)
     assert f"Probably the same as [`#{number}`]" in report(app, github, twins, last)
-    done = triage(tmp_path, "backfill", twins.full_name, "--past-issues", "50", **settings)
-    assert done.returncode == 0, done.stderr
-    assert "2 old issues were indexed; no older issues exist" in done.stderr

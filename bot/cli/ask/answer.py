@@ -6,22 +6,19 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
 
-from bot.cli.ask.route import Question, Since, understand
+from bot.cli.ask.route import Question, understand
 from bot.report.words import count as counted
 from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
-from nodes.search.history.types import Commit, History, SuspectCommit, spots_of
+from nodes.search.history.types import History, SuspectCommit, spots_of
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking, Reason
 
 PLACES = 5
-MAX_COMMITS = 20
-"""Maximum number of commits listed for a period of time."""
 LEAST_SURE = 0.4
 """Confidence of the search from which its places are shown; below it, the first one is more often wrong than right."""
 _OF_A_FILE = 0.5
@@ -72,11 +69,10 @@ class Reply:
 class Answerer:
     """Answers questions independently: no question affects the next one's answer."""
 
-    def __init__(self, engine: Engine, sha: str, sources: Sources, today: Callable[[], date] = date.today) -> None:
+    def __init__(self, engine: Engine, sha: str, sources: Sources) -> None:
         self._engine = engine
         self._sha = sha
         self._sources = sources
-        self._today = today
         self._routes: dict[str, Callable[[Question], Reply]] = {
             "where": self._where,
             "owner": self._owner,
@@ -201,8 +197,6 @@ class Answerer:
         return Reply("owner", f"{history.owners[0].name} knows this best.", _places(found)[:2], people[:PLACES])
 
     def _changes(self, question: Question) -> Reply:
-        if question.since is not None:
-            return self._recent(question, question.since)
         history, found = self._past(question)
         if not found.locations:
             return Reply("changes", _NOTHING)
@@ -211,35 +205,6 @@ class Answerer:
             return Reply("changes", f"No change is known: {history.suspicion.explanation or 'nothing was found'}.")
         text = "Suspect changes, not bisected." if history.suspicion.changes else "The latest changes of these lines."
         return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
-
-    def _recent(self, question: Question, since: Since) -> Reply:
-        """Answer with the commits of a period of time, limited to the files that the question names, if any."""
-        paths = self._paths(question)
-        if question.topic and not paths:
-            return Reply("changes", f"I found nothing in this commit that “{question.topic}” names.")
-        start, until = since.seconds(self._today()), since.until()
-        known = self._engine.recent(self._sha, start, MAX_COMMITS, paths, until=until)
-        of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
-        period = since.words if until else _from(since.day(self._today()).isoformat(), since.words)
-        if not known:
-            last = self._engine.commit_details(self._sha)
-            when = f" The commit was made on {_day(last.committed)}." if last else ""
-            return Reply("changes", f"I found nothing: no change{of} {period}.{when}")
-        count = "At least " if len(known) == MAX_COMMITS else ""
-        text = f"{count}{counted(len(known), 'change')}{of} {period}."
-        return Reply("changes", text, changes=tuple(f"{_day(change.committed)} {_line(change)}" for change in known))
-
-    def _paths(self, question: Question) -> tuple[str, ...]:
-        """Return the files that a question about changes names: by path, name in code, file name or matching words."""
-        lookups = self._engine.lookups(self._sha)
-        named = [name for name in question.names if self._engine.exists(self._sha, name)]
-        names = (*question.names, *question.plain)
-        named += [passage.path for name in names for passage in lookups.definitions(name).passages]
-        named = named or lookups.paths_called(question.topic)
-        if question.topic and not named:
-            found = self._found(replace(question, text=question.topic))
-            named = [location.path for location in found.locations[:1]]
-        return tuple(dict.fromkeys(named))[:PLACES]
 
     def _trace(self, question: Question) -> Reply:
         found = self._found(question)
@@ -301,17 +266,5 @@ def _of_fact(fact: Fact) -> Place:
 
 
 def _change(one: SuspectCommit) -> str:
-    return _line(one.commit, "; ".join(reason.text for reason in one.reasons[:1]))
-
-
-def _line(commit: Commit, why: str = "") -> str:
-    return f"{commit.sha[:10]} {commit.subject} ({commit.author}{f'; {why}' if why else ''})"
-
-
-def _day(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds).astimezone().date().isoformat()
-
-
-def _from(day: str, words: str) -> str:
-    """Return a period that has no end, with the words of the question if they do not name the day."""
-    return f"since {day}" if day in words else f"since {day} ({words})"
+    why = "; ".join(reason.text for reason in one.reasons[:1])
+    return f"{one.commit.sha[:10]} {one.commit.subject} ({one.commit.author}{f'; {why}' if why else ''})"

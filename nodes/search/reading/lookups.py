@@ -129,15 +129,6 @@ class Lookups:
         )
         return tuple(filter(None, found))
 
-    def paths_called(self, words: str) -> list[str]:
-        """Return the source files that these words name without suffix; if there are none, the folders of that name."""
-        wanted = {joint.join(words.lower().split()) for joint in ("", "_", "-")}
-        names, roles = self._index.names, self._index.roles
-        source = [n for n, role in enumerate(roles) if role == "source" and n not in self._ignored]
-        files = {number for stem in wanted for number in names.by_stem.get(stem, ())}
-        found = [names.paths[n] for n in source if n in files]
-        return found or sorted({folder for n in source for folder in _folders(names.paths[n], wanted)})
-
     def references(self, name: str, most: int = REFERENCES) -> Lookup:
         """Return lines that contain a name as a whole word, without its definitions; code comes before prose."""
         wanted = name_parts(name)
@@ -261,12 +252,6 @@ def symbol_at(source: Source, line: int) -> str | None:
     """Return the name of the innermost definition around a line."""
     row = source.index.definition_at(source.number, line)
     return source.index.name_of(row) if row is not None else None
-
-
-def _folders(path: str, names: Collection[str]) -> Iterator[str]:
-    """Yield the folders above a path that have one of the names, in lower case."""
-    parts = path.split("/")
-    return ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts[:-1]) if part.lower() in names)
 
 
 def _terms(text: str) -> set[str]:

@@ -1,19 +1,15 @@
-"""The plan of a backfill: which issues, what it costs, and its page in HTML."""
+"""The plan of a backfill: which issues, and what it costs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
-
-from jinja2 import Environment
 
 from bot.github.repository import RepositoryClient
 from bot.limits.writes import PER_HOUR, PER_MINUTE
 from bot.ports import Issue
-from bot.report.sanitise import plain
 from bot.report.words import count
 from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
@@ -22,14 +18,8 @@ from bot.store.runs.usage import RunCost
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
 from bot.worker.publish.wanted import reason_to_skip
-from nodes.agents.writing.past_issues import READ
 
 State = Literal["to triage", "triaged", "queued", "left alone"]
-_READS = 5
-"""Read requests for one issue: the configuration, the issue twice, the newest commit, the labels."""
-_A_PAGE = 100
-READS_PER_HOUR = 5_000
-"""GitHub's limit for an installation; larger ones may have a higher one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +72,6 @@ class Plan:
         """The fewest and the most writes to GitHub."""
         least, most = self.writes_of_one
         return least * len(self.fresh), most * len(self.fresh)
-
-    @property
-    def reads(self) -> int:
-        """The maximum number of read requests."""
-        pages = sum(-(-(issue.comments or 0) // _A_PAGE) for issue in self.fresh)
-        return len(self.fresh) * (_READS + READ) + pages
 
     @property
     def seconds(self) -> float:
@@ -143,7 +127,6 @@ def _costs(plan: Plan) -> Iterator[str]:
     yield f"writes to GitHub: {least} to {most} (mode {plan.config.mode}, at most {of_one} for an issue)"
     if most:
         yield f"time: at least {_time(plan.seconds)} for {most} writes, at {PER_HOUR} an hour"
-    yield f"reads from GitHub: up to {plan.reads}, of {READS_PER_HOUR} an hour"
     days = -(-len(plan.fresh) // plan.most_a_day) if plan.most_a_day else 1
     if days > 1:
         yield f"limit: {plan.most_a_day} runs a day, so {days} days"
@@ -166,11 +149,3 @@ def _model(plan: Plan) -> str:
 def _time(seconds: float) -> str:
     hours, minutes = divmod(int(seconds // 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "some seconds"
-
-
-def draw_page(plan: Plan) -> str:
-    """Return the page: the plan, and a row for each listed issue."""
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["plain"] = plain
-    text = resources.files(__package__).joinpath("backfill.html").read_text(encoding="utf-8")
-    return environment.from_string(text).render(plan=plan, facts=describe(plan))
