@@ -40,7 +40,6 @@ COMMANDS = {
     "forget": ("server.stored", "Delete all stored data of one repository."),
     "stats": ("server.reports", "Compare the server's reports with the merged fixes."),
     "jobs": ("server.jobs", "List failed jobs, and retry them."),
-    "token": ("server.access", "Create, list and revoke tokens for the HTTP API."),
     "replay": ("server.jobs", "Show which jobs a saved delivery leads to."),
     "schema": ("local.plain", "Print the JSON Schema of `run --format json`."),
     "mcp": ("local.mcp", "Serve the engine to coding agents over MCP."),

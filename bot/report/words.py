@@ -5,20 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from nodes.report import NotFoundReason
-
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
-NOT_FOUND: Final[dict[NotFoundReason, str]] = {
-    "no_candidates": "no code in this commit matches what the issue says",
-    "only_weak_candidates": "the evidence is too weak to name a cause",
-    "several_equal_candidates": "several places match equally well",
-    "claims_failed_checking": "what was claimed did not pass checking and was dropped",
-    "not_a_bug_report": "this does not report a fault in the code",
-    "text_too_short": "the text is too short to search by",
-    "code_not_readable": "nothing was searched",
-    "not_searched": "the code was not searched",
-    "search_and_model_disagree": "the search and the model disagree",
-}
 SECURITY: Final = (
     "**This may describe a security problem.** Please do not add details here. "
     "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."

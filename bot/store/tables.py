@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
-from bot.store.access import ApiTokens, EndedSessions, StoredPermissions, Tenant
+from bot.store.access import EndedSessions, StoredPermissions, Tenant
 from bot.store.databases.database import Connection, Database, Keyed, query
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
@@ -67,7 +67,6 @@ class Store:
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
         self.api_runs = ApiRuns(self._database)
-        self.api_tokens = ApiTokens(self._database)
         self.ended_sessions = EndedSessions(self._database)
         self.pages = Pages(self._database)
         self.pruning = Pruning(self._database)

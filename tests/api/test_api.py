@@ -10,9 +10,11 @@ import pytest
 
 from bot.errors import JobTakenOverError
 from bot.jobs import ApiRun
-from bot.server.api.openapi import openapi
+from bot.release import released
+from bot.server.api.openapi import SCHEMAS, openapi
 from bot.store.runs.api_runs import MAX_UNFINISHED
 from tests.api.conftest import ISSUE, TOKEN, Api
+from tests.cli.process import ROOT
 
 TEXT = {"repository": "Octo/FeedBox", "title": "parse_date fails", "body": "It does.", "max_retries": 0}
 
@@ -130,3 +132,14 @@ async def test_an_unexpected_error_reveals_nothing(api: Api) -> None:
     answer = await api.ask()
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "NoneType" not in answer.text
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+async def test_each_schema_is_served_with_an_id(api: Api, name: str) -> None:
+    schema = (await api.http.get(f"/api/v1/schemas/{name}")).json()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$id"] == f"https://github.com/tracehound/tracehound/releases/download/v{released()}/{name}"
+    # The release has the files of this folder, by their names.
+    assert (ROOT / "docs" / "schema" / name).exists()
+    assert len({made()["$id"] for made in SCHEMAS.values()}) == len(SCHEMAS)
+    assert (await api.http.get("/api/v1/schemas/other.json")).status_code == 404

@@ -17,8 +17,7 @@ from tests.cli.process import ROOT, triage
 from tests.support.repositories import make_repository
 
 WRITE = {
-    *("init", "backfill", "replay", "jobs", "forget", "migrate", "backup", "action"),
-    *("app create", "token create", "token revoke"),
+    *("init", "backfill", "replay", "jobs", "forget", "migrate", "backup", "action", "app create"),
 }
 """Commands that change something other than a cache or a file that an option names."""
 

@@ -18,8 +18,8 @@ from starlette.routing import Mount, Route
 from bot.jobs import ApiRun
 from bot.server.api import models
 from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
-from bot.server.api.reading import Access, reading_routes
 from bot.server.connections.bodies import read_body
+from bot.server.web.security import has_bearer_token
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
@@ -35,15 +35,11 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mount:
-    """Mount the API, with public descriptions.
-
-    Runs are requested with TRIAGE_API_TOKEN or the operator's token; a stored token reads one repository.
-    """
+    """Mount the API, with public descriptions. Runs require TRIAGE_API_TOKEN or the operator's token."""
     api = _Api(settings, store, wake)
     routes = [
         Route("/runs", api.create, methods=["POST"]),
         Route("/runs/{id}", api.get, methods=["GET"]),
-        *reading_routes(store, api.access),
         Route(DOCUMENT, _describe, methods=["GET"]),
         Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
@@ -71,13 +67,13 @@ async def _schema(request: Request) -> Response:
 
 class _Api:
     def __init__(self, settings: Settings, store: Store, wake: Callable[[], None]) -> None:
-        self.access = Access(store, settings.triage_api_token, settings.triage_admin_token)
+        self._tokens = (settings.triage_api_token, settings.triage_admin_token)
         self._store = store
         self._wake = wake
 
     async def create(self, request: Request) -> Response:
         """Store a run for a worker and answer 202."""
-        self.access.admit(request)
+        self._admit(request)
         asked, key = await _read(request), _key(request)
         try:
             run = await self._accepted(asked, key)
@@ -93,7 +89,7 @@ class _Api:
 
     async def get(self, request: Request) -> Response:
         """Return the current state of a run."""
-        self.access.admit(request)
+        self._admit(request)
         try:
             run = await self._store.api_runs.get(request.path_params["id"])
         except StoreError:
@@ -101,6 +97,10 @@ class _Api:
         if run is None:
             raise models.ProblemError(404, "the run does not exist, or was deleted")
         return _shown(run, 200)
+
+    def _admit(self, request: Request) -> None:
+        if not has_bearer_token(request, *self._tokens):
+            raise models.ProblemError(401, "send a valid token", headers={"WWW-Authenticate": "Bearer"})
 
     async def _accepted(self, asked: models.RunRequest, key: str | None) -> StoredRun:
         # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.

@@ -1,4 +1,4 @@
-"""Query data for the web pages and the HTTP API, limited to the repositories that the viewer may see."""
+"""Query data for the web pages, limited to the repositories that the viewer may see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.store.pages.runs import Runs
 
 
 class Pages:
-    """All queries of the web pages and the HTTP API."""
+    """All queries of the web pages."""
 
     def __init__(self, database: Database) -> None:
         self.runs = Runs(database)

@@ -1,23 +1,21 @@
-"""Query repositories, and pages of results and outcomes, for the web pages and the HTTP API."""
+"""Query repositories and the outcomes of their reports for the web pages."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
-from bot.store.databases.database import Connection, Table, Value, query
+from bot.store.databases.database import Connection, Table, query
 from bot.store.pages.rows import Keys, visible
 from bot.store.runs.outcomes import OutcomeState
 
 COLUMNS = """
-repositories.repository_key, repositories.host, owner, name, archived, gone,
+repositories.repository_key, owner, name, archived, gone,
 (SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
 (SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
 """
 _ADDED = "count(*) FILTER (WHERE added = 1)"
-_OUTCOME = ("run", "commit", "claimed", "confidence", "state", "rank", "fix", "why", "settled_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,6 @@ class RepositoryRow:
     """One repository."""
 
     key: str
-    host: str
     owner: str
     name: str
     archived: bool
@@ -150,44 +147,8 @@ class Repositories(Table):
             found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(reached.get(day, ()))))
         return found
 
-    async def after(self, keys: Keys, key: str, most: int) -> list[RepositoryRow]:
-        """Return repositories whose key comes after another one, by key."""
-        allowed, parameters = visible("repositories.repository_key", keys)
-        statement = f"""
-            SELECT {COLUMNS} FROM repositories WHERE {allowed} AND repositories.repository_key > ?
-            ORDER BY repositories.repository_key LIMIT ?
-        """
-        return [read_repository(row) for row in await self._rows(statement, (*parameters, key, most))]
 
-    async def outcome_rows(
-        self, key: str, *, state: str = "", after: int | None = None, most: int = 100
-    ) -> list[dict[str, Any]]:
-        """Return outcomes of a repository's reports as the API names their fields, the newest issue first.
-
-        The page follows the issue with the number ``after``.
-        """
-        # Within a repository, keys of issues sort by length and then by text as the numbers do.
-        where, parameters = ["repository_key = ?"], [key]
-        if state:
-            where.append("state = ?")
-            parameters.append(state)
-        values: list[Value] = [*parameters]
-        if after is not None:
-            where.append("(length(issue_key), issue_key) < (?, ?)")
-            values += [len(f"{key}#{after}"), f"{key}#{after}"]
-        statement = f"""
-            SELECT issue_key, named, run_no, sha, claimed, confidence, state, CASE WHEN state = 'scored' THEN rank END,
-                nullif(fix, ''), nullif(why, ''), settled_at
-            FROM outcomes WHERE {" AND ".join(where)} ORDER BY length(issue_key) DESC, issue_key DESC LIMIT ?
-        """
-        rows = await self._rows(statement, (*values, most))
-        return [
-            {**dict(zip(_OUTCOME, row, strict=True)), "issue": int(key.rpartition("#")[2]), "named": json.loads(named)}
-            for key, named, *row in rows
-        ]
-
-
-def read_repository(row: tuple[str, str, str, str, int, int, int, float | None]) -> RepositoryRow:
+def read_repository(row: tuple[str, str, str, int, int, int, float | None]) -> RepositoryRow:
     """Convert a row of ``COLUMNS`` to a repository."""
-    key, host, owner, name, archived, gone, runs, last = row
-    return RepositoryRow(key, host, owner, name, bool(archived), bool(gone), runs, last)
+    key, owner, name, archived, gone, runs, last = row
+    return RepositoryRow(key, owner, name, bool(archived), bool(gone), runs, last)

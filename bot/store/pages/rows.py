@@ -152,27 +152,16 @@ class RunFilter:
 
     repository: str = ""
     """Key of the repository."""
-    issue: int | None = None
-    """Number of the issue; it requires the repository."""
     status: str = ""
     kind: str = ""
     claimed: bool | None = None
-    brain: str = ""
     text: str = ""
     """A part of the title; ASCII letters match in any case."""
-    since: float | None = None
-    until: float | None = None
-    """Matches runs that began before this time."""
     outcome: str = ""
     within: int = 0
     """Matches reports whose first fixed file has at most this rank."""
     fix: str = ""
     """State of the comparison with the fix."""
-
-    @property
-    def issue_key(self) -> str:
-        """Key of the issue; empty if any issue matches."""
-        return "" if self.issue is None else f"{self.repository}#{self.issue}"
 
     def matches(self, row: RunRow) -> bool:
         """Return whether the filter matches a run."""
@@ -180,8 +169,6 @@ class RunFilter:
             (self.repository, row.repository_key),
             (self.status, row.status),
             (self.kind, row.kind),
-            (self.brain, row.brain),
-            (self.issue_key, row.issue_key),
             (self.outcome, row.outcome),
             (self.fix, row.fix),
         )
@@ -189,8 +176,6 @@ class RunFilter:
             all(required in ("", value) for required, value in fields)
             and self.text.lower() in row.title.lower()
             and (self.claimed is None or (row.claimed == self.claimed and row.kind != ""))
-            and (self.since is None or row.began_at >= self.since)
-            and (self.until is None or row.began_at < self.until)
             and (not self.within or (row.fix == "scored" and 1 <= (row.rank or 0) <= self.within))
         )
 
@@ -199,14 +184,10 @@ def conditions_of(run_filter: RunFilter, names: dict[str, str]) -> tuple[list[st
     """Return the conditions for a run, and their parameters; ``names`` are those of its tables."""
     one: Sequence[tuple[str, Value]] = (
         ("{run}.repository_key = ?", run_filter.repository or None),
-        ("{run}.issue_key = ?", run_filter.issue_key or None),
         (f"({STATUS}) = ?", run_filter.status or None),
         ("{run}.kind = ?", run_filter.kind or None),
         ("{run}.kind <> '' AND {run}.claimed = ?", None if run_filter.claimed is None else int(run_filter.claimed)),
-        ("{run}.brain = ?", run_filter.brain or None),
         ("lower({run}.title) LIKE ? ESCAPE '!'", _pattern(run_filter.text) if run_filter.text else None),
-        ("{run}.began_at >= ?", run_filter.since),
-        ("{run}.began_at < ?", run_filter.until),
         (f"({OUTCOME}) = ?", run_filter.outcome or None),
         (f"({FIX}) = ?", run_filter.fix or None),
         (f"({FIX}) = 'scored' AND {{fix}}.rank BETWEEN 1 AND ?", run_filter.within or None),

@@ -71,16 +71,6 @@ class FullRun:
     result: Result | None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredResult:
-    """The stored result of a run."""
-
-    row: RunRow
-    sha: str
-    result: str | None
-    """JSON, as the release that wrote it shaped it; None if the run has no result."""
-
-
 class Runs(Table):
     """The runs of all known repositories."""
 
@@ -181,14 +171,6 @@ class Runs(Table):
         statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? ORDER BY runs.run_no"
         rows = await self._rows(statement, (issue_key,))
         return [read_row(row) for row in rows]
-
-    @query
-    def results(self, db: Connection, rows: Sequence[RunRow]) -> list[StoredResult]:
-        """Return the results of runs, in the order of the runs."""
-        statement = "SELECT sha, result FROM runs WHERE issue_key = ? AND run_no = ?"
-        found = ((row, db.execute(statement, (row.issue_key, row.number)).fetchone()) for row in rows)
-        # The repository's data may have been deleted after the rows were read.
-        return [StoredResult(row, *stored) if stored else StoredResult(row, "", None) for row, stored in found]
 
     async def evidence(self, run: RunRow) -> list[Evidence]:
         """Return the evidence of a run, the best first."""
