@@ -117,6 +117,7 @@ def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
         pytest.param(DISCLOSURES[1::2], 34, id="measured"),
         pytest.param(paraphrases("disclosures")[::2], 70, id="paraphrases-seen"),
         pytest.param(paraphrases("disclosures")[1::2], 61, id="paraphrases-measured"),
+        pytest.param(paraphrases("apart"), 20, id="written-afterwards"),
     ],
 )
 def test_plain_words_of_a_disclosure_withhold_the_place(issues: Sequence[tuple[str, str]], least: int) -> None:
@@ -128,3 +129,60 @@ def test_ordinary_reports_about_rights_keep_their_place() -> None:
     assert [issue[0] for issue in ORDINARY_NEAR if classify(*issue).kind == "security"] == []
     near = [*ORDINARY_NEAR, *paraphrases("ordinary")]
     assert sum(classify(*issue).kind == "security" for issue in near) <= 0.05 * len(near)
+
+
+SETTING = (
+    "I am running version 2.3.1 of the container image on Ubuntu 24.04 with Postgres 16 behind an nginx proxy, "
+    "installed exactly as the guide describes, with the default configuration and nothing else changed. "
+)
+
+
+@pytest.mark.tried("security reports in plain words, which get no public pointer")
+def test_a_disclosure_below_a_long_description_of_the_setting_is_recognised() -> None:
+    issues = (*DISCLOSURES[1::2], *paraphrases("disclosures")[1::2], *paraphrases("apart"))
+    assert sum(classify(title, SETTING + body).kind == "security" for title, body in issues) >= 75
+
+
+DENSE = [
+    pytest.param(
+        "Sidebar: active entry and panel dividers are hard to see in the dark theme",
+        "The detail view, the editor and the split pane share a pattern that draws the active row with the colour of "
+        "the hover state, and the dividers with an alpha of 0.05. The admin list inherits it. Replace both with "
+        "tokens of the theme, and let the account menu use the same ones.",
+        id="colours",
+    ),
+    pytest.param(
+        "Dispatcher has no TOCTOU guard when a worker dies between check and action",
+        "The sweep reads the state of the session, then asks whether the agent is alive, then acts on the first "
+        "answer. In the window a restarted agent is counted as dead and its task is handed out again.",
+        id="race",
+    ),
+    pytest.param(
+        "Unable to see other users when sharing an album",
+        "Since the update the dialog stays empty, so nothing can be shared. Two accounts exist.",
+        id="lacks-access",
+    ),
+    pytest.param(
+        "Making an external library visible to other users: is it not working?",
+        "My wife's account does not list the folder although it is shared.",
+        id="wants-others-to-see",
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "body"), DENSE)
+def test_a_dense_report_of_an_ordinary_defect_keeps_its_place(title: str, body: str) -> None:
+    assert classify(title, body).kind != "security"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Users who cannot log in can see other users' files",
+        "Guests should not be able to see other users",
+        "TOCTOU lets a local user replace the file before it is opened",
+        "Every upload is visible to other users",
+    ],
+)
+def test_access_that_somebody_has_and_should_not_is_no_lack_of_access(title: str) -> None:
+    assert classify(title, "").kind == "security"

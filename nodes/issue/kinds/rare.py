@@ -24,6 +24,10 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:'[a-z]+)?|\d+|\.\./|&&|[$;<{{`'=*]")
 READ_FOR_ACCESS = 600
 """Characters of prose whose first sentences are read."""
+USUAL_LENGTH = 150
+"""Characters of the openings that the model was trained with; each such length above it needs 1 more of the score."""
+SURE_IN_A_SENTENCE = 2.5
+"""The minimum score of the title and one sentence alone, which a long opening may bury."""
 SURE_BESIDE_ERROR = 1.0
 """The minimum score of a disclosure whose opening names an exception; most of such reports are of a crash."""
 _ERROR_NAME = re.compile(r"[a-z]{3}(?:error|exception)\b", re.IGNORECASE)
@@ -102,7 +106,11 @@ _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
 def opening_of(title: str, prose: str) -> str:
     """Return the title and the first sentences of the prose."""
-    return f"{title}. {' '.join(_SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3])} "
+    return f"{title}. {' '.join(_first_sentences(prose))} "
+
+
+def _first_sentences(prose: str) -> list[str]:
+    return _SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3]
 
 
 def disclosure_terms(opening: str) -> dict[Field, frozenset[str]]:
@@ -126,8 +134,11 @@ def _stems(token: str) -> Sequence[str]:
 def _tells_access(title: str, prose: str) -> bool:
     """Return whether the title and the first sentences say in plain words who reaches what without a right."""
     model, opening = load_model(DISCLOSURES, ("disclosure",)), opening_of(title, prose)
-    needed = SURE_BESIDE_ERROR if _ERROR_NAME.search(opening) else 0.0
-    return model.scores(disclosure_terms(opening))[0] > needed
+    least = SURE_BESIDE_ERROR if _ERROR_NAME.search(opening) else 0.0
+    if model.scores(disclosure_terms(opening))[0] > max(least, len(opening) / USUAL_LENGTH - 1):
+        return True
+    alone = (disclosure_terms(f"{title}. {sentence} ") for sentence in _first_sentences(prose))
+    return any(model.scores(terms)[0] > least + SURE_IN_A_SENTENCE for terms in alone)
 
 
 def _is_described(prose: str) -> bool:
