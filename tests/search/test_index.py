@@ -52,7 +52,7 @@ def test_a_term_is_found_where_it_is(tmp_path):
     assert index.name_of(int(index.chunk_def[matches.chunk[0]])) == "f3"
 
 
-@pytest.mark.parametrize("times", [1, 254, 255, 256, 70_000])
+@pytest.mark.parametrize("times", [1, 254, 255, 256, 60_000])
 def test_every_occurrence_of_a_term_is_counted(tmp_path, times):
     index = index_of(tmp_path, {"a.txt": "other\n", "b.txt": "again " * times, "c.txt": "again"})
     matches = index.match([term_hash("again"), term_hash("other")])

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, combined_files, ranges, starts
+from nodes.search.index.columns import COLUMNS, GROUPS, Columns, combined_files, ranges, starts
 from nodes.search.index.postings import Changes, Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.languages.table import has_grammar
@@ -60,7 +60,8 @@ class Index:
         self.changes = files.changes
         columns, values = tree.columns, tree.columns.values
         self._first_meta, self._metas = columns.firsts("meta"), values["metas"]
-        self._join_posts(columns)
+        self._first_post = starts(values["chunk_posts"])
+        self._post_hash, self._post_count = values["post_hash"], values["post_count"]
         self.chunk_file, self.chunk_length = columns.owners("chunk"), values["chunk_length"]
         self.chunk_start, self.chunk_end = values["chunk_start"], values["chunk_end"]
         self.def_file, self.first_def = columns.owners("definition"), columns.firsts("definition")
@@ -71,14 +72,6 @@ class Index:
         local = values["chunk_def"]
         # Records contain local numbers, because the position of a file in the commit is unknown when it is parsed.
         self.chunk_def = np.where(local >= 0, local + self.first_def[self.chunk_file], -1).astype(np.int32)
-
-    def _join_posts(self, columns: Columns) -> None:
-        values = columns.values
-        self._first_post = starts(values["chunk_posts"])
-        self._post_hash, self._post_count = values["post_hash"], values["post_count"]
-        # Counts take one byte each. The few that do not fit are in a second, sorted list.
-        self._much_post = values["much_post"] + columns.firsts("post")[columns.owners("much")]
-        self._much_count = values["much_count"]
 
     @property
     def memory(self) -> int:
@@ -138,13 +131,7 @@ class Index:
         term, exact = lookup(query, self._post_hash[near])
         rows = near[exact]
         chunk = np.searchsorted(self._first_post, rows, "right") - 1
-        return Matches(term[exact], chunk.astype(np.int32), self._counts(rows))
-
-    def _counts(self, rows: npt.NDArray[np.int64]) -> Ints:
-        counts = self._post_count[rows].astype(np.int32)
-        much = np.flatnonzero(counts == MUCH)
-        counts[much] = self._much_count[np.searchsorted(self._much_post, rows[much])]
-        return counts
+        return Matches(term[exact], chunk.astype(np.int32), self._post_count[rows].astype(np.int32))
 
 
 def unpack_tree(packed: bytes | None) -> Tree | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
     Numbers = npt.NDArray[np.int64]
 
-GROUPS = ("chunk", "definition", "string", "post", "much", "meta", "mark")
+GROUPS = ("chunk", "definition", "string", "post", "meta", "mark")
 """Kinds of rows; each file has its own number of rows of each kind."""
 COLUMNS = {
     "chunk_start": ("chunk", "<i4"),
@@ -30,16 +30,13 @@ COLUMNS = {
     "def_end": ("definition", "<i4"),
     "string_hash": ("string", "<u4"),
     "string_line": ("string", "<i4"),
-    "much_post": ("much", "<i4"),  # relative to the file's first posting
-    "much_count": ("much", "<i4"),
     "post_hash": ("post", "<u4"),
-    "post_count": ("post", "u1"),  # MUCH if the count is in much_count
+    "post_count": ("post", "<u2"),  # at most MUCH
     "metas": ("meta", "u1"),
     "marks": ("mark", "u1"),
 }
 """Group and type of each column."""
-# The largest value of one byte means that the real count is in ``much_count``.
-MUCH = 255
+MUCH = (1 << 16) - 1
 LEAST = 30
 """Minimum number of definitions of a combined file; smaller files may share names by chance."""
 LEAST_OF_PART = 3

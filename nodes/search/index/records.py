@@ -155,8 +155,6 @@ def _chunks(vocabulary: Vocabulary, outlines: Sequence[Outline], texts: Sequence
     found = count_postings(vocabulary, list(_texts(cut, texts, lines)), _names(cut, outlines), NAME_WEIGHT)
     kept = found.distinct > 0  # chunks without terms, such as blank lines between two functions, are not results
     of_file = np.repeat(cut.file, found.distinct)
-    much = np.flatnonzero(found.counts >= MUCH)
-    posts = np.bincount(of_file, minlength=len(texts))
     return {
         "chunk": np.bincount(cut.file[kept], minlength=len(texts)),
         "chunk_start": cut.start[kept],
@@ -164,12 +162,9 @@ def _chunks(vocabulary: Vocabulary, outlines: Sequence[Outline], texts: Sequence
         "chunk_def": cut.definition[kept],
         "chunk_length": found.lengths[kept],
         "chunk_posts": found.distinct[kept],
-        "post": posts,
+        "post": np.bincount(of_file, minlength=len(texts)),
         "post_hash": found.hashes,
         "post_count": np.minimum(found.counts, MUCH),
-        "much": np.bincount(of_file[much], minlength=len(texts)),
-        "much_post": much - starts(posts)[of_file[much]],
-        "much_count": found.counts[much],
     }
 
 
