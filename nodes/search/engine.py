@@ -103,6 +103,7 @@ class Engine:
 
         ranking = ranking or self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
+        self.repository.list_together(ranking.commit, paths)
         witness = self._witness(ranking.commit, query.title, query.body, *query.extra)
         facts = _verified(self._facts(query, paths, witness, FINDERS), paths, witness)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))

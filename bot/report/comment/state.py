@@ -22,7 +22,7 @@ Text = Annotated[str, StringConstraints(max_length=2_000)]
 
 class _Part(BaseModel):
     # Keys of later versions are ignored, because a comment may be older or newer than the program that reads it.
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class StatePlace(_Part):

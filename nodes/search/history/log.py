@@ -135,12 +135,19 @@ class Log:
 
     def details(self, shas: Iterable[str]) -> list[Commit]:
         """Return commits by their SHAs, with every file they change; missing commits are left out."""
-        requested = list(dict.fromkeys(shas))
+        requested, known = list(dict.fromkeys(shas)), self.repository.known
+        for sha in requested:
+            # Another history of this commit may have read them; authors depend on its mailmap.
+            if sha not in self._commits and (commit := known.get(("commit", self.commit, sha))) is not None:
+                self._commits[sha] = commit
         query = "".join(checked(sha) + "\n" for sha in requested if sha not in self._commits)
         if query:
             # -M100% compares only blob ids; a lower threshold would read the blobs.
             found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=query.encode())
-            self._commits.update((entry.sha, self._commit(entry)) for entry in parse_log(found or b""))
+            for entry in parse_log(found or b""):
+                commit = self._commits[entry.sha] = self._commit(entry)
+                size = 1_000 + len(commit.body) + 100 * len(commit.files)
+                known.keep(("commit", self.commit, entry.sha), commit, size)
         # In the requested order; a shallow or partial clone lacks some commits.
         return [self._commits[sha] for sha in requested if sha in self._commits]
 
