@@ -10,6 +10,7 @@ from nodes.context import Case, CodePort, Context
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.names.read_here import FLAG
 from nodes.search.facts.places.expressions import FAILED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
@@ -22,7 +23,7 @@ PLACES = 5
 TOO_THIN = "The report has no code and no message, and names no file or function; so no place in the code is named."
 THIN, LONGEST_THIN = 30, 4_000
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by, and
-maximum characters of it that are read for a command that failed."""
+maximum characters of it that are read for an option or a command that failed."""
 
 
 def reporter_query(case: Case, limit: int) -> Query:
@@ -38,8 +39,9 @@ def is_thin(case: Case) -> bool:
     """Return whether an issue names no part of the program and no range of versions, in few words."""
     facts = case.facts
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
-    failed = any(FAILED.match(line) for line in case.body[:LONGEST_THIN].splitlines())
-    return facts.words <= THIN and not failed and not any(names) and not names_a_range(case.title, case.body)
+    body = case.body[:LONGEST_THIN]
+    named = FLAG.search(f"{case.title}\n{body}") or any(FAILED.match(line) for line in body.splitlines())
+    return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
 
 
 def _files(paths: Sequence[str]) -> tuple[str, ...]:

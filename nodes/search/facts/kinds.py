@@ -11,6 +11,7 @@ from nodes.search.facts.changes import changed_in, fixed_since, named_change, on
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
+    decided_here,
     defined_once,
     documented_here,
     outside,
@@ -52,6 +53,7 @@ FINDERS: tuple[Finder, ...] = (
     quoted_here.find,
     error_form.find,
     outside.find,
+    decided_here.find,
     spelled_here.find,
     labelled_here.find,
     worded_here.find,
@@ -80,7 +82,9 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "quoted_here": lambda fact, witness: _finder_of(fact).check(fact, witness),
     "defined_once": defined_once.check,
     "built_here": built_here.check,
-    "read_here": read_here.check,
+    "read_here": lambda fact, witness: (decided_here if decided_here.is_decided(fact) else read_here).check(
+        fact, witness
+    ),
     "default_here": read_here.check,
     "guarded_by": guarded_by.check,
     "called_from": called_from.check,

@@ -43,6 +43,22 @@ def test_a_route_leads_to_the_string_of_the_code(tmp_path: Path, path: str, code
     assert (found.line, found.strong) == (line, True)
 
 
+VALUES = [
+    pytest.param("The default zone-v2-west is gone.", [1], id="words-and-a-number"),
+    pytest.param("区域默认为zone-v2-west，已停用", [1], id="in-a-language-without-spaces"),
+    pytest.param("The default zone-v2-west-b is gone.", [], id="a-longer-value"),
+    pytest.param("The default zone-v-west is gone.", [], id="without-a-number"),
+    pytest.param("See zone-v2-west.md for it.", [], id="a-file"),
+]
+
+
+@pytest.mark.parametrize(("text", "lines"), VALUES)
+def test_a_value_leads_to_the_string_of_the_code(tmp_path: Path, text: str, lines: list[int]):
+    files = {"a.py": "ZONE = 'zone-v2-west'\nOLD = 'zone-v-west'\n"}
+    found = of_kind(facts_of(tmp_path, files, "Zones", text), "quoted_here")
+    assert [(fact.line, fact.unclaimed) for fact in found] == [(line, True) for line in lines]
+
+
 @pytest.mark.parametrize("text", ["`zones/a.py` fails", "zones/table fails"])
 def test_a_path_is_no_route(tmp_path: Path, text: str):
     files = {"a.py": "def f(z):\n    return z == 'the zones/read of all' or z == 'zones/a.py' or z == 'zones/table'\n"}

@@ -34,7 +34,7 @@ SHORTEST = 4
 MAX_FILES = 8
 """Maximum number of own files with a similar name; if there are more, they are not read."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
-_FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
+FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
 """An option in prose, which needs no mark-up to be one."""
 _DECLARES = (
     r"(?:add_argument|add_option|addOption|[Oo]ption|opt|with_name|[Aa]rg(?:ument)?|new|long|flag|[A-Z]\w{{0,20}}VarP?"
@@ -56,7 +56,7 @@ _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 """An option with its value."""
 _QUOTED = re.compile(r"[\"'][\w.-]{3,80}[\"']")
 # System information and examples in reports have these in code spans, and no option is meant.
-_MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
+MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|!?\[))|//|\*|/\*|--\s|\"\"\"|''')")
 IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
 """A line that makes names of other files known."""
@@ -101,10 +101,10 @@ def _wanted(inquiry: FinderInput) -> list[str]:
     """Return the contents of code spans that have no definition, and options written with dashes."""
     code = inquiry.code
     found, assigned_names = dict[str, None](), set[str]()
-    flags = (flag for line in (inquiry.issue.title, *inquiry.issue.prose) for flag in _FLAG.findall(line))
+    flags = (flag for line in (inquiry.issue.title, *inquiry.issue.prose) for flag in FLAG.findall(line))
     # Outside code spans such names are mostly words: 27 % were right, in spans 60 %.
     for text in (*inquiry.issue.spans, *flags):
-        if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not _MACHINE.fullmatch(text):
+        if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not MACHINE.fullmatch(text):
             found[text] = None
         elif assigned := _SET.match(text):
             found[assigned[1]] = None

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.inquiry import Issue
 
-SHORTEST, LONGEST = 4, 160
-"""Minimum and maximum length of an expression, in characters."""
+SHORTEST, SHORTEST_VALUE, LONGEST = 4, 8, 160
+"""Minimum length of an expression and of a value of prose, and maximum length, in characters."""
 RAREST = 3
 """Minimum length of a word that is looked up."""
 _STRING = r"(?:\"[^\"\n\\]{1,120}\"|'[^'\n\\]{1,120}')"
@@ -46,6 +46,11 @@ FAILED = re.compile(
 """The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
 """A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
+_VALUE_IN_PROSE = re.compile(
+    r"(?<![A-Za-z0-9_./:@#%&=-])(?=[A-Za-z0-9.-]{0,60}[0-9])[A-Za-z][A-Za-z0-9]{0,30}(?:[-.][A-Za-z0-9]{1,30}){1,6}"
+    r"(?![A-Za-z0-9_/@:=-]|\.[A-Za-z0-9])"
+)
+"""A value that code may have as a whole string, such as the name of a model: words and numbers with hyphens or dots."""
 _FILE = re.compile(r"\.\w{1,5}$")
 _TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
 
@@ -59,6 +64,11 @@ class Expression:
     """Whether it is in a code span."""
     whole: bool = False
     """Whether only a string of code that consists of it counts."""
+
+    @property
+    def is_value(self) -> bool:
+        """Return whether it is an unmarked word of prose, which may be data of an example."""
+        return self.whole and not self.marked
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,7 +110,13 @@ def expressions(issue: Issue) -> list[list[Expression]]:
     spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
     prose = ([Expression(item, marked=False)] for line in (issue.title, *issue.prose) for item in _of_prose(line))
     routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))
-    return [item for item in (*spans, *routes, *prose) if item]
+    values = (
+        [Expression(value, marked=False, whole=True)]
+        for line in (issue.title, *issue.prose)
+        for value in _VALUE_IN_PROSE.findall(URL.sub(" ", line[:MAX_LINE]))
+        if len(value) >= SHORTEST_VALUE and not value.isupper() and not is_path(value)
+    )
+    return [item for item in (*spans, *routes, *prose, *values) if item]
 
 
 def _of_span(span: str) -> Iterator[str]:

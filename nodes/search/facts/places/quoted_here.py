@@ -54,15 +54,17 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             ]
             if not places:
                 continue
-            for fact in (
-                _facts(inquiry, judgement, places) if len(places) <= (FEW_STRINGS if judgement.whole else FEW) else ()
-            ):
+            for fact in _facts(inquiry, judgement, places) if len(places) <= _most(judgement) else ():
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
                     yield fact
             # A longer expression says more than its parts.
             if judgement is group[0]:
                 break
+
+
+def _most(one: Expression) -> int:
+    return FEW_STRINGS if one.whole and one.marked else FEW
 
 
 def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
@@ -128,7 +130,7 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         strong = on_first or (len(places) == 1 and one.marked)
         yield Fact(
             "quoted_here", says, one.words, path, line, text, symbol,
-            count=len(places), strong=strong, several=not strong, unclaimed=len(places) > 1,
+            count=len(places), strong=strong, several=not strong, unclaimed=len(places) > 1 or one.is_value,
         )  # fmt: skip
 
 

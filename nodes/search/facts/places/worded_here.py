@@ -37,7 +37,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only line of own code with the longest text that consists of words of the title."""
     title = inquiry.issue.title
     pairs = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS))
-    if not pairs or any(fact.strong and fact.path in inquiry.first[:1] for fact in inquiry.found):
+    if not pairs or any((fact.strong or fact.several) and fact.path in inquiry.first[:1] for fact in inquiry.found):
         return
     hits = _own(inquiry.witness.grep_any(pairs, words=False))
     texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}

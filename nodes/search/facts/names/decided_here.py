@@ -1,0 +1,133 @@
+"""``read_here`` for an option that several places name: the few conditions that test it, or the calls that read it."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN, SYMPTOM
+from nodes.search.facts.names.read_here import FLAG, MACHINE, Docstrings, is_code
+from nodes.search.facts.types import Fact
+from nodes.search.issue.mentions.places import URL
+from nodes.search.issue.query import COMPOUND
+from nodes.search.languages.table import language_of
+from nodes.search.tokens import STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.inquiry import FinderInput, Issue
+    from nodes.search.facts.witness import Hit, Witness
+
+MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
+"""Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
+SHORTEST, MAX_WIDTH = 4, 400
+TESTED, READ = "tested by this condition", "read by this call"
+_TESTS = (
+    r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b.{{0,200}}{0}"
+    r"|{0}\S{{0,9}}\s?(?:&&|\|\||\?\s|==|!=)"
+)
+_READS = (
+    r"(?i:env|get|fetch|read|opt|option|value|config|setting|pref|param|arg|flag|lookup)\w{{0,20}}[!?]?\s?[(\[]{{1,2}}"
+    r"[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
+)
+_NAMED = re.compile(r"(--?)?([A-Za-z_][\w-]{2,60})(?:\s?(?:=|:|==|!=|<=?|>=?)\s?\S.{0,60})?")
+"""An option with or without a value, alone in a code span or in quotes."""
+_QUOTED = re.compile(r"[\"“'\u2018]([A-Za-z_-][\w-]{3,60})[\"”'\u2019]")
+_UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
+_WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
+"""Languages in which a line with a hash may be a condition."""
+_SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the places that test an option of the report, or else read it, if nothing else places the report."""
+    if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
+        return
+    for words in islice(_options(inquiry.issue), MAX_NAMES):
+        verb, held = TESTED, places(inquiry.witness, words, TESTED)
+        if not held:
+            verb, held = READ, places(inquiry.witness, words, READ)
+        yield from _facts(inquiry, words, verb, held) if len(held) <= FEW else ()
+
+
+def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iterator[Fact]:
+    first = dict[tuple[str, str | None], "Hit"]()
+    for hit in held:
+        number = inquiry.code.number(hit.path)
+        if number is not None and not inquiry.code.is_tested(number, hit.line):
+            first.setdefault((hit.path, inquiry.code.symbol(number, hit.line)), hit)
+    for (path, symbol), hit in first.items():
+        rest = f"one of {len(held)} in" if len(held) > 1 else "and by no other in"
+        says = f"`{words}` is {verb} in `{symbol or path}`, {rest} the project's own code."
+        yield Fact(
+            "read_here", says, words, path, hit.line, hit.text.removesuffix("\r"), symbol,
+            count=len(held), strong=len(first) == 1, several=len(first) > 1, unclaimed=True,
+        )  # fmt: skip
+
+
+def _options(issue: Issue) -> Iterator[str]:
+    """Yield the distinct names of options and settings that a report gives, those of the title first."""
+    seen = set[str]()
+    for words in _named(issue):
+        bare = words.lstrip("-")
+        is_word = bare == words and not COMPOUND.search(bare) and "-" not in bare and not bare.isupper()
+        if bare in seen or len(bare) < SHORTEST or bare in BUILT_IN or SYMPTOM.search(bare) or MACHINE.fullmatch(bare):
+            continue
+        if bare.lower() not in STOPWORDS and not (is_word and words not in issue.title) and issue.holds(words):
+            seen.add(bare)
+            yield words
+
+
+def _named(issue: Issue) -> Iterator[str]:
+    spans = [*issue.spans, *_QUOTED.findall(URL.sub(" ", issue.title))]
+    for span in sorted(spans, key=lambda span: span not in issue.title):
+        if found := _NAMED.fullmatch(span.strip()):
+            yield f"{found[1] or ''}{found[2]}"
+    for line in (issue.title, *issue.prose):
+        plain = URL.sub(" ", line[:MAX_WIDTH])
+        yield from FLAG.findall(plain)
+        yield from _UPPER.findall(plain)
+        yield from (words for words in _QUOTED.findall(plain) if COMPOUND.search(words))
+
+
+def places(witness: Witness, words: str, verb: str) -> list[Hit]:
+    """Return the lines of own code that test an option or that read it; too many are none."""
+    held = list["Hit"]()
+    for name in _spellings(words):
+        whole = whole_word(name).pattern
+        does = re.compile((_TESTS if verb == TESTED else _READS).format(whole))
+        called = re.compile(rf"{whole}\s?\(")
+        hits = witness.grep(name, own=True) or ()
+        if len(hits) > MAX_HITS:
+            return []
+        near = (hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit))
+        held += [hit for hit in near if does.search(hit.text) and not called.search(hit.text)]
+    return [hit for hit in held if not Docstrings(witness.lines(hit.path, 1, hit.line)).holds(hit.line)][: FEW + 1]
+
+
+def _is_code(hit: Hit) -> bool:
+    return is_code(hit.text) and (not hit.text.lstrip().startswith("#") or language_of(hit.path) in _WITH_MACROS)
+
+
+def _spellings(words: str) -> list[str]:
+    """Return how code spells an option: with its hyphens, with underscores, and in camel case."""
+    head, *rest = words.lstrip("-").split("-")
+    camel = head + "".join(part[:1].upper() + part[1:] for part in rest)
+    return sorted({"-".join((head, *rest)), "_".join((head, *rest)), camel})
+
+
+def is_decided(fact: Fact) -> bool:
+    """Return whether a fact is about a place that tests or reads an option."""
+    return bool(_SAYS.match(fact.says))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line tests or reads the option, and that as many lines of own code do as stated."""
+    verb = _SAYS.match(fact.says)
+    held = places(witness, fact.words or "-", verb[1]) if verb else []
+    if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
+        return "the line does not test or read the option"
+    return None if len(held) == fact.count else "another number of lines does"

@@ -1,0 +1,92 @@
+"""An option of a report leads to the few conditions that test it, or else to the calls that read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.facts.kinds import verify
+from tests.cli.process import triage
+from tests.search.facts.finding import facts_of, of_kind
+from tests.support.repositories import make_repository
+
+SENDER = """import log
+
+
+def send(mail, options):
+    log.note(options.dry_run)
+    if options.dry_run:
+        return None
+    return mail.post()
+"""
+OPTIONS = """def parse(line):
+    # --dry-run sends nothing
+    return {"dry_run": "--dry-run" in line}
+"""
+LIMIT = 'import os\n\nLIMIT = int(os.environ.get("POST_LIMIT", 3))\n'
+HELP = 'def usage():\n    return "set POST_LIMIT to a number"\n'
+FILES = {"post/send.py": SENDER, "post/options.py": OPTIONS, "post/limit.py": LIMIT, "post/usage.py": HELP}
+TESTED = "`--dry-run` is tested by this condition in `send`, and by no other in the project's own code."
+READ = "`POST_LIMIT` is read by this call in `post/limit.py`, and by no other in the project's own code."
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "place", "says"),
+    [
+        pytest.param("Mail is sent", "I gave --dry-run and it was.", ("post/send.py", 6), TESTED, id="a-condition"),
+        pytest.param("Mail stops", "POST_LIMIT is 9 here.", ("post/limit.py", 3), READ, id="a-variable-without-one"),
+    ],
+)
+def test_an_option_leads_to_what_it_decides(tmp_path: Path, title: str, body: str, place: tuple[str, int], says: str):
+    (fact,) = of_kind(facts_of(tmp_path, FILES, title, body), "read_here")
+    assert ((fact.path, fact.line), fact.says) == (place, says)
+    assert (fact.strong, fact.unclaimed) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("files", "body"),
+    [
+        pytest.param(FILES, "I use a dry-run option.", id="without-its-hyphens"),
+        pytest.param(
+            {**FILES, "post/send.py": SENDER.replace("    if", "    # if")}, "It has --dry-run.", id="no-condition"
+        ),
+        pytest.param(FILES | {f"post/send{n}.py": SENDER for n in range(3)}, "It has --dry-run.", id="many-conditions"),
+        pytest.param({"a.py": "def f(x):\n    if dry_run(x):\n        pass\n"}, "It has --dry-run.", id="a-call"),
+    ],
+)
+def test_other_words_and_places_are_none(tmp_path: Path, files: dict[str, str], body: str):
+    assert [fact for fact in of_kind(facts_of(tmp_path, files, "Mail is sent", body), "read_here") if fact.strong] == []
+
+
+def test_two_conditions_are_both_found(tmp_path: Path):
+    files = FILES | {"post/keep.py": SENDER.replace("send", "keep")}
+    facts = of_kind(facts_of(tmp_path, files, "Mail is sent", "I gave --dry-run and it was."), "read_here")
+    assert {(fact.path, fact.count, fact.several) for fact in facts} == {
+        ("post/send.py", 2, True),
+        ("post/keep.py", 2, True),
+    }
+
+
+def test_the_check_counts_again(tmp_path: Path):
+    (fact,) = of_kind(facts_of(tmp_path, FILES, "Mail is sent", "I gave --dry-run and it was."), "read_here")
+    engine = Engine(tmp_path)
+    sha, text = engine.commit(), "Mail is sent\nI gave --dry-run and it was."
+    assert verify(fact, engine.repository, sha, text) is None
+    assert verify(replace(fact, count=2), engine.repository, sha, text) == "another number of lines does"
+    moved = replace(fact, line=5, text="    log.note(options.dry_run)")
+    assert verify(moved, engine.repository, sha, text) == "the line does not test or read the option"
+
+
+def test_a_report_leads_with_the_condition(tmp_path: Path):
+    make_repository(tmp_path / "post", FILES)
+    options = ("--repo", str(tmp_path / "post"), "--brain", "rules", "--format", "json", "--issue", "-")
+    done = triage(
+        tmp_path, "run", *options, stdin=b"Mail is sent\n\nI gave --dry-run and all the mail was sent anyway.\n"
+    )
+    report = json.loads(done.stdout)["report"]
+    assert report["facts"][report["headline"]]["says"] == TESTED
+    assert (report["statement"], report["root_cause"]) == ("facts", None)
