@@ -62,6 +62,40 @@ def test_other_words_lead_nowhere(tmp_path: Path, files: dict[str, str], title: 
     assert of_kind(facts_of(tmp_path, files, title), "quoted_here") == []
 
 
+PLAYER = """class Player:
+    def __init__(self):
+        self.pause_on_headset_disconnect = True
+
+    def lost(self, device):
+        if self.pause_on_headset_disconnect:
+            device.pause()
+"""
+APART = "Pause of the music fails after a disconnect"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "line"),
+    [
+        pytest.param(APART, "I use a headset.", 6, id="two-of-the-title"),
+        pytest.param(APART, "I use a speaker.", None, id="a-word-is-missing"),
+        pytest.param("Pause of the music fails", "I disconnect a headset.", None, id="one-of-the-title"),
+    ],
+)
+def test_words_apart_lead_to_the_condition_by_a_name(tmp_path: Path, title: str, body: str, line: int | None):
+    found = of_kind(facts_of(tmp_path, {"music/player.py": PLAYER}, title, body), "quoted_here")
+    assert [(fact.line, fact.words, fact.unclaimed) for fact in found] == ([(line, "disconnect", True)] if line else [])
+
+
+def test_words_apart_are_checked_again(tmp_path: Path):
+    (fact,) = of_kind(facts_of(tmp_path, {"music/player.py": PLAYER}, APART, "I use a headset."), "quoted_here")
+    engine = Engine(tmp_path)
+    assert fact.says.startswith(
+        "The words “Pause … headset … disconnect” spell `pause_on_headset_disconnect`, which is in"
+    )
+    for text, wrong in ((f"{APART}\nI use a headset.", False), (f"{APART}\nI use a speaker.", True)):
+        assert (verify(fact, engine.repository, engine.commit(), text) is not None) == wrong
+
+
 SEARCH = (
     "def search(query, client):\n    return client.ask(query, limit=10)\n\n\ndef more(limit: int = 25):\n    pass\n"
 )

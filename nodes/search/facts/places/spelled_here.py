@@ -13,7 +13,7 @@ from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import checked_lines, lines_of
 from nodes.search.facts.types import Fact
 from nodes.search.issue.mentions.places import URL
-from nodes.search.tokens import STOPWORDS
+from nodes.search.tokens import STOPWORDS, WORD, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +26,11 @@ MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
 FEW, MAX_FACTS = 5, 2
 """Maximum number of lines of own code with a name, and of facts of each form."""
-MAX_FILES, MAX_LINES = 5, 100_000
+MAX_FILES, MAX_LINES, MAX_WIDTH = 5, 100_000, 400
 MAX_GROUPS, MAX_VALUES = 60, 6
 """Maximum number of groups of words, and of settings and of values, that are looked up."""
+APART, OF_TITLE, FILES_APART = 3, 2, 3
+"""Minimum number of words apart that spell a name, and of those in the title; number of ranked files that are read."""
 _PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
 """What names have before the words that people use."""
 _PHRASE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
@@ -39,6 +41,9 @@ _DECLARES = (
     r"\b(?:def|fn|func|fun|function|class|struct|enum|interface|let|var|val|const)\s+{0}\b"
     r"|{0}\s*(?::[^=]{{1,60}})?=(?!=)"
 )
+_CONDITION = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b|&&|\|\||\s\?\s|[=!]=")
+_NAME = re.compile(r"(?<![\w$\"'-])[a-z_]\w{7,60}(?![\w$])|(?<![\w$\"'-])[A-Z][A-Z0-9_]{7,60}(?![\w$])")
+_ELLIPSIS = " … "
 _SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
 _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
 _SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
@@ -50,7 +55,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield lines with a name that words spell, or with a setting and its value, if nothing else places the report."""
     if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
         return
-    yield from islice(_spelled(inquiry), MAX_FACTS)
+    spelled = list(islice(_spelled(inquiry), MAX_FACTS))
+    yield from spelled or islice(_apart(inquiry), 1)
     yield from islice(_valued(inquiry), MAX_FACTS)
 
 
@@ -72,6 +78,34 @@ def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
                 taken.append(words)
                 yield fact
                 break
+
+
+def _apart(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the condition by a name that words of the report spell, two of them of the title, longest first."""
+    code, issue, found = inquiry.code, inquiry.issue, dict[str, str]()
+    title = _stems(URL.sub(" ", issue.title))
+    stems = _stems(URL.sub(" ", "\n".join(issue.prose))) | title
+    numbers = [n for path in inquiry.first[:FILES_APART] if (n := code.number(path)) is not None and code.own[n]]
+    for text in (text for n in numbers for text in code.lines(n) if len(text) <= MAX_WIDTH and _CONDITION.search(text)):
+        for name in _NAME.findall(text):
+            parts = parts_of(name)
+            if len(parts) >= APART and stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
+                found[name] = _ELLIPSIS.join(stems[part] for part in parts)
+    for name, words in sorted(found.items(), key=lambda item: -item[1].count(_ELLIPSIS)):
+        if fact := _of_name(inquiry, words, name):
+            yield fact
+
+
+def _stems(text: str) -> dict[str, str]:
+    """Return the plain words of a text by their stems."""
+    plain = (word for word in WORD.findall(text) if word.isascii() and word.isalpha() and word[1:].islower())
+    return {terms_of(word)[0]: word for word in plain if word.lower() not in STOPWORDS}
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the stems of the words of a name that say something."""
+    *parts, _ = terms_of(name) or ("",)
+    return [part for part in dict.fromkeys(parts) if part not in STOPWORDS and part not in _PREFIXES]
 
 
 def _groups(inquiry: FinderInput) -> Iterator[str]:
@@ -118,7 +152,8 @@ def _of_name(inquiry: FinderInput, words: str, name: str) -> Fact | None:
     where = code.symbol(number, line) or code.path(number)
     many = f"one of {len(held)} lines" if len(held) > 1 else "and on no other line"
     says = f"The words “{words}” spell `{name}`, which is in `{where}`, {many} of the project's own code."
-    return _fact(code, says, words, (number, line), len(held)) if number in ranks else None
+    longest = max(words.split(_ELLIPSIS), key=len)
+    return _fact(code, says, longest, (number, line), len(held)) if number in ranks else None
 
 
 def _valued(inquiry: FinderInput) -> Iterator[Fact]:
@@ -158,6 +193,13 @@ def is_spelled(fact: Fact) -> bool:
     return bool(_SPELLS.match(fact.says) or _VALUE.match(fact.says))
 
 
+def _spells(words: list[str], name: str, witness: Witness) -> bool:
+    """Return whether words of the issue spell a name: side by side, or each a part of it."""
+    if len(words) == 1:
+        return name.lower() in _names(words[0])
+    return all(map(witness.mentions, words)) and parts_of(name) == [terms_of(word)[0] for word in words]
+
+
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name or set the value, and that as many lines have the name as stated."""
     words, text = fact.words or "", fact.text or ""
@@ -165,7 +207,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         is_set = re.search(_SET_TO.format(re.escape(words), valued[2]), text)
         return None if is_set and witness.mentions(valued[2]) else "the line does not have the value"
     spelled = _SPELLS.match(fact.says)
-    if spelled is None or spelled[1] != words or spelled[2].lower() not in _names(words):
+    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(_ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
     one = Expression(spelled[2], marked=True)
     paths = sorted({hit.path for hit in witness.grep(spelled[2], own=True) or ()})
