@@ -213,6 +213,9 @@ def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names:
         ("src/net.cの44行目", ("src/net.c", 44)),
         ('Raised at Net.read in file "src/net.ml" (inlined), line 44, characters 1-9', ("src/net.ml", 44)),
         ("src/net.c 1.2:30", None),
+        ("44 open_net ./net.sh", ("net.sh", 44)),
+        ("7 main net.sh", ("net.sh", 7)),
+        ("3 times net.sh", None),
     ],
 )
 def test_a_path_with_its_line(line: str, place: tuple[str, int] | None):

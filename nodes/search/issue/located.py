@@ -75,6 +75,11 @@ _BEFORE = re.compile(
     r"(?:file|[Dd]atei|fichier|archivo|template|script|module|source)?[:\s]{0,3}[\"'`´‘“«(<\[*]{0,3}$"  # noqa: RUF001
 )
 
+_CALLER = re.compile(
+    r"\s{0,8}(?P<line>\d{1,6}) (?:main|source|[\w:@.-]{1,100}(?= [.~\w/-]{0,300}/)) (?=[.~\w/-]{1,300}$)"
+)
+"""What the shell's ``caller`` prints in front of a path: ``142 install ./setup.sh``."""
+_SHELL = (".sh", ".bash", ".bats", ".ksh", ".zsh")
 _ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:fatal |syntax |internal compiler )?error\b", re.IGNORECASE)
 """What a tool prints behind a place at which it stopped."""
 _HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
@@ -169,6 +174,8 @@ def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
     if path.endswith((".R", ".r", ".Rmd")) and (found := _R.match(line, end)):
         return found
     if line.endswith(")") and (found := _MESSAGE.match(line, end)):
+        return found
+    if path.endswith(_SHELL) and not line[end:].strip() and (found := _CALLER.match(line)) and found.end() == start:
         return found
     return _BEFORE.search(line, max(0, start - _REACH), start)
 

@@ -508,3 +508,13 @@ def test_printed_code_that_several_near_lines_have_says_nothing_of_the_line(tmp_
     body = "```\nzones/io.lua:3:1: error: no row\n3 | stop(row)\n```"
     (found,) = of_kind(facts_of(tmp_path, {"zones/io.lua": text}, "It fails", body), "named_here")
     assert found.says.endswith("it does not fit the error at this commit.")
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [pytest.param("src/main.rs", 2, id="a-program"), pytest.param("src/index.js", None, id="a-name-of-most-projects")],
+)
+def test_the_whole_path_of_a_programs_main_file_is_the_projects(tmp_path: Path, path: str, line: int | None) -> None:
+    files = {path: "fn main() {\n    load().unwrap();\n}\n" * 2}
+    found = of_kind(facts_of(tmp_path, files, "It stops at once", f"Location:\n    {path}:2:18"), "named_here")
+    assert [fact.line for fact in found if fact.line] == ([line] if line else [])

@@ -113,6 +113,18 @@ def test_no_frame_is_called_innermost_if_a_function_inside_it_is_gone(tmp_path: 
     assert (found.path, found.strong) == ("pkg/zip.py", True)
 
 
+def test_a_frame_of_a_renamed_function_is_at_the_only_line_with_its_code(tmp_path: Path):
+    code = "def parse_body(text):\n    return text.encode('latin-1')\n"
+    trace = (
+        'Traceback (most recent call last):\n  File "/x/acme/lib/parser.py", line 57, in {}\n    {}\nValueError: no\n'
+    )
+    body = trace.format("decode_body", "return text.encode('latin-1')")
+    (fact,) = of_kind(facts_of(tmp_path, {"lib/parser.py": code}, "Crash", body), "raised_here")
+    assert (fact.path, fact.line, fact.symbol) == ("lib/parser.py", 2, "parse_body")
+    other = trace.format("decode_body", "return text.encode('utf-16')")
+    assert of_kind(facts_of(tmp_path, {"lib/parser.py": code}, "Crash", other), "raised_here") == []
+
+
 def test_a_function_of_a_moved_file_is_found_by_its_only_definition(tmp_path: Path):
     files = {
         "train.py": "def train(batch):\n    loss = compute_loss(batch)\n    return loss\n",

@@ -59,6 +59,33 @@ from nodes.search.issue.stacktraces import find_traces
             [("B.java", 1, "<init>")],
             id="quoted-with-log-prefix",
         ),
+        pytest.param(
+            """Fatal Exception: java.lang.NullPointerException: no view
+       at com.acme.ui.Home.open(Home.kt:57)""",
+            "java.lang.NullPointerException",
+            "no view",
+            [("Home.kt", 57, "open")],
+            id="crashlytics",
+        ),
+        pytest.param(
+            """Fatal Exception: java.lang.IllegalStateException
+View not attached
+com.acme.ui.Home.open (Home.kt:57)
+com.acme.ui.Home$1.run (Home.kt:61)""",
+            "java.lang.IllegalStateException",
+            None,
+            [("Home.kt", 57, "open"), ("Home.kt", 61, "run")],
+            id="crashlytics-without-at",
+        ),
+        pytest.param(
+            """Exception java.lang.RuntimeException:
+  at com.acme.Feed.load (Feed.java:12)
+  at android.app.ActivityThread.main (ActivityThread.java:8000)""",
+            "java.lang.RuntimeException",
+            None,
+            [("Feed.java", 12, "load"), ("ActivityThread.java", 8000, "main")],
+            id="console-of-google",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):
@@ -87,3 +114,7 @@ def test_each_cause_is_a_trace():
 
 def test_module_prefixes_are_dropped():
     assert find_traces("\tat java.base@17/java.util.List.of(List.java:1)")[0].frames[0].module == "java.util.List"
+
+
+def test_a_frame_within_a_sentence_is_no_trace():
+    assert find_traces("It happens in com.acme.ui.Home.open (Home.kt:57) only, not in others (yet)") == []

@@ -26,6 +26,8 @@ MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
 LONGEST_FUNCTION = 200
 """Maximum number of lines of a function in which the line of a frame is looked for by what it did."""
+LEAST_TEXT = 12
+"""Minimum length of a frame's text that alone tells a line of its file."""
 MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
@@ -242,7 +244,7 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
     """Find the frame's text in its function; otherwise use its line number if it is still inside the function."""
     frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
     text = frame_text(issue, trace, frame)
-    spans = _functions(code, number, frame)
+    spans = _functions(code, number, frame) or _renamed(code, number, text)
     # Several classes may have the function; the one that has the frame's text is meant.
     lines = {span: _line_of(code, number, text, span, frame.line or span.start) if text else None for span in spans}
     for span in sorted(spans, key=lambda span: lines[span] is None):
@@ -295,13 +297,26 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
         rows = [row for row in code.definitions("__init__") if int(index.def_file[row]) == number]
     elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
-    found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
+    found = [_span(code, row) for row in rows]
     # Methods of several classes may have one name, and the line of the trace tells them apart.
     found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
     # Without a line, a frame whose function is not found has no place.
     if found or (name and (not line or _names_functions(code, number))):
         return found
     return [_Span(1, len(code.lines(number)), None)]
+
+
+def _renamed(code: Code, number: int, text: str | None) -> list[_Span]:
+    """Return the definition with the only line of a file that is the text of a frame whose function the file lacks."""
+    lines = code.lines(number) if text and len(text) >= LEAST_TEXT else ()
+    held = [line for line, here in enumerate(lines, 1) if normalise_space(here) == text]
+    row = code.index.definition_at(number, held[0]) if len(held) == 1 else None
+    return [] if row is None else [_span(code, row)]
+
+
+def _span(code: Code, row: int) -> _Span:
+    index = code.index
+    return _Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row))
 
 
 def _names_functions(code: Code, number: int) -> bool:

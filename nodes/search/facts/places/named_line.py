@@ -73,6 +73,8 @@ _GENERAL = frozenset(
     example demo model models views program helper helpers""".split()
 )
 """Names of files that most projects have, so that a file of the reporter's own program may be meant."""
+_PROGRAM = re.compile(r".+/main\.(?:rs|go|zig|c|cc|cpp)")
+"""The file of a program in a folder; who names its whole path means the project's, because a library has none."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -247,6 +249,8 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
 def _is_ambiguous(parts: Sequence[str], path: str, shared: int) -> bool:
     """Return whether a file of another project may be meant: the folders differ, or many projects have such a file."""
     # Also with one more folder, unless one of the paths is the end of the other.
+    if _PROGRAM.fullmatch(path) and "/".join(parts) == path:
+        return False
     differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
 

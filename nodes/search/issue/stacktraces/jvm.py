@@ -13,19 +13,31 @@ _INSIDE = re.compile(r"\$(?:_|anonfun\$)?([A-Za-z]\w{0,100}?)(?:_closure|\$)\d{1
 _GENERAL = frozenset({"invokeSuspend", "invoke", "invokeStatic", "doInvoke", "doCall", "call", "apply", "accept"})
 _NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
 _OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
-_LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
+_LEADS = (
+    "Caused by: ",
+    "Suppressed: ",
+    "Wrapped by: ",
+    "[CIRCULAR REFERENCE: ",
+    "FATAL EXCEPTION: ",
+    "Fatal Exception: ",
+)
+_CONSOLE = re.compile(r"Exception (?=[a-z][\w$]{0,80}\.[\w.$]{1,200}:?$)")
+"""The heading of Google's console, below which the message is missing."""
+_BARE = re.compile(r"(?:[a-z][\w$]{0,60}\.){2,12}[A-Z][\w$.]{0,200}\.[\w$<>-]{1,100} ?\(")
+"""The beginning of a frame without ``at``, as in Crashlytics: ``com.acme.ui.Home.open (Home.kt:57)``."""
 _CLASS = re.compile(r"[\w.$]{1,200}$")
 _CLOJURE = re.compile(r"Execution error \((\w{1,80})\) at [\w./$!?*<>-]{1,200} \(([\w./-]{1,200}):(\d{1,7})\)")
 _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 
 
 def _frame(bare: str) -> Frame | None:
-    if not bare.startswith("at "):
+    is_bare = bare.endswith(")") and bool(_BARE.match(bare))
+    if not (is_bare or bare.startswith("at ")):
         return None
-    head, paren, rest = bare[3:].partition("(")
+    head, paren, rest = bare.removeprefix("at ").partition("(")
     place, closed, _ = rest.partition(")")
     # A frame may begin with a class loader and a module: ``app//java.base/java.util…``.
-    module, dot, function = head.rpartition("/")[2].rpartition(".")
+    module, dot, function = head.rstrip().rpartition("/")[2].rpartition(".")
     if not (paren and closed and dot and module):
         return None
     module, function = _written(module, function)
@@ -48,8 +60,9 @@ def _written(module: str, function: str) -> tuple[str, str]:
 def _heading(bare: str) -> Heading | None:
     if thread := _THREAD.match(bare):
         bare = bare[thread.end() :]
-    lead = next((lead for lead in _LEADS if bare.startswith(lead)), "")
-    bare = bare[len(lead) :]
+    console = _CONSOLE.match(bare)
+    lead = console[0] if console else next((lead for lead in _LEADS if bare.startswith(lead)), "")
+    bare = bare[len(lead) :].removesuffix(":" if console else "")
     return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
 
 
