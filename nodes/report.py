@@ -27,8 +27,8 @@ Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
 """The extent of a report's statement about the code (SPEC section 5a): it claims one file; it lists facts and claims no
 file; it names the first place of a confident search; it has only a folded list; it names no place."""
 ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
-"""The basis of a candidate change: the issue names it, gives versions (of one release branch: their days), gives
-only the affected version, or gives no hint."""
+"""The basis of a candidate change: the issue names it, gives versions or dates, gives only the affected version, or
+gives no hint."""
 Line = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 DISAGREE = "The search and the model disagree"

@@ -132,7 +132,7 @@ def locate_command(
     ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or the number of an issue of
     the project that the remote origin names; the last three are read from GitHub.
 
-    No model is called. The same input gives the same ranking, to the byte. With --history, the versions and
+    No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
     range, inconclusive, owners and fingerprints.
     """

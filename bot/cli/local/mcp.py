@@ -132,7 +132,7 @@ class RepositoryTools:
         return [found.model_dump(mode="json") for found in report.related if found.relation != "fixed_by"]
 
     async def suspect_changes(self, issue: str, repository: str = "", rev: str = "HEAD") -> dict[str, Any]:
-        """Find the changes that may have caused a bug, by the versions and places in its report."""
+        """Find the changes that may have caused a bug, by the versions, dates and places in its report."""
         keys = ("suspect_changes", "range", "inconclusive")
         return await self._call(lambda: self._history(issue, repository, rev, keys))
 

@@ -38,7 +38,7 @@ async def add_history(
     """
     if report.kind in _NEEDS_NO_HISTORY or not (report.suspects or case.facts.traces):
         return report, ()
-    # Answers and redirects may name versions or commits too.
+    # Answers and redirects may name versions, dates or commits too.
     answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
     query = Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers))
     try:

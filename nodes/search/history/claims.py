@@ -1,4 +1,4 @@
-"""Extract what an issue says about when it broke (versions and commits), and find the commits that it names."""
+"""Extract what an issue says about when it broke (versions, dates and commits), and find the commits that it names."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
 MAX_NAMED = 5
 """Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 _FORM_LINES = 20
+_OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
 _HEADING = re.compile(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
 """A heading of a form under which a version has a role."""
 _ASKS_VERSION = re.compile("".join(WORDINGS["asks_version"]), re.IGNORECASE)
@@ -33,11 +34,11 @@ _ASKS_VERSION = re.compile("".join(WORDINGS["asks_version"]), re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A version and its role."""
+    """A version or a day, and its role."""
 
     part: Role
     text: str
-    """The version as written."""
+    """The version as written, the day as ``2024-01-31``, or the month as ``2024-01``."""
     name: str = ""
     """The word before it, which may name the product of the version; empty for a function word."""
     certain: bool = False
@@ -61,6 +62,7 @@ class Claims:
     """Everything that an issue says about when it broke, in order of appearance."""
 
     versions: tuple[Claim, ...] = ()
+    days: tuple[Claim, ...] = ()
     commits: tuple[Named, ...] = ()
     numbers: tuple[Named, ...] = ()
     """Numbers of issues and pull requests."""
@@ -82,13 +84,13 @@ def read_claims(title: str, body: str) -> Claims:
     alone = (text for text in sentences(f"{title[:1_000]}\n\n{prose}") if text not in answers.values())
     texts = islice(chain(alone, answers), MAX_SENTENCES)
     written = [(sentence, find_marks(sentence)) for sentence in texts]
-    roles = roles_of([(text, [mark for mark in marks if mark.kind == "version"]) for text, marks in written])
+    roles = roles_of([(text, [mark for mark in marks if mark.kind in ("version", "day")]) for text, marks in written])
     in_text = (found for at, (text, marks) in enumerate(written) for found in _read(text, marks, at, roles))
     found = dict.fromkeys(islice(in_text, MAX_CLAIMS))
-    claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "sha", "number")}
+    claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
     unnumbered = (text for text, marks in written if not any(mark.kind == "version" for mark in marks))
     last = next(filter(None, map(role_of_last, unnumbered)), None)
-    return Claims(claims["version"], claims["sha"], claims["number"], last)  # type: ignore[arg-type]
+    return Claims(claims["version"], claims["day"], claims["sha"], claims["number"], last)  # type: ignore[arg-type]
 
 
 def names_a_range(title: str, body: str) -> bool:
@@ -113,8 +115,11 @@ def _read(
             lead = sentence[: mark.start]
             blamed = is_blamed(lead, sentence[mark.end : end])
             yield mark.kind, Named(mark.text, blamed, in_use=mark.kind == "sha" and not blamed and is_in_use(lead))
-        elif part is not None:
+        elif part is not None and mark.kind == "version":
             yield mark.kind, Claim(part, mark.text, mark.name, mark.certain)
+        # A day in a sentence without such a word is mostly a log's, a release's or a build's date.
+        elif part is not None and _OF_DAYS.search(sentence):
+            yield mark.kind, Claim(part, mark.text)
 
 
 def _answers(body: str) -> Iterator[tuple[str, str]]:

@@ -31,8 +31,8 @@ SAYS = {
 """For each thing that a report says of a version, the words that say it."""
 NEAR = 60
 """Maximum number of characters between a word and the version that it is about."""
-_OTHERS = frozenset(WORDINGS["names"]["others"].split())
-"""Products whose versions are not the project's."""
+_OTHERS = frozenset(("day", *WORDINGS["names"]["others"].split()))
+"""Products whose versions are not the project's; days are compared with each other."""
 _STEM = 5
 """Characters that forms of one word share."""
 _WORD = re.compile(r"[^\W\d_]{4,40}")
@@ -59,7 +59,7 @@ def roles_of(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int,
     """Return the roles of versions, by sentence and offset: as the text compares them, else as their clause says.
 
     Args:
-        sentences: each sentence with its versions.
+        sentences: each sentence with its versions and days.
     """
     roles: dict[tuple[int, int], Role] = {}
     for number, (text, marks) in enumerate(sentences):

@@ -1,9 +1,10 @@
-"""Find versions, SHAs and numbers of changes in prose, and the role of each in the description of a fault."""
+"""Find versions, days, SHAs and numbers of changes in prose, and the role of each in the description of a fault."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from nodes.search.history.contrast import NEAR, WORDINGS, is_cue
@@ -14,11 +15,17 @@ if TYPE_CHECKING:
 
     from packaging.version import Version
 
-MarkKind = Literal["version", "number", "sha"]
+MarkKind = Literal["day", "version", "number", "sha"]
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
 _OTHER_ADDRESS = re.compile(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+_DAY = (
+    r"(?<![A-Za-z0-9.])\d{4}-\d\d-\d\d(?!\w)(?![T ]\d\d:)"
+    r"|(?<![A-Za-z0-9.])20[0-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?!\w)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH},? \d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}(?:st|nd|rd|th)?,? )?\d{{4}}\b"
+)
 _VERSION = (
     # By ASCII letters, because Chinese, Japanese and Korean write words and versions together.
     # A colon is between a word and its version in the tag of an image: ``acme/kettle:1.2.0``.
@@ -31,11 +38,13 @@ _SHA = (
     rf"(?<![\w./-])(?:{_PROJECT}/commits?/)?"
     r"(?P<sha_text>(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[0-9a-f]{7,40})(?![\w-])"
 )
-_MARK = re.compile(f"(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
-_KINDS: tuple[MarkKind, ...] = ("version", "number", "sha")
+_MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
+_KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
 _ADDRESS = re.compile(r"(?:[1-9]\d{1,2}|0)(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
 _IN_PATH = re.compile(r"/[^\s/]{0,80}_$")
 """The name of a file or folder up to a version in it."""
+_DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
+"""Formats of written days, and how many characters of ``2024-01-31`` they determine."""
 _ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
 _VERSIONED = re.compile(r"\s{0,8}(?:[@\w./-]{1,60}[@ =:]{1,3})?[vV]?\d{1,5}\.\d")
 """The beginning of a line of a list without marks, whose lines begin with a version."""
@@ -75,11 +84,11 @@ OTHERS = frozenset(WORDINGS["names"]["others"].split())
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A version, a SHA or a number in a sentence."""
+    """A version, a day, a SHA or a number in a sentence."""
 
     kind: MarkKind
     text: str
-    """Without surrounding characters."""
+    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
     start: int
     end: int
     """Of the whole name, if a version is part of the name of a program's file."""
@@ -91,7 +100,8 @@ class Mark:
     @property
     def product(self) -> str:
         """The name of another product; empty if the version may be the project's."""
-        return self.name.lower() if self.certain else ""
+        # Days are compared with each other only.
+        return "day" if self.kind == "day" else self.name.lower() if self.certain else ""
 
     @property
     def is_named(self) -> bool:
@@ -100,8 +110,8 @@ class Mark:
 
     @property
     def version(self) -> Version | None:
-        """The version; None if it is not one."""
-        return parse_version(self.text)
+        """The version, or a day as a version; None if it is not one."""
+        return parse_version(self.text.replace("-", ".") if self.kind == "day" else self.text)
 
 
 def find_marks(sentence: str) -> list[Mark]:
@@ -109,8 +119,12 @@ def find_marks(sentence: str) -> list[Mark]:
     marks: list[Mark] = []
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
-        text = str(found[f"{kind}_text"])
-        if not _ADDRESS.fullmatch(text) and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start()):
+        text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
+        if (
+            text
+            and not _ADDRESS.fullmatch(text)
+            and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
+        ):
             file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
             is_file = file is not None and not sentence[found.start() - 1].isspace()
             between = sentence[marks[-1].end if marks else 0 : found.start()]
@@ -139,6 +153,18 @@ def sentences(text: str) -> Iterator[str]:
 def unmarked(text: str) -> str:
     """Remove quotes and emphasis, which people put around versions, and URLs of other pages."""
     return _OTHER_ADDRESS.sub(" ", text.translate(_EMPHASIS))
+
+
+def parse_day(text: str) -> str | None:
+    """Read a day as ``2024-01-31``, or a month as ``2024-01``."""
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", "", text)
+    words = " ".join(word[:3] if word.isalpha() else word for word in plain.split())
+    for form, day_format in _DAY_FORMS:
+        try:
+            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:day_format]
+        except ValueError:
+            continue
+    return None
 
 
 def is_blamed(before: str, after: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nodes.search.history.claims import Claim
 from nodes.search.history.marks import OTHERS
 from nodes.search.history.types import HERE, NoRange, Range
 from nodes.search.history.versions import (
+    DATED,
     Releases,
     is_called,
     is_shared,
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 FIRST_YEAR, MONTHS = 1_900, 12
 LONG_AGO = 2 * 365 * 86_400
 """Seconds since the last release after which the clone is assumed to lack tags."""
+DAY = 86_400
+NOTICED_WITHIN = 30
+"""Days that a fault may have existed before the day from which the issue reports it."""
 
 
 def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
@@ -119,7 +125,7 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         own: the project's names, normalised by ``plain``.
         now: the time of the commit, in seconds since 1970.
     """
-    series = read_releases(log.repository, now) if claims.versions or claims.last else {}
+    series = read_releases(log.repository, now) if claims.versions or claims.days or claims.last else {}
     own_claims = [
         claim
         for claim in claims.versions
@@ -127,8 +133,17 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
     ]
     if claims.last:
         own_claims += _last_release(claims.last, own_claims, series, own)
+    # Versions before days: a release is exact, and a day in an issue is often only the day on which somebody noticed
+    # the fault.
     if any(claim.part != "affected" for claim in own_claims):
         return of_versions(own_claims, log, own, now)
+    days = [claim for claim in claims.days if claim.part != "affected"]
+    if days:
+        dated = [replace(claim, text=claim.text.replace("-", ".")) for claim in days]
+        by_tags = any(
+            releases for name, releases in series.items() if name.startswith(DATED) and _has_all(releases, dated)
+        )
+        return of_versions(dated, log, own, now) if by_tags else _of_days(days, log, now)
     other_names = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
     if other_names:
         explanation = f"the versions it names are of {' and '.join(other_names[:3])}, not of this project"
@@ -148,6 +163,17 @@ def is_own(claim: Claim, own: frozenset[str]) -> bool:
     if not claim.name or plain(claim.name) in own:
         return True
     return not claim.certain and claim.name.lower() not in OTHERS
+
+
+def first_second(day: str) -> int:
+    """Return when a day or a month begins, in seconds since 1970."""
+    moment = datetime.strptime(day, "%Y-%m-%d" if len(day) > 7 else "%Y-%m").replace(tzinfo=UTC)
+    return max(0, int(moment.timestamp()))
+
+
+def last_second(day: str) -> int:
+    """Return when a day ends, or the latest time at which a month ends, in seconds since 1970."""
+    return first_second(day) + (DAY if len(day) > 7 else 31 * DAY) - 1
 
 
 def _stated_releases(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Releases | NoRange:
@@ -209,6 +235,11 @@ def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: i
     return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
 
 
+def _has_all(releases: Releases, claims: Iterable[Claim]) -> bool:
+    versions = [parse_version(claim.text) for claim in claims]
+    return all(version is not None and releases.exactly(version) for version in versions)
+
+
 def _last_release(
     role: Role, own_claims: Iterable[Claim], series: Mapping[str, Releases], own: frozenset[str]
 ) -> Iterator[Claim]:
@@ -226,3 +257,26 @@ def _last_release(
 def _is_unrelated_number(claim: Claim, own: frozenset[str]) -> bool:
     """Return whether a number follows some word and has no role, such as the 2.5 of "takes 2.5 seconds"."""
     return claim.part == "affected" and bool(claim.name) and plain(claim.name) not in own
+
+
+def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
+    days = [claim for claim in days if first_second(claim.text) <= now + NOTICED_WITHIN * DAY]
+    if not days:
+        return NoRange("empty_range", "the dates it gives are after the commit that was searched")
+    good = max((min(first_second(claim.text), now) for claim in days if claim.part == "good"), default=None)
+    bad = min((min(last_second(claim.text), now) for claim in days if claim.part != "good"), default=None)
+    if good is not None and bad is not None and good >= bad:
+        return NoRange("contradictory", "the dates it gives contradict each other")
+    first = min(first_second(claim.text) for claim in days)
+    started = good if good is not None else max(0, min(first, now) - NOTICED_WITHIN * DAY)
+    start, end = log.before(started), log.before(bad) if bad else log.commit
+    words = f"{_day(started)} → {_day(bad) if bad else HERE}"
+    if end is None or (start is None and log.shallow):
+        return NoRange("shallow" if log.shallow else "empty_range", f"the history of this clone does not reach {words}")
+    if start == end:
+        return NoRange("empty_range", f"no commit of this history has those dates, {words}")
+    return Range(start, end, words, "dates")
+
+
+def _day(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")

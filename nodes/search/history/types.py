@@ -30,9 +30,8 @@ Doubt = Literal[
 ]
 """The reason why no change is suspected."""
 Basis = Literal["named", "versions", "dates", "affected", "recent"]
-"""The basis of a candidate change, from strongest to weakest: the issue names the commit; it gives versions between
-which the code broke, or releases of one branch by whose days it did; it gives only the affected version; it gives
-nothing, and the change is recent."""
+"""The basis of a candidate change, from strongest to weakest: the issue names the commit; it gives versions, or dates,
+between which the code broke; it gives only the affected version; it gives nothing, and the change is recent."""
 _NOT_AT_FAULT = frozenset({"test", "docs", "example", "vendored", "minified"})
 HERE = "the commit read"
 """The end of a range without an upper version or date."""

@@ -1,4 +1,4 @@
-"""Extraction of versions and commits with their roles from what people write."""
+"""Extraction of versions, days and commits with their roles from what people write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.history.claims import Named, names_a_range, read_claims
+from nodes.search.history.claims import Claim, Named, names_a_range, read_claims
+from nodes.search.history.marks import parse_day
 from tests.support.growth import assert_linear
 
 VERSIONS = [
@@ -112,6 +113,23 @@ def test_the_version_of_a_form_and_the_one_that_worked_are_a_range(heading: str,
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("broken since 2023-05-01", [Claim("bad", "2023-05-01")], id="iso"),
+        pytest.param("It worked on May 3rd, 2023.", [Claim("good", "2023-05-03")], id="american"),
+        pytest.param("broken since 12 March 2021", [Claim("bad", "2021-03-12")], id="european"),
+        pytest.param("broken since May 2023", [Claim("bad", "2023-05")], id="month"),
+        pytest.param("nightly 2024-01-05 works", [Claim("good", "2024-01-05")], id="nightly"),
+        pytest.param("it prints 2023-05-01 20:50:00 since it works", [], id="a-moment-is-data"),
+        pytest.param("reported 2023-05-01", [], id="nothing-said"),
+        pytest.param("broken since 2023-13-45", [], id="no-day"),
+    ],
+)
+def test_days(text, expected):
+    assert list(read_claims("", text).days) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "commits", "numbers"),
     [
         pytest.param("Regression by #27515 and 5ceaf14686", [("5ceaf14686", True)], [("27515", True)], id="both"),
@@ -174,3 +192,10 @@ def test_hostile_text_costs_no_more_than_its_length(piece, end):
 def test_no_text_is_refused(text):
     for named in read_claims(text, text).commits:
         assert isinstance(named, Named)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("2024-02-30", None), ("30 Feb 2024", None), ("1st Sept. 2024", "2024-09-01")]
+)
+def test_invalid_days_are_ignored(text, day):
+    assert parse_day(text) == day

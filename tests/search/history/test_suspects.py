@@ -65,6 +65,9 @@ def project():
         pytest.param(
             "worked in 1.0, fails in 1.3", "1.0 → the commit read", "Speed up the parser", id="to-be-released"
         ),
+        pytest.param("broken since 2024-01-15", "2023-12-16 → 2024-01-15", "Write the parser", id="since-a-day"),
+        pytest.param("it worked on 2024-01-15", "2024-01-15 → the commit read", "Speed up the parser", id="days"),
+        pytest.param("broken since January 2024", "2023-12-02 → 2024-01-31", "Speed up the parser", id="month"),
     ],
 )
 def test_the_range_is_what_the_issue_says(project, tmp_path, text, span, first):
@@ -96,6 +99,7 @@ def test_a_suspect_says_why_in_words_that_add_up(project, tmp_path):
         pytest.param("broken since 1.0", "no_such_release", id="nothing-before-it"),
         pytest.param("worked in 1.2, broken in 1.0", "contradictory", id="the-wrong-way-round"),
         pytest.param("I use 1.2. Two elements work in 1.2, one fails.", "contradictory", id="one-case-works"),
+        pytest.param("broken since 2031-01-01", "empty_range", id="a-day-to-come"),
     ],
 )
 def test_inconclusive_is_a_result_with_a_reason(project, tmp_path, text, doubt):
@@ -117,6 +121,12 @@ def test_inconclusive_is_a_result_with_a_reason(project, tmp_path, text, doubt):
 )
 def test_a_version_is_only_stated_if_one_product_is_named(project, tmp_path, text, explanation):
     assert project.ask(tmp_path, text).suspicion.explanation == explanation
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
+def test_any_day_is_accepted(project, tmp_path, day):
+    for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):
+        assert project.ask(tmp_path, text).suspicion.explanation or project.subjects(tmp_path, text)
 
 
 def test_a_range_in_which_nobody_touched_the_file(project, tmp_path):

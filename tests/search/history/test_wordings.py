@@ -146,6 +146,9 @@ SCHEMES = (
     ("flavour", ("v1.2.0-foss", "v1.2.1-foss"), "works with 1.2.0, fails with 1.2.1"),
     ("flavour-as-written", ("v1.2.0-foss", "v1.2.1-foss"), "works with v1.2.0-foss, fails with v1.2.1-foss"),
     ("calendar", ("2024.5.1", "2024.6.0"), "2024.5.1 works, 2024.6.0 fails"),
+    ("days", ("2024-05-01", "2024-06-01"), "2024-05-01 works, 2024-06-01 fails"),
+    ("named-days", ("build-2024-05-01", "build-2024-06-01"), "build-2024-05-01 works, build-2024-06-01 fails"),
+    ("days-without-dashes", ("20240501", "20240601"), "20240501 works, 20240601 fails"),
     ("of-java", ("1.2.0.RELEASE", "1.2.1.RELEASE"), "works with 1.2.0, fails with 1.2.1"),
     (
         "jar",

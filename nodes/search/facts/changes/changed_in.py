@@ -51,7 +51,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
     """Return the commits between the good and the bad version of the report, and the words that end the range."""
     claims = inquiry.claims
-    if not any(claim.part != "affected" for claim in claims.versions):
+    if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
         return None
     span, words = _range(inquiry, claims), _range_words(inquiry, claims)
     return None if span is None or words is None else (span, words)
@@ -64,8 +64,8 @@ def _range(inquiry: FinderInput, claims: Claims) -> Range | None:
 
 
 def _range_words(inquiry: FinderInput, claims: Claims) -> str | None:
-    """Return the version that ends the range, as the report writes it."""
-    claimed = sorted(claims.versions, key=lambda claim: claim.part not in ("bad", "until"))
+    """Return the version or day that ends the range, as the report writes it."""
+    claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
     return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
 
 
