@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts import unclaimed
 from nodes.search.facts.around import called_from, guarded_by, used_here
 from nodes.search.facts.changes import changed_in, fixed_since, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
@@ -136,4 +135,4 @@ def _everywhere(fact: Fact, witness: Witness) -> str | None:
         return "it has a line but no path or text"
     if witness.line(fact.path, fact.line, fact.sha) != fact.text:
         return "the line has different text"
-    return moved.check(fact, witness) or unclaimed.check(fact, witness)
+    return moved.check(fact, witness)

@@ -6,14 +6,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.inquiry import normalise_space
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.types import Fact
-    from nodes.search.facts.witness import Witness
 
 LONGEST = 80
 """Maximum number of lines of a function whose body may be empty on purpose; most of them are documentation."""
@@ -33,10 +30,6 @@ _LOGS = re.compile(
 """The beginning of a line that writes to a log."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
-LONGEST_SENTENCE = 200
-_ON_PURPOSE = re.compile(r"\b(?:does nothing|no-?op|overrid\w{1,5}|subclass\w{0,5}|placeholder|by default)\b", re.I)
-_ROLE = re.compile(r":\w{1,20}:`~?([^`<\n]{1,100}?)(?: <[^`>\n]{1,200}>)?`|`")
-_MARKS = re.compile(r"\"{3}|'{3}|(?<=\s)(?:#|//+|\*+/?)(?=\s)")
 _DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
 _COMMENT = re.compile(r"#|//|/\*|\*")
 _EMPTY = re.compile(r"(?:pass|\.\.\.|return(?:\s{1,9}(?:None|null|nil|undefined))?;?|[{}();]{0,9}|end)$")
@@ -52,36 +45,9 @@ def limited(code: Code, fact: Fact) -> Fact:
         return fact
     body = code.lines(number)[int(code.index.def_start[row]) - 1 : int(code.index.def_end[row])]
     if is_empty(body):
-        purpose = _purpose(body) if fact.kind == "defined_once" else ""
-        return replace(fact, unclaimed=True, says=f"{_says(fact)}“{purpose}”" if purpose else fact.says)
+        return replace(fact, unclaimed=True)
     withheld = fact.strong and _prints_crashes(code, fact.symbol.rpartition(".")[2], body)
     return replace(fact, unclaimed=True) if withheld else fact
-
-
-def _says(fact: Fact) -> str:
-    return f"The body of `{fact.symbol}` is empty; its documentation says: "
-
-
-def _purpose(body: Sequence[str]) -> str:
-    """Return the sentence of a function's documentation that says why its body is empty."""
-    sentences = (item.strip() for item in re.split(r"(?<=[.!?])\s", _plain(body[_head(body) :])))
-    return next(
-        (sentence for sentence in sentences if _ON_PURPOSE.search(sentence) and len(sentence) <= LONGEST_SENTENCE), ""
-    )
-
-
-def _plain(lines: Sequence[str]) -> str:
-    """Return the text of documentation without the marks of comments and of links."""
-    return _ROLE.sub(r"\1", _MARKS.sub(" ", normalise_space(" ".join(lines))))
-
-
-def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the lines below an empty function's head have the sentence that a fact quotes, if it quotes one."""
-    if not fact.says.startswith(_says(fact)):
-        return None
-    quoted = fact.says.removeprefix(_says(fact)).strip("“”")
-    lines = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + LONGEST)
-    return None if quoted and quoted in _plain(lines) else "the function is not documented so"
 
 
 def is_logging(text: str) -> bool:
