@@ -62,8 +62,8 @@ _BLAMED = re.compile(
 )
 _REFERRED = re.compile(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\w{0,4}\b", re.IGNORECASE)
 _IN_USE = re.compile(
-    r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|build|built from|installed from|checked out|running"
-    r"|using|i am|i'm|tested|reproduced?|we are)\W{1,4}"
+    r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|canary|edge|unstable|snapshot|build|built from|using"
+    r"|installed from|checked out|running|i am|i'm|tested|reproduced?|we are|v?\d{1,4}\.\d[\w.+-]{0,30})\W{1,4}"
     r"(?:(?:the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest|current)\W{1,4}){0,4}$",
     re.IGNORECASE,
 )

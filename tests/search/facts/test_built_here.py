@@ -432,3 +432,13 @@ def test_a_message_of_a_fault_in_other_languages_needs_no_known_call(tmp_path: P
     code = f"export function load() {{\n  show('{message}')\n}}\n"
     (found,) = of_kind(facts_of(tmp_path, {"a.js": code}, "Zones", f"```\n{message}\n```"), "built_here")
     assert (found.line, found.unclaimed) == (2, True)
+
+
+LOGGED = "def work(queue):\n    log.info('the worker took the lock of %s', queue)\n"
+
+
+@pytest.mark.parametrize(("first", "strong"), [("queue.py", True), ("other.py", False)])
+def test_a_message_of_progress_is_stated_for_the_first_file_alone(tmp_path: Path, first: str, strong: bool):
+    files, body = {"queue.py": LOGGED, "other.py": "X = 1\n"}, "```\n12:00 INFO the worker took the lock of mail\n```"
+    facts = of_kind(facts_of(tmp_path, files, "It hangs", body, first=(first, "queue.py")), "built_here")
+    assert [(fact.strong, fact.unclaimed) for fact in facts] == [(strong, strong)]

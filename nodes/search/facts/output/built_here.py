@@ -145,7 +145,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             is_wrapped = match.text.text in wrappers
             several = fact.several and not is_wrapped
             strong = fact.strong and not is_wrapped and not others
-            yield replace(fact, strong=strong, several=several and not others, unclaimed=not printed)
+            withheld = fact.unclaimed or not printed
+            yield replace(fact, strong=strong, several=several and not others, unclaimed=withheld)
 
 
 def title_quotes(title: str) -> bool:
@@ -271,9 +272,11 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *,
     what = f"message{' that begins with' if match.text.cut else ''} “{shortened(match.words)}”"
     says = sentence(what, code.path(match.number), symbol, count, aside)
     alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(symbol or "")
+    # What only reports progress is often of a part that works, so it is stated for the first file and never claimed.
+    is_said = progress and count == 1 and code.path(match.number) in inquiry.first[:1]
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=alone and reports, several=not alone and reports,
+        strong=alone and (reports or is_said), several=not alone and reports, unclaimed=is_said,
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
