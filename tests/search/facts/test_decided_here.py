@@ -55,11 +55,33 @@ def test_an_option_leads_to_what_it_decides(tmp_path: Path, title: str, body: st
             {**FILES, "post/send.py": SENDER.replace("    if", "    # if")}, "It has --dry-run.", id="no-condition"
         ),
         pytest.param(FILES | {f"post/send{n}.py": SENDER for n in range(3)}, "It has --dry-run.", id="many-conditions"),
+        pytest.param(
+            {"a.py": "def f(x):\n    if x:  # the dry_run of it\n        pass\n"}, "It has --dry-run.", id="a-remark"
+        ),
+        pytest.param({"a.js": "if (x) send(dry_run)\n"}, "It has --dry-run.", id="what-it-guards"),
+        pytest.param({"a.py": "if x == 'no dry_run':\n    y = 1\n"}, "It has --dry-run.", id="a-longer-string"),
+        pytest.param({"a.py": "y = 1 if x else dry_run\n"}, "It has --dry-run.", id="the-other-value"),
         pytest.param({"a.py": "def f(x):\n    if dry_run(x):\n        pass\n"}, "It has --dry-run.", id="a-call"),
     ],
 )
 def test_other_words_and_places_are_none(tmp_path: Path, files: dict[str, str], body: str):
     assert [fact for fact in of_kind(facts_of(tmp_path, files, "Mail is sent", body), "read_here") if fact.strong] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.py", "if x and not options.dry_run:  # as asked"),
+        ("a.js", "const sent = options.dryRun ? 0 : send()"),
+        ("a.go", "\tif opts.dryRun {"),
+        ("A.java", '    } else if ("--dry-run".equals(option)) {'),
+        ("a.rb", "send unless dry_run"),
+        ("a.lua", "if dry_run then send() end"),
+    ],
+)
+def test_conditions_of_several_languages(tmp_path: Path, path: str, line: str):
+    facts = of_kind(facts_of(tmp_path, {path: f"{line}\n"}, "Mail is sent", "I gave --dry-run."), "read_here")
+    assert [fact.line for fact in facts if "tested by this condition" in fact.says] == [1]
 
 
 def test_two_conditions_are_both_found(tmp_path: Path):

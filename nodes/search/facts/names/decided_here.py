@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, Docstrings, is_code
@@ -25,10 +27,9 @@ MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
 SHORTEST, MAX_WIDTH = 4, 400
 TESTED, READ = "tested by this condition", "read by this call"
-_TESTS = (
-    r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b.{{0,200}}{0}"
-    r"|{0}\S{{0,9}}\s?(?:&&|\|\||\?\s|==|!=)"
-)
+_KEYWORD = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}")
+_END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
+_COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
 _READS = (
     r"(?i:env|get|fetch|read|opt|option|value|config|setting|pref|param|arg|flag|lookup)\w{{0,20}}[!?]?\s?[(\[]{{1,2}}"
     r"[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
@@ -98,14 +99,35 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
     held = list["Hit"]()
     for name in _spellings(words):
         whole = whole_word(name).pattern
-        does = re.compile((_TESTS if verb == TESTED else _READS).format(whole))
-        called = re.compile(rf"{whole}\s?\(")
+        read, called = re.compile(_READS.format(whole)), re.compile(rf"{whole}\s?\(")
         hits = witness.grep(name, own=True) or ()
         if len(hits) > MAX_HITS:
             return []
         near = (hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit))
-        held += [hit for hit in near if does.search(hit.text) and not called.search(hit.text)]
+        does = partial(_tests, name=name) if verb == TESTED else read.search
+        held += [hit for hit in near if does(hit.text) and not called.search(hit.text)]
     return [hit for hit in held if not Docstrings(witness.lines(hit.path, 1, hit.line)).holds(hit.line)][: FEW + 1]
+
+
+def _tests(text: str, name: str) -> bool:
+    """Return whether a condition on a line has a name outside longer strings."""
+    own = re.sub(rf"([\"'`])-{{0,2}}({re.escape(name)})\1", r"\2", text)
+    plain = without_strings(own)
+    whole = whole_word(name)
+    if re.search(_COMPARED.format(whole.pattern), plain):
+        return True
+    return any(whole.search(_condition(plain[word.end() :])) for word in _KEYWORD.finditer(plain))
+
+
+def _condition(text: str) -> str:
+    """Return the condition at the beginning of a text, without what it guards."""
+    depth = 0
+    for at, character in enumerate(text if text.startswith("(") else ""):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return text[:at]
+    end = None if text.startswith("(") else _END.search(text)
+    return text[: end.start()] if end else text
 
 
 def _is_code(hit: Hit) -> bool:

@@ -29,8 +29,9 @@ FEW, MAX_FACTS = 5, 2
 MAX_FILES, MAX_LINES, MAX_WIDTH = 5, 100_000, 400
 MAX_GROUPS, MAX_VALUES = 60, 6
 """Maximum number of groups of words, and of settings and of values, that are looked up."""
-APART, OF_TITLE, FILES_APART = 3, 2, 3
-"""Minimum number of words apart that spell a name, and of those in the title; number of ranked files that are read."""
+APART, OF_TITLE, LETTERS_APART, FILES_APART = 3, 2, 15, 3
+"""Minimum number of words apart that spell a name, of those in the title, and of their letters; number of ranked files
+that are read."""
 _PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
 """What names have before the words that people use."""
 _PHRASE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
@@ -89,7 +90,9 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
     for text in (text for n in numbers for text in code.lines(n) if len(text) <= MAX_WIDTH and _CONDITION.search(text)):
         for name in _NAME.findall(text):
             parts = parts_of(name)
-            if len(parts) >= APART and stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
+            if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
+                continue
+            if stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
                 found[name] = _ELLIPSIS.join(stems[part] for part in parts)
     for name, words in sorted(found.items(), key=lambda item: -item[1].count(_ELLIPSIS)):
         if fact := _of_name(inquiry, words, name):
