@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bot.settings.operator import OperatorConfig
     from nodes.context import CodePort, PastPort
 
-Format = Literal["md", "json", "ticket", "prompt"]
+Format = Literal["md", "json", "ticket", "prompt", "sarif"]
 
 
 @click.command("run")
@@ -35,8 +35,9 @@ Format = Literal["md", "json", "ticket", "prompt"]
 @BRAIN
 @prints(
     "report, trace and metrics; ",
-    *("md", "ticket", "prompt"),
-    more="md: the comment (laid out on a terminal); ticket: a tracker's draft; prompt: a brief for a coding agent.",
+    *("md", "ticket", "prompt", "sarif"),
+    more="md: the comment (laid out on a terminal); ticket: a tracker's draft; prompt: a brief for a coding agent; "
+    "sarif: the places as SARIF 2.1.0.",
 )
 @click.option(
     "--language",
@@ -183,6 +184,10 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
     if form == "json":
         whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
         return whole.model_dump_json(indent=2)
+    if form == "sarif":
+        from bot.report.sarif import as_sarif
+
+        return as_sarif(result.report, issue.title)
     if form == "prompt":
         from bot.report.brief import brief
 
