@@ -273,10 +273,10 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *,
     says = sentence(what, code.path(match.number), symbol, count, aside)
     alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(symbol or "")
     # What only reports progress is often of a part that works, so it is stated for the first file and never claimed.
-    is_said = progress and count == 1 and code.path(match.number) in inquiry.first[:1]
+    is_stated = progress and count == 1 and code.path(match.number) in inquiry.first[:1]
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=alone and (reports or is_said), several=not alone and reports, unclaimed=is_said,
+        strong=alone and (reports or is_stated), several=not alone and reports, unclaimed=is_stated,
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
