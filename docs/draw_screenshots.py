@@ -95,7 +95,6 @@ async def at_work(folder: Path) -> AsyncIterator[list[Shot]]:
             Shot("run-dark", url + there["run"], dark=True, height=900, operator=True),
             Shot("running", url + there["running"], height=760, operator=True),
             Shot("repository", url + there["repository"], height=1_000, operator=True),
-            Shot("queue", url + there["queue"], height=760, operator=True),
         ]
     await store.aclose()
 

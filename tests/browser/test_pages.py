@@ -1,4 +1,4 @@
-"""Runs, a run, repositories and the queue in a browser: accessible, live and usable by keyboard."""
+"""Runs, a run, repositories and jobs in a browser: accessible, live and usable by keyboard."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TOKEN = "an-operators-own-token"
 OPERATOR: dict[str, Any] = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}}
-_ALL_KINDS = ("home", "runs", "run", "running", "repository", "queue")
+_ALL_KINDS = ("home", "runs", "run", "running", "repository")
 """Pages that together contain every element of a page."""
 expect.set_options(timeout=60_000)
 
@@ -215,14 +215,14 @@ async def test_a_run_and_its_row_are_updated_live_and_retain_the_focus(browser: 
 
 async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
     async with opened_tab(browser, **OPERATOR) as tab:
-        await tab.open(f"{served.url}/queue")
+        await tab.open(served.url + "/")
         replay = tab.page.get_by_role("button", name="Replay job")
         await expect(replay).to_have_count(1)
         await tab.page.context.set_extra_http_headers({})  # a form that a person submits carries only the cookie
-        await tab.open(f"{served.url}/login?next=/queue")
+        await tab.open(f"{served.url}/login?next=/")
         await tab.page.get_by_label("Operator's token").fill(TOKEN)
         await tab.page.keyboard.press("Enter")
-        await tab.page.wait_for_url("**/queue")
+        await tab.page.wait_for_url(served.url + "/")
         await replay.press("Enter")
         await expect(tab.page.get_by_role("status")).to_contain_text(
             "is queued again; its attempts are counted from zero"

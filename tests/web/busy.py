@@ -92,7 +92,6 @@ async def busy(store: Store) -> Busy:
             "waiting": f"/runs/octo/parser/{waiting.number}/1",
             "repositories": "/repositories",
             "repository": "/repositories/octo/parser",
-            "queue": "/queue",
             "no run fits": "/runs?q=unheard-of",
             "not found": "/runs/octo/parser/9999/1",
         },

@@ -50,7 +50,7 @@ async def test_a_user_logs_in_with_a_github_account(pages: Pages, github: GitHub
     assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
     page = await pages.http.get("/runs")
     assert (page.status_code, "rita" in page.text) == (200, True)
-    assert (await pages.http.post("/queue/1/replay", headers=FROM_HERE)).status_code == 404  # the operator's
+    assert (await pages.http.post("/jobs/1/replay", headers=FROM_HERE)).status_code == 404  # the operator's
     assert not any(token in str(pages.http.cookies) for token in github.world.people)
     await pages.http.post("/logout", headers=FROM_HERE)
     assert (await pages.http.get("/runs")).status_code == 303

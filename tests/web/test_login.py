@@ -13,7 +13,7 @@ from bot.store.databases.sqlite import SqliteStore
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
 from tests.web.requests import request
 
-PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/queue?a=b"]
+PATHS = ["/", "/runs", "/nothing", "/assets", "/login/other", "/jobs?a=b"]
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")

@@ -225,7 +225,7 @@ async def test_inaccessible_runs_look_like_missing_ones(site: Site, path: str) -
 async def test_lists_contain_only_accessible_runs(site: Site) -> None:
     await ran(site.store, Ran(title="Hangs"))
     await ran(site.store, Ran(title="Launch", repository=SECRET, brain="secret-model"))
-    for path in ("/runs", "/repositories", "/queue", "/runs?repository=octo/secret-plans"):
+    for path in ("/runs", "/repositories", "/", "/runs?repository=octo/secret-plans"):
         page = await site.page(path, "rita")
         assert "Launch" not in page
         assert not re.search(r"secret", page.replace("?repository=octo/secret-plans", "")), path
@@ -285,7 +285,7 @@ async def test_text_of_an_issue_is_escaped(site: Site) -> None:
     job = await site.store.jobs.claim("run", "me")
     assert job is None
     path = f"/runs/octo/parser/{ref.number}/1"
-    for page in ("/runs", path, "/repositories/octo/parser", "/queue"):
+    for page in ("/runs", path, "/repositories/octo/parser", "/"):
         text = await site.page(page)
         acts = Acts(text)
         assert acts.found == [], page

@@ -33,7 +33,6 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("/", "Overview"),
     ("/runs", "Runs"),
     ("/repositories", "Repositories"),
-    ("/queue", "Queue"),
 )
 """(address, name) of the navigation links that logged-in users see on every page."""
 _WHOLE = 24

@@ -1,4 +1,4 @@
-"""Show what waits for a person, and the queue of jobs."""
+"""Show what waits for a person, and the jobs that are not done."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
 from bot.server.web.views import record
 from bot.server.web.views.rows import Row
-from bot.store.pages.attention import LISTED_JOBS, JobState
+from bot.store.pages.attention import JobState
 from bot.store.pages.rows import RunFilter
 
 # Above any job's id, and small enough to be compared by both databases.
 _MAX_JOB = 2**31
 _STATES: tuple[tuple[JobState, str, str], ...] = (
-    ("dead", "Dead", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),
-    ("doing", "Running", "Jobs that a worker is running."),
-    ("todo", "Waiting", "Jobs that start when a worker is free and their issue has no other running job."),
-    ("timer", "Later", "Jobs with a time: reminders, the end of a question, the next attempt of a job that failed."),
-    ("parked", "On hold", "Jobs that wait until their suspended installation is active again."),
+    ("dead", "Dead jobs", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),
+    ("doing", "Running jobs", "Jobs that a worker is running."),
+    ("todo", "Waiting jobs", "Jobs that start when a worker is free and their issue has no other running job."),
+    (
+        "timer",
+        "Later jobs",
+        "Jobs with a time: reminders, the end of a question, the next attempt of a job that failed.",
+    ),
+    ("parked", "Jobs on hold", "Jobs that wait until their suspended installation is active again."),
 )
 
 
@@ -31,24 +35,24 @@ def routes() -> list[Route]:
     """Return the routes. They require a login."""
     return [
         Route("/", home),
-        Route("/queue", queue),
-        Route("/queue/{job:int}/replay", replay, methods=["POST"]),
+        Route("/jobs/{job:int}/replay", replay, methods=["POST"]),
     ]
 
 
 async def home(request: Request) -> Response:
-    """Show what waits for a person in the repositories that the viewer may see."""
+    """Show what waits for a person, and the jobs, in the repositories that the viewer may see."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
     # The counts of the list of runs, so that its numbers and these are the same.
     counted = (await pages.runs.counts(RunFilter(), keys)).issues
     questions, ended = await pages.attention.questions(keys), await pages.attention.ended(keys)
-    lacked, jobs = await pages.attention.lacked(keys), await pages.queue.listing("dead", keys)
-    dead = (await pages.queue.counts(keys)).get("dead", 0)
+    lacked, waiting = await pages.attention.lacked(keys), await pages.queue.counts(keys)
+    jobs = [(*one, waiting[one[0]], await pages.queue.listing(one[0], keys)) for one in _STATES if one[0] in waiting]
+    replayed = request.query_params.get("replayed", "")
     figures = (
         ("Questions", counted["status"].get("waiting", 0), "/runs?status=waiting"),
         ("Stopped or failed", len(ended), "#ended"),
         ("Missing permissions", len(lacked), "#permissions"),
-        ("Dead jobs", dead, "/queue"),
+        ("Dead jobs", waiting.get("dead", 0), "#dead-title"),
         ("Awaiting a fix", counted["outcome"].get("awaiting", 0), "/runs?outcome=awaiting"),
     )
     return render(
@@ -58,28 +62,10 @@ async def home(request: Request) -> Response:
         questions=[(Row.of(question.run), question) for question in questions],
         ended=[(Row.of(ending.run), ending) for ending in ended],
         lacked=[(lack, describe_limit(lack.code)) for lack in lacked],
-        dead=jobs[:5],
-        record=record.read(await pages.repositories.outcomes(keys)),
-    )
-
-
-async def queue(request: Request) -> Response:
-    """List jobs by state. A viewer sees the jobs of their own repositories."""
-    jobs, viewer = site_of(request).store.pages.queue, viewer_of(request)
-    counts = await jobs.counts(viewer.repositories)
-    shown = [
-        (state, title, says, await jobs.listing(state, viewer.repositories))
-        for state, title, says in _STATES
-        if counts.get(state)
-    ]
-    replayed = request.query_params.get("replayed", "")
-    return render(
-        request,
-        "queue.html",
-        counts=[(state, title, counts.get(state, 0)) for state, title, _ in _STATES],
-        shown=shown,
-        most=LISTED_JOBS,
+        dead="dead" in waiting,
+        jobs=jobs,
         replayed=replayed if replayed.isdigit() else "",
+        record=record.read(await pages.repositories.outcomes(keys)),
     )
 
 
@@ -89,7 +75,7 @@ async def replay(request: Request) -> Response:
     job = request.path_params["job"]
     if job >= _MAX_JOB or not await site_of(request).store.jobs.replay(job):
         raise HTTPException(404)
-    return RedirectResponse(f"/queue?replayed={job}", 303)
+    return RedirectResponse(f"/?replayed={job}", 303)
 
 
 def closed() -> list[Route]:
