@@ -100,10 +100,18 @@ def page(
 
 def _comment(report: TriageReport, links: Links) -> str:
     """Return the report's comment; the operator reads what is found about a security problem as that of a bug."""
-    if report.github_comment and report.kind != "security":
-        return report.github_comment
-    shown = report.model_copy(update={"kind": "bug"}) if report.kind == "security" else report
-    return MarkdownRenderer(server_url=links.server_url, repository=links.repository).comment(shown)
+    text = report.github_comment
+    if report.kind == "security" or not text:
+        shown = report.model_copy(update={"kind": "bug"}) if report.kind == "security" else report
+        text = MarkdownRenderer(server_url=links.server_url, repository=links.repository).comment(shown)
+    # GitHub shows the lines of a permalink that stands alone.
+    files = f"{links.server_url}/{links.repository}/blob/"
+    return "\n".join(
+        f"[`{line.removeprefix(files).partition('/')[2]}`]({line})"
+        if line.startswith(files) and " " not in line
+        else line
+        for line in text.split("\n")
+    )
 
 
 def _drafts(metrics: Metrics) -> list[tuple[int, float, str]]:
