@@ -13,7 +13,6 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from bot.server.app import build_app
-from bot.server.web import live
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
@@ -47,9 +46,7 @@ async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
     settings = Settings(triage_admin_token=TOKEN, triage_data_dir=folder)
     store = SqliteStore(folder / "store.db")
     there = await busy(store)
-    usual, live.Live.__init__.__defaults__ = live.Live.__init__.__defaults__, (0.1,)
     app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
-    live.Live.__init__.__defaults__ = usual
     async with serving(app) as url:
         yield Served(url, store, there)
     await store.aclose()

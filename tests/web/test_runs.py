@@ -208,7 +208,7 @@ async def test_a_run_shows_the_path_to_its_report(site: Site) -> None:
     [
         pytest.param("/runs/octo/secret-plans/{}/1", id="run"),
         pytest.param("/runs/octo/secret-plans/{}", id="issue"),
-        pytest.param("/runs/octo/secret-plans/{}/1/live", id="stream"),
+        pytest.param("/runs/octo/secret-plans/{}/1/progress", id="progress"),
         pytest.param("/repositories/octo/secret-plans", id="repository"),
     ],
 )

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from bot.github.registration import People
 from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.auth.sessions import Sessions, must_see, session_secret
-from bot.server.web.live import Live
 from bot.settings import Settings
 from bot.store.access import EndedSessions
 from bot.store.pages.repositories import RepositoryRow
@@ -30,14 +29,13 @@ class Site:
     settings: Settings
     store: Store
     authenticator: Authenticator
-    live: Live
     wake: Callable[[], None] = lambda: None
     """Signals that a job was stored."""
 
     @classmethod
     def of(cls, settings: Settings, store: Store, wake: Callable[[], None] = lambda: None) -> Site:
         """Build the site from the settings; ``wake`` signals that a job was stored."""
-        return cls(settings, store, build_authenticator(settings, store.ended_sessions), Live(store.pages.runs), wake)
+        return cls(settings, store, build_authenticator(settings, store.ended_sessions), wake)
 
     def address(self, request: Request) -> str:
         """Return the address under which browsers reach this server, without a trailing slash."""

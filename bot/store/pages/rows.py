@@ -163,22 +163,6 @@ class RunFilter:
     fix: str = ""
     """State of the comparison with the fix."""
 
-    def matches(self, row: RunRow) -> bool:
-        """Return whether the filter matches a run."""
-        fields = (
-            (self.repository, row.repository_key),
-            (self.status, row.status),
-            (self.kind, row.kind),
-            (self.outcome, row.outcome),
-            (self.fix, row.fix),
-        )
-        return (
-            all(required in ("", value) for required, value in fields)
-            and self.text.lower() in row.title.lower()
-            and (self.claimed is None or (row.claimed == self.claimed and row.kind != ""))
-            and (not self.within or (row.fix == "scored" and 1 <= (row.rank or 0) <= self.within))
-        )
-
 
 def conditions_of(run_filter: RunFilter, names: dict[str, str]) -> tuple[list[str], list[Value]]:
     """Return the conditions for a run, and their parameters; ``names`` are those of its tables."""

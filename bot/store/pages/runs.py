@@ -35,9 +35,6 @@ from bot.store.runs.outcomes import Outcome, read_outcome
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from nodes.evidence import Evidence
 
-WATCHED = 50
-"""Number of recently changed runs that are checked for changes."""
-
 _NEWER = {"run": "newer", "fix": "newer_fixes"}
 """Names of the tables of a newer run of the same issue."""
 FACETS = {"status": STATUS, "kind": "{run}.kind", "outcome": OUTCOME}
@@ -143,11 +140,11 @@ class Runs(Table):
         issues = {facet: {value: n for value, (n, _) in values.items()} for facet, values in found.items()}
         return Counts(issues, is_cut=max(runs) >= COUNTED)
 
-    async def changes(self) -> dict[tuple[str, int], float]:
-        """Return the runs that changed last, and when; the query is cheap enough to run every second."""
-        statement = "SELECT issue_key, run_no, changed_at FROM runs ORDER BY changed_at DESC LIMIT ?"
-        rows = await self._rows(statement, (WATCHED,))
-        return {(key, number): changed for key, number, changed in rows}
+    async def last_change(self, keys: Keys) -> float:
+        """Return when a run changed last, in seconds since 1970; 0 without runs."""
+        allowed, parameters = visible("repository_key", keys)
+        (changed,) = await self._row(f"SELECT max(changed_at) FROM runs WHERE {allowed}", parameters)
+        return float(changed or 0)
 
     async def row(self, issue_key: str, number: int) -> RunRow | None:
         """Return one run of the list."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
-from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -19,8 +17,7 @@ from bot.ports import IssueRef
 from bot.report.links import Links
 from bot.server.connections.bodies import read_form
 from bot.server.web.auth.sessions import Viewer, viewer_of
-from bot.server.web.live import event_id, stream
-from bot.server.web.render import environment, render
+from bot.server.web.render import render
 from bot.server.web.site import full_run, repository_of, run_of, site_of
 from bot.server.web.views.rows import Row, address
 from bot.server.web.views.run import page as page_of
@@ -45,7 +42,7 @@ def routes() -> list[Route]:
         Route("/runs/{owner}/{name}/{issue:int}", newest),
         Route(_RUN, shown),
         Route(f"{_RUN}/command", accept, methods=["POST"]),
-        Route(f"{_RUN}/live", live),
+        Route(f"{_RUN}/progress", changed),
     ]
 
 
@@ -88,38 +85,23 @@ async def shown(request: Request) -> Response:
         commit=links.commit_page(full.sha),
         issue=issue,
         is_last=is_last,
+        seen=repr(full.row.changed_at),
         buttons=await buttons(request, full.row, context.origin.author, judged=is_last and full.result is not None),
-        seen=event_id(full.row),
     )
 
 
-async def live(request: Request) -> EventSourceResponse:
-    """Stream the changing part of the page while the run is in progress."""
-    site, first = site_of(request), (await full_run(request)).row
-    runs = site.store.pages.runs
-
-    async def event_for(row: RunRow, viewer: Viewer) -> ServerSentEvent:
-        # The operator may see the reasons that other viewers may not, so the shared rendering depends on the viewer.
-        key = ("run", row.thread, row.changed_at, row.status, viewer.is_operator)
-        text = await site.live.once(key, _progress(runs, row, everything=viewer.is_operator))
-        return ServerSentEvent(text, event="over" if row.over else "run", id=event_id(row))
-
-    return stream(site, request, event_for, shows=lambda row: row.thread == first.thread, only=first)
+async def changed(request: Request) -> Response:
+    """Return the part of a page that changes: 204 if it did not change since ``seen``, 205 once the run is over."""
+    full, runs = await full_run(request), site_of(request).store.pages.runs
+    seen = repr(full.row.changed_at)
+    if full.row.over or request.query_params.get("seen") == seen:
+        return Response(status_code=205 if full.row.over else 204)
+    shown = progress(full, await _visits(runs, full.row), open_to_all=viewer_of(request).is_operator)
+    return render(request, "run/progress.html", headers={"X-Seen": seen}, progress=shown)
 
 
 async def _visits(runs: Runs, row: RunRow) -> list[Visit]:
     return [load(event.body) for event in await runs.events(row)]
-
-
-def _progress(runs: Runs, row: RunRow, *, everything: bool) -> Callable[[], Awaitable[str]]:
-    async def rendered() -> str:
-        full = await runs.full(row.issue_key, row.number)
-        if full is None:
-            return ""
-        shown = progress(full, await _visits(runs, row), open_to_all=everything)
-        return environment().get_template("run/progress.html").render(progress=shown)
-
-    return rendered
 
 
 def _links(request: Request, full: FullRun) -> Links:

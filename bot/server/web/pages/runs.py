@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
-from bot.server.web.auth.sessions import Viewer, viewer_of
-from bot.server.web.live import event_id, stream
-from bot.server.web.render import environment, render
+from bot.server.web.auth.sessions import viewer_of
+from bot.server.web.render import render
 from bot.server.web.site import repository_of, site_of
 from bot.server.web.views import record
 from bot.server.web.views.rows import (
@@ -25,8 +23,8 @@ from bot.server.web.views.rows import (
     read_place,
     write_place,
 )
-from bot.store.pages.rows import RunFilter, RunRow
-from bot.store.pages.runs import COUNTED, FOLDED, Runs
+from bot.store.pages.rows import Listing, RunFilter, RunRow
+from bot.store.pages.runs import COUNTED, Runs
 
 _LAST = 8
 """Issues with runs on a repository's page. The list of runs shows all of them."""
@@ -36,7 +34,7 @@ def routes() -> list[Route]:
     """Return the routes. They require a login."""
     return [
         Route("/runs", listed),
-        Route("/runs/live", live),
+        Route("/runs/rows", changed),
         Route("/repositories", repositories),
         Route("/repositories/{owner}/{name}", repository),
     ]
@@ -45,23 +43,39 @@ def routes() -> list[Route]:
 async def listed(request: Request) -> Response:
     """List the issues with runs that match the requested filter, the newest run first."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
+    seen = repr(await pages.runs.last_change(keys))
     form, asked = await _asked(request)
-    before, after = (read_place(request.query_params.get(name, "")) for name in ("before", "after"))
-    found = await pages.runs.listing(asked.filter, keys, before=before, after=after, folded=True)
-    counts = await pages.runs.counts(asked.filter, keys)
+    found = await _page(request, asked)
     return render(
         request,
         "runs.html",
         rows=await rows_of(pages.runs, asked.filter, found.rows),
-        counts=counts,
+        counts=await pages.runs.counts(asked.filter, keys),
         counted=COUNTED,
         asked=asked,
         form=form,
         newer=write_place(found.newer),
         older=write_place(found.older),
-        first=found.newer is None,
-        seen=repr(max((row.changed_at for row in found.rows), default=0.0)),
+        seen=seen,
+        query=asked.address(**{name: request.query_params.get(name, "") for name in ("before", "after")}),
     )
+
+
+async def changed(request: Request) -> Response:
+    """Return the rows of the list: 204 if no run changed since ``seen``."""
+    runs = site_of(request).store.pages.runs
+    seen = repr(await runs.last_change(viewer_of(request).repositories))
+    if request.query_params.get("seen") == seen:
+        return Response(status_code=204)
+    _, asked = await _asked(request)
+    rows = await rows_of(runs, asked.filter, (await _page(request, asked)).rows)
+    return render(request, "runs_table.html", headers={"X-Seen": seen}, rows=rows)
+
+
+async def _page(request: Request, asked: RequestedFilter) -> Listing:
+    before, after = (read_place(request.query_params.get(name, "")) for name in ("before", "after"))
+    runs, keys = site_of(request).store.pages.runs, viewer_of(request).repositories
+    return await runs.listing(asked.filter, keys, before=before, after=after, folded=True)
 
 
 async def _asked(request: Request) -> tuple[tuple[Condition, ...], RequestedFilter]:
@@ -75,26 +89,6 @@ async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> li
     """Return the rows of a list: the newest matching run of each issue, with the earlier ones below it."""
     earlier = await runs.earlier(wanted, newest)
     return [Row.of(row, *earlier.get(row.issue_key, ((), 0))) for row in newest]
-
-
-async def live(request: Request) -> EventSourceResponse:
-    """Stream the rows of the list as they change."""
-    site, wanted = site_of(request), (await _asked(request))[1].filter
-
-    async def event(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
-        key = ("row", row.thread, row.changed_at, row.status, wanted)
-        text = await site.live.once(key, lambda: _row(site.store.pages.runs, wanted, row))
-        return ServerSentEvent(text, event="row", id=event_id(row))
-
-    return stream(site, request, event, shows=wanted.matches)
-
-
-async def _row(runs: Runs, wanted: RunFilter, changed: RunRow) -> str:
-    """Render the row of the issue of a run that changed: its newest matching run, with the earlier ones."""
-    matching = [row for row in await runs.of_issue(changed.issue_key) if wanted.matches(row)] or [changed]
-    *earlier, newest = matching
-    row = Row.of(newest, earlier[: -FOLDED - 1 : -1], len(earlier))
-    return environment().get_template("run_row.html").render(row=row)
 
 
 async def repositories(request: Request) -> Response:

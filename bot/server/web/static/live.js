@@ -1,11 +1,12 @@
-// Updates a page live. Without this script, the page does not change after it was loaded.
+// Updates a page while it is open. Without this script, the page does not change after it was loaded.
 "use strict";
 
 (() => {
+  const PACE = 2000;
   const place = document.querySelector("[data-live]");
+  if (!place) return;
   const line = document.getElementById("live-line");
-  const said = document.getElementById("said");
-  if (!place || !window.EventSource) return;
+  let seen = place.dataset.seen;
 
   const show = (text, lost) => {
     line.hidden = false;
@@ -13,55 +14,43 @@
     line.querySelector("[data-says]").textContent = text;
   };
 
-  // The server escapes everything that it sends; a template's content is inert until it is inserted into the page.
-  const read = (html) => {
-    const template = document.createElement("template");
-    template.innerHTML = html.trim();
-    return template.content.firstElementChild;
-  };
+  const stops = (within) => [...within.querySelectorAll("a, button, summary, [tabindex]")];
 
-  // Restore the keyboard focus on the same link.
+  // Retain the keyboard focus and the open folds, by the id of what they are in.
   const replace = (old, fresh) => {
-    const stops = (within) => [...within.querySelectorAll("a, button, summary, [tabindex]")];
-    const at = stops(old).indexOf(document.activeElement);
+    const active = document.activeElement;
+    const around = old.contains(active) ? active.closest("[id]") : null;
+    const within = around && old.contains(around) ? around : old;
+    const at = old.contains(active) ? stops(within).indexOf(active) : -1;
+    const open = [...old.querySelectorAll("[id]:has(details[open])")].map((one) => one.id);
     old.replaceWith(fresh);
-    if (at >= 0) (stops(fresh)[at] || fresh).focus({ preventScroll: true });
+    for (const id of open) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
+    const now = within === old ? fresh : document.getElementById(within.id);
+    if (at >= 0 && now) stops(now)[at]?.focus({ preventScroll: true });
   };
 
-  const row = (event) => {
-    const fresh = read(event.data);
-    const old = document.getElementById(fresh.id);
-    if (old) {
-      const fold = fresh.querySelector("details");
-      if (fold && old.querySelector("details[open]")) fold.open = true;
-      replace(old, fresh);
-    } else if (place.dataset.inserts !== undefined) {
-      place.querySelector("tbody").prepend(fresh);
-      fresh.classList.add("fresh");
-      document.querySelector(".empty")?.remove();
-    } else {
-      return;
+  const ask = async () => {
+    try {
+      const answer = await fetch(`${place.dataset.live}${place.dataset.live.includes("?") ? "&" : "?"}seen=${seen}`);
+      if (answer.status === 205) return location.reload();
+      if (answer.status >= 400 && answer.status < 500) return show("Updates ended: reload the page", true);
+      if (!answer.ok) throw new Error(answer.statusText);
+      if (answer.status === 200) {
+        // The server escapes everything that it sends; a template's content is inert until it is inserted.
+        const template = document.createElement("template");
+        template.innerHTML = (await answer.text()).trim();
+        const fresh = template.content.firstElementChild;
+        seen = answer.headers.get("X-Seen");
+        replace(place.firstElementChild, fresh);
+        if (fresh.querySelector("tbody tr")) document.querySelector(".empty")?.remove();
+        document.getElementById("said").textContent = fresh.dataset.say || "";
+      }
+      show("Updates live", false);
+    } catch {
+      show("Connection lost; reconnecting", true);
     }
-    said.textContent = fresh.dataset.say;
+    setTimeout(ask, PACE);
   };
 
-  const run = (event) => {
-    const fresh = read(event.data);
-    if (!fresh) return;
-    replace(place.firstElementChild, fresh);
-    said.textContent = fresh.dataset.say;
-  };
-
-  const source = new EventSource(place.dataset.live);
-  source.addEventListener("open", () => show("Updates live", false));
-  source.addEventListener("error", () => {
-    const over = source.readyState === EventSource.CLOSED;
-    show(over ? "Updates ended: reload the page" : "Connection lost; reconnecting", true);
-  });
-  source.addEventListener("row", row);
-  source.addEventListener("run", run);
-  source.addEventListener("over", () => {
-    source.close();
-    location.reload();
-  });
+  ask();
 })();
