@@ -149,7 +149,7 @@ def test_hostile_expressions_end(tools: Tools, hostile: str) -> None:
 
 @pytest.mark.parametrize(
     ("end", "last"),
-    [pytest.param(140, 140, id="few-lines-are-left"), pytest.param(300, LINES, id="many-lines-are-left")],
+    [pytest.param(LINES + 20, LINES + 20, id="few-lines-are-left"), pytest.param(300, LINES, id="many-lines-are-left")],
 )
 def test_a_read_is_finished_if_few_lines_are_left(tools: Tools, end: int, last: int) -> None:
     read = tools.answer(ToolCall("read", path="src/long.py", start_line=1, end_line=end)).passages[0]

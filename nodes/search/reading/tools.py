@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodes.search.reading.grep import Expression, Matches
     from nodes.search.types import ToolCall
 
-LINES, _FINISHED = 120, 30
+LINES, _FINISHED = 80, 30
 """Lines of one answer to ``read``, a wider range is clamped; further lines that finish a function."""
 FUNCTION = 200
 """Lines of one function."""
