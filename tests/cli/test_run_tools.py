@@ -60,7 +60,7 @@ def test_a_tools_result_is_marked_as_unchecked(place: Path, plain: dict[str, Any
     ]
     assert "Outside this repository, not checked" in result["report"]["github_comment"]
     spans = {entry["node"]: entry["timing"] for entry in result["trace"] if "timing" in entry}
-    assert set(spans) == {"codebase_search", "document_retriever", "join"}
+    assert set(spans) == {"codebase_search", "document_retriever"}
     ranked, before = ([(one["path"], one["score"]) for one in of["report"]["suspects"]] for of in (result, plain))
     assert ranked == before
 

@@ -210,7 +210,7 @@ USES_THE_ENGINE = """
 import sys
 from nodes.search.engine import Engine
 from nodes.search.types import Query
-import bot.runs.code, bot.server.web.views.answer
+import bot.runs.code, bot.server.web.pages.run
 ranking = Engine(sys.argv[1]).find(Query("header line has no colon"), "HEAD")
 assert ranking.locations[0].symbol == "Parser.parse_header", ranking
 assert not [name for name in sys.modules if name.startswith("tree_sitter")]
