@@ -172,15 +172,20 @@ class WebReading(Judgement):
     confidence: float = Field(default=0.0, ge=0, le=1)
 
 
-class Audit(Judgement):
-    """A second reading that tries to refute the first."""
+class Objections(Judgement):
+    """The objections of a second reading to the first."""
 
-    # Reasons come before the verdict, because a model writes the fields in this order.
     gaps: tuple[Sentence, ...] = Field(default=(), max_length=4)
     required_evidence: tuple[Sentence, ...] = Field(default=(), max_length=4)
     contradictions: tuple[Sentence, ...] = Field(default=(), max_length=4)
     better_place: Sentence = ""
     """An evidence id, a path or a name whose code explains the issue better; empty if there is none."""
+
+
+class Audit(Objections):
+    """A second reading that tries to refute the first."""
+
+    # Reasons come before the verdict, because a model writes the fields in this order.
     approved: bool
     confidence: float = Field(default=0.0, ge=0, le=1)
 

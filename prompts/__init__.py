@@ -27,7 +27,9 @@ _CORRECTION = (
     "Please respond again with valid JSON matching the schema exactly."
 )
 
-_TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left. Submit if these lines decide."
+_TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
+DECIDED = "Submit if these lines decide."
+"""The end of an answer to calls; before the first call there are no lines that decide."""
 SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
 """The request to a second critic after a first one approved."""
 TURN_EXAMPLE = _load("turn_example")

@@ -24,7 +24,7 @@ from nodes.evidence import Locator
 from nodes.judgements import CALLS, FILES, Call, CodeReading, FileStep, Submit, Turn
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
-from prompts import LAST_TURN, OBJECTION, build_turns_left
+from prompts import DECIDED, LAST_TURN, OBJECTION, build_turns_left
 
 NARROW = 16_000
 """Tokens of a context window below which a conversation does not fit."""
@@ -220,7 +220,7 @@ class Conversation:
                 text = await _used(call, tools, room) if room >= _LEAST else "No tokens are left for this answer."
             self._tokens -= estimate(text)
             answers.append(fence("answer", text))
-        answers[-1] += f"\n{build_turns_left(self._steps - self.turns, max(0, self._tokens))}"
+        answers[-1] += f"\n{build_turns_left(self._steps - self.turns, max(0, self._tokens))} {DECIDED}"
         self._messages = (*self._messages, *(("tool", answer) for answer in answers))
 
     async def _concluded(self, submit: Submit, tools: ToolPort) -> Judged[CodeReading]:

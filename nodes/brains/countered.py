@@ -9,7 +9,7 @@ from pydantic import Field
 
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import Audit, Sentence
+from nodes.judgements import Audit, Objections, Sentence
 
 UNCRITICAL = "The critic did not refute an explanation that contradicts this one, so its approval does not count."
 _ASKED = (
@@ -21,11 +21,13 @@ _ASKED = (
 _ID = re.compile(r"\bE\d{1,4}\b")
 
 
-class ComparedAudit(Audit):
+class ComparedAudit(Objections):
     """A second reading of two explanations, of which at most one is right."""
 
     against_other: Sentence = Field(default="", description="What speaks against the other explanation, as [E1].")
     other_holds: bool = Field(default=True, description="Whether the other explanation is the right one.")
+    approved: bool
+    confidence: float = Field(default=0.0, ge=0, le=1)
 
     def judged(self, gathered: Collection[str]) -> Audit:
         """Return the audit; an approval counts only with an id of the evidence that refutes the other one.

@@ -230,10 +230,6 @@ class Engine:
 
         return read_forms(self.repository, self.commit(commit))
 
-    def exists(self, commit: str, path: str) -> bool:
-        """Return whether the commit has a regular file at that path."""
-        return self.repository.entry(self.commit(commit), path) is not None
-
     def tools(self, commit: str, ignore: Sequence[str] = ()) -> Tools:
         """Return the tools of a reader of a commit, without the files whose paths match ``ignore``."""
         from nodes.search.reading.tools import Tools

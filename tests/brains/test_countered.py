@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.briefing import build_briefing
+from nodes.brains.briefing import build_briefing, evidence_for
 from nodes.brains.calls.models import Models, ModelSettings
-from nodes.brains.countered import UNCRITICAL, other_place
+from nodes.brains.countered import UNCRITICAL, ComparedAudit, other_place
 from nodes.brains.llm import LLMBrain
 from nodes.context import Case
 from nodes.judgements import CauseSentence, Submission, SubmittedPlace
@@ -65,12 +65,22 @@ def test_a_named_rival_is_the_other_explanation() -> None:
     finding = given.state.findings[-1]
     assert finding.submitted is not None
     rival = SubmittedPlace(evidence=LOWER.key, why="It writes too early.")
-    finding = finding.model_copy(update={"submitted": finding.submitted.model_copy(update={"rival": rival})})
+    named = finding.submitted.model_copy(update={"rival": rival, "against": RANKED.key})
+    finding = finding.model_copy(update={"submitted": named})
     given = replace(given, state=given.state.model_copy(update={"findings": (finding,)}))
     found = other_place(given, ())
     assert found is not None
     assert found.evidence.locator.path == "src/writer.py"
-    assert "The strongest rival: E4: It writes too early." in build_briefing(given, role="critic")
+    shown = evidence_for(given)
+    asked = build_briefing(given, shown, role="critic")
+    assert "The strongest rival: E4: It writes too early. Against it: E3." in asked
+    # What only the search found is shown no further than its best place, but a critic needs both of these.
+    assert {"E3", "E4"} <= {item.id for item in shown}
+
+
+def test_what_is_compared_comes_before_the_verdict() -> None:
+    fields = list(ComparedAudit.model_fields)
+    assert fields.index("against_other") < fields.index("other_holds") < fields.index("approved")
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,7 @@ async def test_a_submission_with_a_verdict_needs_neither_supervisor_nor_writer(s
     state, _ = await triage(server)
     # The investigator, two turns and the critic.
     assert len(server.requests) == state.metrics.usage.calls == 4
+    assert "12 turns and 12,000 tokens of answers are left." in str(server.requests[1]["messages"])
     report = state.report
     assert report is not None
     assert report.verdict.endswith("`advance` never moves.")

@@ -79,8 +79,8 @@ def test_ignored_paths_are_left_out(repository):
 
 def test_lines_are_read_exactly(repository):
     engine = Engine(repository)
-    assert engine.exists("HEAD", "a b\n.py")
-    assert not engine.exists("HEAD", "pkg")
+    assert engine.repository.entry(engine.commit(), "a b\n.py") is not None
+    assert engine.repository.entry(engine.commit(), "pkg") is None
     assert engine.read("HEAD", "latin.py", 1, 1) == "# Größe"
     assert engine.read("HEAD", "latin.py", 1, 9) is None
 

@@ -191,7 +191,7 @@ def test_objects_that_a_partial_clone_lacks_are_not_fetched(partial: Path, setti
     ranking = engine.find(Query("`pkg/parser.py` fails"), "HEAD")
     assert ranking.files[0].path == "pkg/parser.py"
     assert ranking.locations == ()
-    assert engine.exists("HEAD", "pkg/parser.py")
+    assert engine.repository.entry(engine.commit(), "pkg/parser.py") is not None
     assert engine.read("HEAD", "pkg/parser.py", 1, 1) is None
     assert not (partial.parent / "fetched").exists()
 
@@ -252,7 +252,7 @@ def test_every_name_that_git_stores_is_found_and_read(tmp_path: Path) -> None:
     sha = make_repository(tmp_path / "r", {name: f"def {word}_thing(): pass\n" for name, word in NAMES.items()})
     for engine in (Engine(tmp_path / "r", tmp_path / "cache"), Engine(tmp_path / "r", tmp_path / "cache")):
         for name, word in NAMES.items():
-            assert engine.exists(sha, name)
+            assert engine.repository.entry(sha, name) is not None
             assert engine.read(sha, name, 1, 1) == f"def {word}_thing(): pass"
             assert engine.find(Query(f"{word}_thing fails"), sha).files[0].path == name
 
