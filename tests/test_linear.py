@@ -32,7 +32,7 @@ from tests.support.slow_inputs import patterns, slow_inputs
 
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
-    "nodes.issue.kinds.rare._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.issue.kinds.rare._SECTIONS": "the title and the first 12,000 characters of an issue",
     "nodes.search.facts.output.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
     "nodes.search.facts.output.built_here._STATEMENT": "the lines before a literal, each of at most 1,000 characters",
     "nodes.search.facts.output.built_here._TABLE": "two hundred characters before a literal",

@@ -73,6 +73,31 @@ def test_what_a_program_prints_about_itself_is_no_disclosure() -> None:
     assert kind_of(title, body, read_facts(title, body)) == "bug"
 
 
+_FRAMES = {
+    "a sanitizer": "ERROR: AddressSanitizer: heap-use-after-free on 0x602000\n    #0 0x55d1c2 in fold /a/fold.c:12:3",
+    "its summary": "    #0 0x55d1c2 in fold /a/fold.c:12:3\nSUMMARY: AddressSanitizer: heap-buffer-overflow fold.c:12",
+    "threads": "WARNING: ThreadSanitizer: heap-use-after-free (pid=7)\n    #0 fold fold.c:12 (app+0xc46fc)",
+    "Valgrind": "==204== Invalid read of size 8\n==204==    at 0x4E87903: fold (fold.c:12)",
+    "undefined behaviour": "fold.c:12:3: runtime error: index -1 out of bounds for type 'int [6]'",
+}
+
+
+@pytest.mark.parametrize("frames", _FRAMES.values(), ids=_FRAMES)
+def test_a_crash_whose_frames_are_printed_is_an_ordinary_bug(frames: str) -> None:
+    title, body = (
+        "Heap buffer overflow in fold()",
+        f"Found by fuzzing with AFL++, the PoC is attached.\n\n```\n{frames}\n```",
+    )
+    assert kind_of(title, body, read_facts(title, body)) == "bug"
+    for harm in ("It is exploitable over the network.", "An attacker sends such a file.", "This is CVE-2025-1234."):
+        assert kind_of(title, f"{harm}\n{body}", read_facts(title, f"{harm}\n{body}")) == "security"
+
+
+def test_a_crash_without_frames_is_withheld() -> None:
+    title, body = "heap-use-after-free in fold", "AddressSanitizer: heap-use-after-free. The PoC is attached."
+    assert kind_of(title, body, read_facts(title, body)) == "security"
+
+
 def test_an_exception_without_a_right_is_an_ordinary_bug() -> None:
     body = "TimeoutError: no answer from http://example.org in `fetch_feed`."
     assert classify("fetch_feed gives up at once", body).kind == "bug"

@@ -59,9 +59,13 @@ _PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\
 
 def may_be_security(parts: Parts) -> bool:
     """Return whether the title names a vulnerability, or the body describes one together with an attack."""
-    title = _HARMLESS.sub(" ", parts.title)
-    prose = _HARMLESS.sub(" ", parts.prose[:READ])
-    if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
+    title, prose, whole = parts.title, parts.prose[:READ], parts.whole[:READ]
+    # A crash whose frames the report itself prints: its place is public, and its name alone tells of no attack.
+    is_printed = bool(_SECTIONS["printed_crash"].search(parts.whole))
+    if is_printed:
+        title, prose, whole = (_SECTIONS["memory"].sub(" memoryerror ", text) for text in (title, prose, whole))
+    title, prose = _HARMLESS.sub(" ", title), _HARMLESS.sub(" ", prose)
+    if _DOES_HARM.search(prose) or _DOES_HARM.search(whole) or (is_printed and _WEAKNESS.search(prose)):
         return True
     if _WEAKNESS.search(title):
         return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))

@@ -31,6 +31,14 @@ Stack trace:
             id="wordpress",
         ),
         pytest.param(
+            r"""[php:error] PHP Fatal error:  Uncaught TypeError: no array in /srv/shop/Cart.php:41\nStack trace:\n"""
+            r"""#0 /srv/shop/Order.php(12): cart_l>[Tue Jul 22""",
+            "TypeError",
+            "no array",
+            [("/srv/shop/Cart.php", 41, None), ("/srv/shop/Order.php", 12, None)],
+            id="cut-within-a-call",
+        ),
+        pytest.param(
             r"""Fatal error: Allowed memory size of 100 bytes exhausted in C:\www\a.php on line 9""",
             "Fatal error",
             "Allowed memory size of 100 bytes exhausted",

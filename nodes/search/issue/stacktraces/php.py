@@ -12,8 +12,9 @@ from nodes.search.types import Frame, StackTrace
 
 _NUMBERED = re.compile(
     r"#\d{1,5}:? {1,4}(?:([^(]{1,400}(?:\([A-Za-z0-9 ]{1,20}\)[^(]{1,300})?)\((\d{1,9})\)"
-    r"|\[internal function\]): ?(.*)$"
+    r"|\[internal function\]): ?([^(]{1,300}(?=\())?"
 )
+"""The path, the line and the function called there, which a log that cut its line before the arguments lacks."""
 _XDEBUG = re.compile(
     r"(?:PHP {1,4})?(?:\d{1,6}\.\d{1,6} {1,8}\d{1,12} {1,4})?\d{1,4}\. ([\w\\{}>:-]{1,300})\(.{0,600}?\) "
     r"((?:[A-Za-z]:)?[^:()\s]{1,300}\.\w{2,6}):(\d{1,9})$"
@@ -43,7 +44,7 @@ _MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
 def _frame(bare: str) -> Frame | None:
     if bare.startswith("#") and (match := _NUMBERED.match(bare)):
         path, line = (forward(match[1]), int(match[2])) if match[1] else ("", None)
-        return Frame(path, line, *_called(match[3]))
+        return Frame(path, line, *_called(match[3] or ""))
     if "." in bare[:60] and (step := _XDEBUG.match(bare)):
         return Frame(forward(step[2]), int(step[3]) or None, *_called(step[1]))
     at = _AT.match(bare) if bare.startswith("at ") else None
