@@ -16,7 +16,7 @@ from bot.report.sanitise import code
 from bot.runs import attachments
 from bot.settings.operator import LogsConfig
 from nodes.context import AttachedText
-from nodes.search.issue.normal.fences import fence_after
+from nodes.search.issue.normal.evidence import fence_after
 from nodes.trust.secrets import mask
 
 _ADDRESS = re.compile(r"""https://[^\s()<>\[\]"'`|]+""")

@@ -9,7 +9,7 @@ from itertools import islice
 
 from nodes.search.facts import Fact
 from nodes.search.facts.types import Kind
-from nodes.search.issue.normal.fences import outside_fences
+from nodes.search.issue.normal.evidence import outside_fences
 
 LONGEST = 20_000
 """Characters of an issue that are read."""

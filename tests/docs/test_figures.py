@@ -59,7 +59,6 @@ def test_the_readme_counts_languages_traces_and_guards() -> None:
         "notebook",
         "pytest",
         "anywhere",
-        "announced",
     }  # Python's, and any other
     assert f"parses {word(len(languages))} languages, outlines {len(SYNTAX)} more by their lines" in README
     assert f"reads stack traces of {word(len(traces))}" in README

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from bot.report.languages.catalogue import LANGUAGES
-from nodes.search.issue.normal.fences import outside_fences
+from nodes.search.issue.normal.evidence import outside_fences
 
 LONGEST = 8_000
 """Characters of an issue that are read."""

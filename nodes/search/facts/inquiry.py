@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
-from nodes.search.issue.normal.logs import LogLine, log_lines
-from nodes.search.issue.normal.report import as_written, normalise
+from nodes.search.issue.normal.report import LogLine, as_written, log_lines, normalise
 from nodes.search.issue.query import LONGEST
 from nodes.search.issue.stacktraces import find_traces
 

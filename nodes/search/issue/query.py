@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from nodes.search.issue.mentions import named_symbols
 from nodes.search.issue.mentions.markdown import without_comments
-from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.normal.logs import without_lower_levels
+from nodes.search.issue.normal.evidence import is_fence
+from nodes.search.issue.normal.report import without_lower_levels
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.issue.mentions.places import URL
-from nodes.search.issue.normal.logs import UNKNOWN
+from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
-    from nodes.search.issue.normal.logs import LogLine
+    from nodes.search.issue.normal.report import LogLine
 
 MAX_LINES, MAX_FOUND = 300, 2
 """Maximum number of lines of a log that are read, and of functions that are stated."""

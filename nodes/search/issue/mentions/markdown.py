@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nodes.search.issue.normal.fences import fence_after
+from nodes.search.issue.normal.evidence import fence_after
 
 MAX_FIELDS = 100
 """Maximum number of form fields."""

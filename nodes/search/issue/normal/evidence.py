@@ -1,9 +1,9 @@
-"""Recognises lines that stand in a stack trace of any language: the evidence that a normalised text reads better."""
+"""Recognises lines that stand in a stack trace of any language, and the fences of code blocks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 LONGEST = 2_000
 """Characters of a line that are read."""
@@ -46,6 +46,8 @@ _HEAD = re.compile(
         )
     )
 )
+_FENCE = re.compile(r"[ \t]{0,12}(?:> ?){0,4}(`{3,40}|~{3,40}(?![~ ]{0,400}\^))")
+"""The line that opens or closes a code block; interpreters mark the failing part of a line with ``~~~^^^``."""
 
 
 def is_frame(line: str) -> bool:
@@ -62,3 +64,28 @@ def is_traced(line: str) -> bool:
 def traced(lines: Iterable[str]) -> int:
     """Return the number of lines that begin like a part of a trace."""
     return sum(map(is_traced, lines))
+
+
+def is_fence(line: str) -> bool:
+    """Return whether a line opens or closes a code block."""
+    return ("```" in line or "~~~" in line) and _FENCE.match(line[:LONGEST]) is not None
+
+
+def fence_after(line: str, fence: str) -> str:
+    """Return the fence that is open after a line, given the one before it; empty outside any block."""
+    mark = _FENCE.match(line[:LONGEST])
+    if not mark:
+        return fence
+    if not fence:
+        # A line that contains the whole block opens nothing.
+        return "" if mark[1] in line[mark.end() :] else mark[1]
+    # As in CommonMark: a fence is closed by one of the same character and at least its length.
+    return "" if mark[1].startswith(fence) else fence
+
+
+def outside_fences(text: str) -> Iterator[str]:
+    """Yield each line of a text, with an empty one instead of each line of a code block."""
+    fence = ""
+    for line in text.split("\n"):
+        was, fence = fence, fence_after(line, fence)
+        yield "" if was or fence or is_fence(line) else line

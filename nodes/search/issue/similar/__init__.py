@@ -72,53 +72,26 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
         other: the second issue as it is now.
         past: the repository's issues, which determine how rare a word is.
     """
-    alike = _Texts.of(one, other, past)
+    title, body = past.likeness(one.words, other.words)
+    score = round(TITLE * title + BODY * body, 4)
     same = _same_crash(one, other)
     # Crashes first: the same frames and message are the same failure, however differently people describe it.
-    if same is not None and (_is_sure(same, other) or alike.confirm_crash):
+    if same is not None and (_is_sure(same, other) or (title >= LIKE_TITLE and score >= LIKE_TEXT)):
         return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
     # Short titles and untouched templates reach a high similarity with few words, so a minimum of shared words is
     # required.
-    if alike.same and _says_enough(one, other) and _same_numbers(one.title, other.title):
-        return Likeness("duplicate", alike.score, "title and text are nearly the same")
+    if title >= SAME_TITLE and body >= SAME_BODY and _says_enough(one, other) and _same_numbers(one.title, other.title):
+        return Likeness("duplicate", score, "title and text are nearly the same")
     # Many different failures end in the same two frames, so fewer equal frames are not sufficient to relate issues.
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
-        return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
+        return Likeness("related", max(score, CLOSE), f"the same kind of crash, {_named(same)}")
     messages = sorted(error for error in one.errors & other.errors if past.holding(error) <= FEW_ISSUES)
     if messages:
         error = messages[0].partition(":")[0]
-        return Likeness("related", max(alike.score, CLOSE), f"the same error with the same message, {error}")
-    if alike.close:
-        return Likeness("related", alike.score, "title and text share words that are rare in issues")
-    return Likeness(None, alike.score)
-
-
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """The similarities of titles and bodies."""
-
-    title: float
-    body: float
-
-    @classmethod
-    def of(cls, one: Report, other: Report, past: PastIndex) -> _Texts:
-        return cls(past.title_likeness(one.words, other.words), past.body_likeness(one.words, other.words))
-
-    @property
-    def score(self) -> float:
-        return round(TITLE * self.title + BODY * self.body, 4)
-
-    @property
-    def same(self) -> bool:
-        return self.title >= SAME_TITLE and self.body >= SAME_BODY
-
-    @property
-    def confirm_crash(self) -> bool:
-        return self.title >= LIKE_TITLE and self.score >= LIKE_TEXT
-
-    @property
-    def close(self) -> bool:
-        return self.title >= CLOSE_TITLE and self.score >= CLOSE
+        return Likeness("related", max(score, CLOSE), f"the same error with the same message, {error}")
+    if title >= CLOSE_TITLE and score >= CLOSE:
+        return Likeness("related", score, "title and text share words that are rare in issues")
+    return Likeness(None, score)
 
 
 def _same_crash(one: Report, other: Report) -> Fingerprint | None:

@@ -191,13 +191,9 @@ class PastIndex:
         """Return the approximate number of issues with an error's message, as ``error_messages`` returns it."""
         return self._crash.count(term_hash(f"message {message}"))
 
-    def title_likeness(self, one: IssueWords, other: IssueWords) -> float:
-        """Return the similarity of two titles, 0..1, weighted by the rarity of words."""
-        return _cosine(self._title, one.title, other.title)
-
-    def body_likeness(self, one: IssueWords, other: IssueWords) -> float:
-        """Return the similarity of two bodies, 0..1, weighted by the rarity of words."""
-        return _cosine(self._body, one.body, other.body)
+    def likeness(self, one: IssueWords, other: IssueWords) -> tuple[float, float]:
+        """Return the similarity of two titles, and that of two bodies, 0..1, weighted by the rarity of words."""
+        return _cosine(self._title, one.title, other.title), _cosine(self._body, one.body, other.body)
 
 
 def shared(one: bytes, other: bytes) -> int:

@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 from nodes.search.issue.normal.mapped import Mapped
 from nodes.search.issue.normal.report import normalise
 from nodes.search.issue.stacktraces import (
-    announced,
     anywhere,
     dotnet,
     elixir,
@@ -30,7 +29,7 @@ from nodes.search.types import StackTrace
 _FAMILIES: tuple[Callable[[Sequence[Line]], list[StackTrace]], ...] = (
     *(python.find, python_tools.find_cells, python_tools.find_failures),
     *(partial(find_runs, dialect=dialect) for dialect in (jvm.DIALECT, javascript.DIALECT)),
-    *(go.find, rust.find, ruby.find, announced.find),
+    *(go.find, rust.find, ruby.find),
     *(partial(find_runs, dialect=php.DIALECT), dotnet.find, native.find),
     *(partial(find_runs, dialect=swift.DIALECT), elixir.find),
 )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from nodes.search.issue.located import find_located
-from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, build_trace, error_line, same_place
+from nodes.search.issue.normal.evidence import is_fence
+from nodes.search.issue.stacktraces.runs import Found, Heading, Line, build_trace, error_line, same_place, scan
 from nodes.search.tokens import STOPWORDS
 from nodes.search.types import Frame, StackTrace
 
@@ -78,20 +78,16 @@ class _Found:
 
 def find(lines: Sequence[Line], taken: Sequence[StackTrace]) -> list[StackTrace]:
     """Find runs of places outside the traces that are known."""
-    traces: list[StackTrace] = []
-    floor = index = 0
-    while index < len(lines) and len(traces) < MAX_TRACES:
+
+    def read(index: int, floor: int) -> Found | None:
         if _is_taken(lines[index], taken):
-            floor = index = index + 1
-            continue
+            return None, index + 1
         if _frame(lines, index) is None:
-            index += 1
-            continue
+            return None
         stop, found = _run(lines, index, taken)
-        if trace := _trace(lines, index, stop, found, floor=floor):
-            traces.append(trace)
-        floor = index = stop
-    return traces
+        return _trace(lines, index, stop, found, floor=floor), stop
+
+    return scan(lines, read)
 
 
 def _is_taken(line: Line, taken: Sequence[StackTrace]) -> bool:

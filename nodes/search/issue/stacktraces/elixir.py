@@ -32,6 +32,12 @@ _TERM = re.compile(
 )
 """A frame as the virtual machine writes a term; its names are Erlang's, or Elixir's."""
 _REASON = re.compile(r"[({]:?(\w{1,80})(?:,\s?[^\n]{0,200})?,\s{0,60}\[(?:\{\w{1,80},\w{1,80},.{0,200}\},)?\s{0,60}$")
+_ERLANG = re.compile(r"in (?:function|call from) {1,3}(\S[^(]{0,200}) \(([^\s:()]{1,300}), line (\d{1,9})\)$")
+_EXCEPTION = re.compile(
+    r"(?:\d{1,4}> )?(?:\*\* |\S{1,80}: )?exception (?:error|exit|throw): "
+    r"(.{1,400}?)(?: \(([^\s:()]{1,300}), line (\d{1,9})\))?$"
+)
+"""A frame of Erlang's shell and crash reports, and the error above it."""
 _APART = 200
 """Maximum number of characters between two frames of one term."""
 _STRUCT = re.compile(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
@@ -48,6 +54,8 @@ def _frame(bare: str) -> Frame | None:
     if match is None and bare.startswith("(") and (alone := _NO_FILE.match(bare)):
         module, function = _split_name(alone[1])
         return Frame(_path(module or ""), None, function, module)
+    if bare.startswith("in ") and (erlang := _ERLANG.match(bare)):
+        return Frame(forward(erlang[2]), int(erlang[3]), _inside(erlang[1].rpartition(":")[2].strip("'")))
     if not match or not (_ARITY.search(match[4]) or match[4].startswith("(") or match[4].endswith(")")):
         return None
     module, function = _split_name(match[4])
@@ -69,12 +77,19 @@ def _split_name(written: str) -> tuple[str | None, str | None]:
     name = _ARITY.sub("", written.partition("(")[0])
     if '."' in name:
         module, _, function = name.partition('."')
-        return module, function.strip('"').lstrip("-").partition("/")[0] or None
+        return module, _inside(function.strip('"'))
     module, dot, function = name.rpartition(".")
     return (module.removeprefix(":") or None, function or None) if dot else (None, name or None)
 
 
+def _inside(name: str) -> str | None:
+    """Return a function's name without its arity; ``-total/1-fun-0-`` is a function inside ``total``."""
+    return name.lstrip("-").partition("/")[0] or None
+
+
 def _heading(bare: str) -> Heading | None:
+    if "exception " in bare[:100] and (shell := _EXCEPTION.match(bare)):
+        return Heading(None, shell[1], Frame(forward(shell[2]), int(shell[3])) if shell[2] else None)
     match = _RAISED.match(bare) if "** (" in bare else None
     return Heading(match[1], match[2].strip() or None) if match else None
 
@@ -104,13 +119,7 @@ def _terms(lines: Sequence[Line]) -> Iterator[StackTrace]:
         reason = _REASON.search(text, max(0, run[0].start() - _APART), run[0].start())
         first, last = (bisect_right(starts, at) - 1 for at in (run[0].start(), run[-1].end() - 1))
         frames = [
-            # ``-total/1-fun-0-`` is a function inside ``total``.
-            Frame(
-                forward(found[3]),
-                int(found[4]),
-                found[2].lstrip("-").partition("/")[0] or None,
-                found[1].removeprefix("Elixir."),
-            )
+            Frame(forward(found[3]), int(found[4]), _inside(found[2]), found[1].removeprefix("Elixir."))
             for found in run
         ]
         yield build_trace("elixir", Heading(reason[1] if reason else None), frames, lines[first : last + 1])

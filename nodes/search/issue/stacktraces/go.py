@@ -6,14 +6,15 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.normal.fences import is_fence
+from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
+    Found,
     FramelessError,
     Heading,
     Line,
     add_frameless_errors,
     build_trace,
+    scan,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -32,17 +33,15 @@ _MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runt
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Go traces; every goroutine is a separate trace."""
-    traces: list[StackTrace] = []
-    floor = index = 0
-    while index < len(lines) - 1 and len(traces) < MAX_TRACES:
+
+    def read(index: int, floor: int) -> Found | None:
         if _frame(lines, index) is None:
-            index += 1
-            continue
+            return None
         stop, frames = _frames(lines, index)
         top, heading = _heading_above(lines, floor=floor, first=index)
-        traces.append(_trace(lines[top:stop], heading, frames))
-        floor = index = stop
-    return add_frameless_errors(lines, "go", traces, _frameless_error)
+        return _trace(lines[top:stop], heading, frames), stop
+
+    return add_frameless_errors(lines, "go", scan(lines, read), _frameless_error)
 
 
 def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:

@@ -1,9 +1,10 @@
-"""Parse traces of C and C++: gdb, lldb, the sanitizers and Valgrind."""
+"""Parse traces of C and C++: gdb, lldb, the sanitizers, Valgrind and libraries."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, FramelessError, Heading, Line, add_frameless_errors, find_runs
@@ -16,6 +17,8 @@ _MODULE = re.compile(r" \([^\s()]{1,200}\+0x[0-9a-f]{1,16}\)$")
 _BARE_CALL = re.compile(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
 """A frame of a program without symbols: ``key_free () from /usr/lib/libkey.so.6``."""
 _SOURCE = r"[^\s:()'\"]{1,300}\.(?:c|h|cc|cpp|cxx|c\+\+|hpp|hh|hxx|inl|ipp|m|mm|cu|cuh|rs|S|s|swift|zig|y|l|d)"
+_BACKWARD = re.compile(r"Source \"([^\"]{1,300})\", line (\d{1,9}), in ([^\[]{1,300})")
+"""A frame of the library of that name, which prints the outermost first."""
 _SOURCE_END = re.compile(rf"(?:[A-Za-z]:)?{_SOURCE}$")
 _RUNTIME = re.compile(
     rf"({_SOURCE}):(\d{{1,9}})(?::\d{{1,9}})?: (runtime error|Assertion failed|assertion failed): (.*)"
@@ -49,7 +52,7 @@ _WHAT = "what(): "
 _FILLER = re.compile(
     r"(?:No locals\.|No symbol table info available\.|[A-Za-z_]\w{0,80} = .{0,400}|"
     r"#\d{1,5} {1,4}0x[0-9a-f]{1,16} in \?\? \(\)|#\d{1,5} {1,4}<null>|"
-    r"Backtrace stopped|\(More stack frames|<signal handler called>)"
+    r"#\d{1,5} {1,8}Object |>? {0,9}\d{1,7}: |Backtrace stopped|\(More stack frames|<signal handler called>)"
 )
 _LOOKBACK = 12
 
@@ -60,8 +63,11 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     return add_frameless_errors(lines, "c", find_runs(lines, dialect), _frameless_error)
 
 
-def _with_names(trace: StackTrace, _: Sequence[Line]) -> StackTrace | None:
+def _with_names(trace: StackTrace, lines: Sequence[Line]) -> StackTrace | None:
     """Return a trace unless its binary has no symbols: addresses alone name nothing in the source."""
+    inside = (line.bare for line in lines if trace.start <= line.start < trace.end)
+    if any(_BACKWARD.search(bare) for bare in inside):
+        trace = replace(trace, frames=trace.frames[::-1])
     return trace if any(frame.line or frame.function for frame in trace.frames) else None
 
 
@@ -75,6 +81,8 @@ def _frame(bare: str) -> Frame | None:
 
 def _numbered(body: str, *, has_address: bool) -> Frame | None:
     body = body.partition("`")[2] if "`" in body[:120] else body  # lldb: module`function
+    if backward := _BACKWARD.match(body):
+        return Frame(forward(backward[1]), int(backward[2]), _name(backward[3]))
     function, separator, place = body.rpartition(" at ")
     if separator and (match := _PLACE.match(place)):
         return Frame(forward(match[1]), int(match[2]), _name(function))

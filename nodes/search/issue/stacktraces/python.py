@@ -8,15 +8,16 @@ from dataclasses import replace
 from functools import partial
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.normal.fences import is_fence
+from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
+    Found,
     FramelessError,
     Heading,
     Line,
     add_frameless_errors,
     build_trace,
     error_line,
+    scan,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -42,28 +43,24 @@ _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find the interpreter's traces; each link of a chain is a separate trace."""
-    traces: list[StackTrace] = []
-    index = 0
-    while index < len(lines) and len(traces) < MAX_TRACES:
-        if _file_frame(lines[index]) is None:
-            index += 1
-            continue
-        first = index
+
+    def read(first: int, _: int) -> Found | None:
+        if _file_frame(lines[first]) is None:
+            return None
         index, frames = _frames(lines, first)
         above = lines[first - 1].bare if first else ""
         if MOST_RECENT_FIRST in above:
             top, heading = _fatal_error(lines, first)
-            traces.append(build_trace("python", heading, frames, lines[top:index]))
-            continue
+            return build_trace("python", heading, frames, lines[top:index]), index
         stop, heading = conclusion(lines, index, under=lines[first])
         # AWS Lambda prints the error above the trace.
         if heading.error is None and MAX_RECENT in above and first > 1:
             heading = error_line(lines[first - 2].bare.removeprefix("[ERROR] ")) or heading
         # Reporters often paste a trace without its first line.
         top = first - 1 if MAX_RECENT in above else first
-        traces.append(python_trace(heading, frames, lines[top:stop]))
-        index = stop
-    return add_frameless_errors(lines, "python", traces, _frameless_error)
+        return python_trace(heading, frames, lines[top:stop]), stop
+
+    return add_frameless_errors(lines, "python", scan(lines, read), _frameless_error)
 
 
 def _fatal_error(lines: Sequence[Line], first: int) -> tuple[int, Heading]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.python import MAX_RECENT, conclusion, error_below, function_name, python_trace
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, error_line
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Found, Heading, Line, error_line, scan
 from nodes.search.types import Frame, StackTrace
 
 _CELL = re.compile(
@@ -30,24 +30,21 @@ _MAX_BELOW = 8
 
 def find_cells(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of notebooks, and of IPython on a terminal."""
-    traces: list[StackTrace] = []
-    index = 0
-    while index < len(lines) and len(traces) < MAX_TRACES:
-        if _frame(lines[index].bare) is None:
-            index += 1
-            continue
-        first = index
+
+    def read(first: int, _: int) -> Found | None:
+        if _frame(lines[first].bare) is None:
+            return None
         index, frames = _frames(lines, first)
         stop, heading = conclusion(lines, index, under=lines[first])
         top, named = first, None
         if first and MAX_RECENT in lines[first - 1].bare:
             top, named = first - 1, _HEADED.match(lines[first - 1].bare)
         # One frame without a heading may be a line of prose such as "utils.py in load(x)".
-        if named or heading.error or len(frames) > 1:
-            heading = heading if heading.error else Heading(named[1] if named else None)
-            traces.append(python_trace(heading, frames, lines[top:stop]))
-        index = max(stop, first + 1)
-    return traces
+        is_trace = named or heading.error or len(frames) > 1
+        heading = heading if heading.error else Heading(named[1] if named else None)
+        return python_trace(heading, frames, lines[top:stop]) if is_trace else None, max(stop, first + 1)
+
+    return scan(lines, read)
 
 
 def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:

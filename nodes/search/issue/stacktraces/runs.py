@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nodes.search.issue.normal.fences import is_fence
+from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.types import Frame, StackTrace
 
 MAX_LINE = 2000
@@ -115,27 +115,47 @@ def build_trace(
     return StackTrace(language, heading.error, heading.message, tuple(ordered[:MAX_FRAMES]), *place)
 
 
-def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
-    """Return every run of frames, with the heading above it, then the errors that are recognised alone."""
+Found = tuple[StackTrace | None, int]
+"""A trace, or None, and the index of the line to read next."""
+
+
+def scan(lines: Sequence[Line], read: Callable[[int, int], Found | None]) -> list[StackTrace]:
+    """Return the traces that a reader finds.
+
+    Args:
+        lines: the lines of the text.
+        read: receives the index of a line and of the first one that no trace has yet; None if no frame begins there.
+    """
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
-        if dialect.frame(lines[index].bare) is None:
+        if found := read(index, floor):
+            trace, floor = found
+            index = floor
+            traces += [trace] if trace else []
+        else:
             index += 1
-            continue
+    return traces
+
+
+def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
+    """Return every run of frames, with the heading above it, then the errors that are recognised alone."""
+
+    def read(index: int, floor: int) -> Found | None:
+        if dialect.frame(lines[index].bare) is None:
+            return None
         stop, frames = _frames(lines, index, dialect)
         # The floor prevents a second use of the heading of the trace above.
         top, heading = _heading_above(lines, dialect, floor=floor, first=index)
         # Only near the top: further down the same place is another call of a recursion.
         if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
             frames = [heading.frame, *frames]
-        if trace := dialect.finished(build_trace(dialect.language, heading, frames, lines[top:stop]), lines):
-            traces.append(trace)
-        floor = index = stop
+        return dialect.finished(build_trace(dialect.language, heading, frames, lines[top:stop]), lines), stop
+
     return add_frameless_errors(
         lines,
         dialect.language,
-        traces,
+        scan(lines, read),
         lambda read, at: FramelessError(found, at + 1) if (found := dialect.alone(read[at].bare)) else None,
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, build_trace, same_place
+from nodes.search.issue.normal.evidence import is_fence
+from nodes.search.issue.stacktraces.runs import Found, Heading, Line, build_trace, same_place, scan
 from nodes.search.types import Frame, StackTrace
 
 _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
@@ -39,21 +39,18 @@ _QUOTES = str.maketrans("‘’", "''")  # noqa: RUF001
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Rust panics, and backtraces without a panic line."""
-    traces: list[StackTrace] = []
-    index = 0
-    while index < len(lines) and len(traces) < MAX_TRACES:
-        panicked = _PANICKED.match(lines[index].bare) if "panicked at " in lines[index].bare else None
-        if not panicked and _backtrace_frame(lines, index) is None:
-            index += 1
-            continue
-        first = index
-        heading, index = _panic(lines, index, panicked[1]) if panicked else (Heading(None), index)
+
+    def read(first: int, _: int) -> Found | None:
+        panicked = _PANICKED.match(lines[first].bare) if "panicked at " in lines[first].bare else None
+        if not panicked and _backtrace_frame(lines, first) is None:
+            return None
+        heading, index = _panic(lines, first, panicked[1]) if panicked else (Heading(None), first)
         stop, frames = _frames(lines, _backtrace_below(lines, index) if panicked else index)
         stop = stop if frames else index
-        if heading.frame or frames or (panicked and lines[first].bare.startswith("thread '")):
-            traces.append(_trace(lines[first:stop], heading, frames))
-        index = max(stop, first + 1)
-    return traces
+        is_trace = heading.frame or frames or (panicked and lines[first].bare.startswith("thread '"))
+        return _trace(lines[first:stop], heading, frames) if is_trace else None, max(stop, first + 1)
+
+    return scan(lines, read)
 
 
 def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]:
