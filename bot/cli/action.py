@@ -13,11 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from bot.cli.doctor.github import FULL_NAME, missing_labels, opened
+from bot.cli.doctor.github import FULL_NAME, missing_labels
 from bot.errors import BotError, UnreadableFileError, UserError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Work
 from bot.report.sanitise import plain
+from bot.runs.remote import opened
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import work_for
 from bot.settings import JOB_SECONDS, Settings

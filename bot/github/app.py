@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import jwt
 
-from bot.errors import BotError, UserError
+from bot.errors import BotError, GoneError, UserError
 from bot.github.channel import Channel, ResponseCache
 from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
-from bot.github.tokens import Tokens, find_installation
+from bot.github.tokens import READ_CODE, Tokens, find_installation
 from bot.github.values import FailedDelivery, InstallationSeen, Json, by_bot, delivery_of, text
-from bot.limits.writes import Writes
+from bot.limits.writes import NoWrites, Writes
 from bot.ports import RepositoryRef
 
 _PAGE = 100
@@ -43,7 +43,7 @@ class GitHub:
         timeout: float = 10.0,
     ) -> None:
         self._session = Session(app_id=app_id, private_key=private_key, api_url=api_url, timeout=timeout)
-        self._tokens = Tokens(self._session)
+        self.tokens = Tokens(self._session)
         self._app_id = app_id
         self._server_url = server_url
         self._logins: set[str] = set()
@@ -59,7 +59,7 @@ class GitHub:
         named = self._renamed.get(repository.key)
         if named is not None:
             repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
-        channel = Channel(self._session, self._tokens, self._writes, repository, self._cache)
+        channel = Channel(self._session, self.tokens, self._writes, repository, self._cache)
         return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
     @property
@@ -183,9 +183,11 @@ class TokenGitHub(GitHub):
 
     outlives_store = True
 
-    def __init__(self, token: str, *, writes: Writes, api_url: str, server_url: str) -> None:
+    def __init__(self, token: str, *, api_url: str, server_url: str, writes: Writes | None = None) -> None:
+        """Open a session; without ``writes`` every write is refused."""
+        writes = writes or NoWrites()
         super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
-        self._tokens = _FixedToken(self._session, token)
+        self.tokens = _FixedToken(self._session, token)
         self._token = token
 
     async def check_key(self) -> None:
@@ -217,3 +219,21 @@ class TokenGitHub(GitHub):
     async def installation(self, number: int) -> InstallationSeen | None:
         """Return an active installation: a token belongs to none, so it cannot be suspended."""
         return InstallationSeen(number, suspended=False, permissions={})
+
+
+async def installation_token(full_name: str, *, app_id: str, private_key: str, api_url: str) -> str:
+    """Return a token of the App for one repository that it is installed in, to read code and issues.
+
+    Raises:
+        GoneError: The App is not installed there.
+        BotError: GitHub cannot be reached, or refuses access.
+    """
+    owner, _, name = full_name.partition("/")
+    github = GitHub(app_id=app_id, private_key=private_key, api_url=api_url, writes=NoWrites())
+    try:
+        found = await github.installation_of(RepositoryRef("", 0, 0, owner, name))
+        if found is None:
+            raise GoneError(f"the App is not installed in {full_name}")
+        return await github.tokens.get(found.id, (name,), {**READ_CODE, "issues": "read"})
+    finally:
+        await github.aclose()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bot.github.app import GitHub
 
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
+_MAX_ISSUES = 50
+"""Maximum number of issues of one search."""
 _DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
 
 
@@ -37,6 +39,14 @@ class RepositoryClient:
         self._repository = repository
         self._app = app
         self._server_url = server_url
+
+    async def id(self) -> int:
+        """Return the repository's id, which does not change when it is renamed.
+
+        Raises:
+            GoneError: There is no such repository, or it is private.
+        """
+        return await self._id_of(self._base, self._repository.name)
 
     async def issue(self, number: int) -> Issue | None:
         """Return the issue, also at its new place if it was moved; None if it is gone."""
@@ -73,7 +83,11 @@ class RepositoryClient:
 
     async def search_issues(self, query: str, limit: int) -> list[values.Json]:
         """Return issues that the installation's token may read, in any repository, best first, as GitHub's JSON."""
-        return values.found_issues(await self._channel.search("/search/issues", values.issue_search(query, limit)))
+        params: dict[str, str | int] = {"q": query, "per_page": max(1, min(limit, _MAX_ISSUES))}
+        items = (await self._channel.search("/search/issues", params)).object().get("items")
+        if not isinstance(items, list):
+            raise UndecodableError("GitHub's response to a search contains no issues")
+        return [item for item in items[:_MAX_ISSUES] if isinstance(item, dict)]
 
     async def open_pulls(self, limit: int) -> list[OpenPull]:
         """Return the open pull requests that changed last, without their files."""
@@ -247,7 +261,7 @@ class RepositoryClient:
         token = await self._channel.token((self._repository.id,), READ_CODE)
         plain = f"{self._server_url.rstrip('/')}/{self._repository.owner}/{self._repository.name}.git"
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-        return self._repository.clone_url or plain, f"Authorization: Basic {basic}"
+        return self._repository.clone_url or plain, f"Authorization: Basic {basic}" if token else ""
 
     async def _newest(self) -> list[values.Json]:
         return (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()

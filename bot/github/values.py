@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any
 
 from bot.errors import UnreadableFileError
-from bot.github.responses import Answer, UndecodableError
 from bot.ports import Comment, Issue, Permission, RepositoryRef, is_bot
 from nodes.context import OpenPull
 
@@ -41,8 +40,6 @@ MAX_FILE = 131_072
 _GLIMPSE = 1_000_000
 """Bytes; GitHub omits the content of files above about this size."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_MAX_ISSUES = 50
-"""Maximum number of issues of one search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,23 +191,6 @@ def text_file(answer: object) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         problem = "not UTF-8 text" + (" but UTF-16" if content.startswith(_UTF_16) else "")
         raise UnreadableFileError(problem, line=line, digest=_digest(content), glimpse=_glimpse(content)) from error
-
-
-def issue_search(query: str, limit: int) -> dict[str, str | int]:
-    """Return the parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
-    return {"q": query, "per_page": max(1, min(limit, _MAX_ISSUES))}
-
-
-def found_issues(answer: Answer) -> list[Json]:
-    """Return the issues in a response, at most 50.
-
-    Raises:
-        UndecodableError: The response has no list of issues.
-    """
-    items: Any = answer.object().get("items")
-    if not isinstance(items, list):
-        raise UndecodableError("GitHub's response to a search contains no issues")
-    return [item for item in items[:_MAX_ISSUES] if isinstance(item, dict)]
 
 
 def _label(label: object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from bot.errors import UserError
+
 PER_MINUTE, PER_HOUR = 75, 480
 """Writes per minute and per hour, below GitHub's limits of 80 and 500 for requests that create content."""
 UNNAMED_WAIT, LONGEST_WAIT = 60.0, 900.0
@@ -63,6 +65,27 @@ class Writes(Protocol):
         A limited write pauses writes only; reads continue. All calls pause if GitHub limits all of them (``whole``), or
         on the second limited read in a row.
         """
+
+
+class NoWrites:
+    """The limiter of a client that only reads: every write is refused, and nothing is counted."""
+
+    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
+        """Refuse a write.
+
+        Raises:
+            UserError: always.
+        """
+        raise UserError("this command writes nothing to GitHub")
+
+    async def check_paused(self, installation: str) -> None:
+        """Never delay a request."""
+
+    async def answered(self, installation: str, *, write: bool) -> None:
+        """Count nothing."""
+
+    async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
+        """Record nothing."""
 
 
 def installation_key(host: str, number: int) -> str:

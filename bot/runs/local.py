@@ -174,9 +174,7 @@ async def _outside(settings: Settings, operator: OperatorConfig) -> AsyncIterato
     if settings.github_token is None or not operator.web.github_issues:
         yield sources.outside()
         return
-    from bot.github.reader import IssueReader  # noqa: PLC0415  the import takes half a second and few runs need it
+    from bot.runs.remote import opened  # noqa: PLC0415  the import takes half a second and few runs need it
 
-    async with aclosing(
-        IssueReader("", api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
-    ) as reader:
-        yield sources.outside(reader.search_issues)
+    async with opened("", settings, settings.github_token.get_secret_value()) as client:
+        yield sources.outside(client.search_issues)

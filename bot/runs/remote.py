@@ -5,14 +5,15 @@ from __future__ import annotations
 import fcntl
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.files import restrict_permissions
-from bot.github.reader import IssueReader, installation_token
+from bot.github.app import TokenGitHub, installation_token
+from bot.github.repository import RepositoryClient
 from bot.ports import Issue, RepositoryRef
 from bot.runs.code import NoCode
 from bot.runs.fetching import ForbiddenError
@@ -62,19 +63,6 @@ class RemoteIssue:
     """None if GitHub does not say when the issue was opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    url: str
-    header: str
-
-    # None: a command fetches each time, because it has no cached tip of an earlier command.
-    async def tip(self) -> str | None:
-        return None
-
-    async def clone_url_and_header(self) -> tuple[str, str]:
-        return self.url, self.header
-
-
 async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
     """Read an issue, and clone its repository or update the clone.
 
@@ -89,9 +77,9 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
             f"the issue is on {reference.host}: set GITHUB_SERVER_URL and GITHUB_API_URL, which are now those of {host}"
         )
     try:
-        async with _reader(reference, settings) as reader:
-            issue = await _issue(reader, reference)
-            mirror = await _mirrored(reader, reference, settings) if clone else None
+        async with opened(reference.full_name, settings, await token_for(reference.full_name, settings)) as client:
+            issue = await _issue(client, reference)
+            mirror = await _mirrored(client, reference, settings) if clone else None
             no_code = mirror if isinstance(mirror, NoCode) else None
             directory = mirror if isinstance(mirror, Path) else None
             origin = IssueOrigin.of(issue.ref.number, reference.full_name, issue.created_at, reopened=issue.reopened)
@@ -118,35 +106,35 @@ async def token_for(full_name: str, settings: Settings) -> str:
     )
 
 
-async def _issue(reader: IssueReader, reference: Reference) -> Issue:
-    issue = await reader.issue(reference.number)
+@asynccontextmanager
+async def opened(full_name: str, settings: Settings, token: str) -> AsyncIterator[RepositoryClient]:
+    """Open a repository, ``owner/name``, for reading with a token or, if it is empty, without; writes are refused."""
+    github = TokenGitHub(token, api_url=settings.github_api_url, server_url=settings.github_server_url)
+    owner, _, name = full_name.partition("/")
+    try:
+        yield github.for_repository(RepositoryRef(settings.server, 0, 0, owner, name))
+    finally:
+        await github.aclose()
+
+
+async def _issue(client: RepositoryClient, reference: Reference) -> Issue:
+    issue = await client.issue(reference.number)
     if issue is None or issue.is_pull_request:
         raise UserError(f"issue {reference} does not exist, or cannot be read: {_HOW}")
     return issue
 
 
-@asynccontextmanager
-async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[IssueReader]:
-    async with aclosing(
-        IssueReader(
-            reference.full_name, api_url=settings.github_api_url, token=await token_for(reference.full_name, settings)
-        )
-    ) as reader:
-        yield reader
-
-
-async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path | NoCode:
+async def _mirrored(client: RepositoryClient, reference: Reference, settings: Settings) -> Path | NoCode:
     """Fetch the repository into the data directory, within the limits of the server's mirrors."""
     owner, _, name = reference.full_name.partition("/")
     host = urlsplit(settings.github_server_url).netloc
     # The id names the folder, so the clone of a renamed repository is found again.
-    ref = RepositoryRef(host, 0, await reader.id(), owner, name)
+    ref = RepositoryRef(host, 0, await client.id(), owner, name)
     restrict_permissions(settings.triage_data_dir)
     root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
-    url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
     with _locked(root):
         try:
-            async with Mirrors(root).ready(ref, _Source(url, reader.git_header)) as mirror:
+            async with Mirrors(root).ready(ref, client) as mirror:
                 return mirror.directory
         except (RefusedError, ForbiddenError) as error:
             return NoCode.because(error)

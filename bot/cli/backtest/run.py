@@ -23,7 +23,6 @@ from bot.cli.backtest.texts import (
     message_texts,
     read_stored,
 )
-from bot.github.reader import IssueReader
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
@@ -31,6 +30,7 @@ from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_com
 from bot.runs.fixes import FixWithFiles, answers, changed_lines, read_fixes
 from bot.runs.local import settings_hash
 from bot.runs.model import check_brain, model_settings
+from bot.runs.remote import opened
 from bot.settings import Settings
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
@@ -220,9 +220,9 @@ async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncItera
         yield message_texts()
     else:
         token = settings.github_token.get_secret_value() if settings.github_token else ""
-        async with aclosing(IssueReader(asked.github, api_url=settings.github_api_url, token=token)) as reader:
-            await call_github(reader.id())
-            yield github_texts(reader, asked.github, notes)
+        async with opened(asked.github, settings, token) as client:
+            await call_github(client.id())
+            yield github_texts(client, asked.github, notes)
 
 
 async def _collect(

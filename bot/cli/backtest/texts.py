@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from bot.cli.backtest.case import Notes
 from bot.errors import BotError, GoneError, RateLimitedError, UserError
-from bot.github.reader import IssueReader
+from bot.github.repository import RepositoryClient
 from bot.runs.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
 from bot.runs.past import read_lines
 from bot.settings import Settings
@@ -96,14 +96,14 @@ def message_texts() -> Texts:
     return Texts("from commit messages; their authors knew the fix, so results differ from those on issue texts", of)
 
 
-def github_texts(reader: IssueReader, name: str, notes: Notes) -> Texts:
+def github_texts(client: RepositoryClient, name: str, notes: Notes) -> Texts:
     """Return a repository's issues as they are now on GitHub, without pull requests; none is read twice."""
 
     async def of(fix: Fix) -> Text | None:
         key = f"{name.replace('/', '+')}+{fix.number}"
         known = notes.read(key, Text)
         if known is None:
-            issue = await call_github(reader.issue(fix.number))
+            issue = await call_github(client.issue(fix.number))
             usable = issue is not None and not issue.is_pull_request
             known = Text(title=issue.title, body=issue.body, created=_since(issue.created_at)) if usable else _NONE
             notes.store(key, known)

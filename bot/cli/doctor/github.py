@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
 from functools import partial
 
 from bot.cli.doctor.checks import Check
 from bot.errors import BotError, UserError
-from bot.github.app import TokenGitHub
 from bot.github.registration import RegisteredApp, fetch_registered_app
 from bot.github.repository import RepositoryClient
-from bot.limits.writes import WHOLE, WriteBudget
-from bot.ports import RepositoryRef
-from bot.runs.remote import token_for
+from bot.runs.remote import opened, token_for
 from bot.server.registration import registration
 from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
@@ -100,22 +96,6 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     return _check(ok=ends, name=name, says=says, brief=f"webhook {says}")
 
 
-class _NoWrites:
-    """Write limits of the doctor, which only reads: every write is refused and nothing is counted."""
-
-    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
-        raise UserError("`triage doctor` writes nothing")
-
-    async def check_paused(self, installation: str) -> None:
-        """Never delay a request."""
-
-    async def answered(self, installation: str, *, write: bool = False) -> None:
-        """Count nothing."""
-
-    async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool = False) -> None:
-        """Record nothing."""
-
-
 def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
     """Check what a run in the repository would encounter.
 
@@ -154,19 +134,6 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
         brief = f"its configuration names labels that do not exist: {', '.join(missing)}" if missing else ""
         sound = not (set(found.config.labels.map.values()) & set(missing))
         yield Check(ok=sound, name="its labels", says=says, part="repository", brief=brief)
-
-
-@asynccontextmanager
-async def opened(full_name: str, settings: Settings, token: str) -> AsyncIterator[RepositoryClient]:
-    """Open a repository, ``owner/name``, for reading with a token; every write is refused."""
-    github = TokenGitHub(
-        token, writes=_NoWrites(), api_url=settings.github_api_url, server_url=settings.github_server_url
-    )
-    owner, _, name = full_name.partition("/")
-    try:
-        yield github.for_repository(RepositoryRef(settings.server, 0, 0, owner, name))
-    finally:
-        await github.aclose()
 
 
 async def missing_labels(client: RepositoryClient, config: RepositoryConfig) -> list[str]:

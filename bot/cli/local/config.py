@@ -210,8 +210,7 @@ def _on_github(repo: str, settings: Settings) -> _Read:
 
 
 async def _names(project: str, settings: Settings) -> tuple[list[str], list[str]]:
-    from bot.cli.doctor.github import opened
-    from bot.runs.remote import token_for
+    from bot.runs.remote import opened, token_for
 
     async with opened(project, settings, await token_for(project, settings)) as client:
         return sorted(await client.repository_labels()), sorted(await client.issue_types())
