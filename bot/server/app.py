@@ -18,7 +18,7 @@ from bot.server.api.routes import api_routes
 from bot.server.connections.bodies import Turns
 from bot.server.web import render
 from bot.server.web.auth import login
-from bot.server.web.pages import home, run, runs
+from bot.server.web.pages import home, repositories, run, runs
 from bot.server.web.security import Shield, has_bearer_token
 from bot.server.web.site import Site
 from bot.server.webhook.endpoint import Webhook
@@ -114,7 +114,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
 def _page_routes(site: Site) -> list[BaseRoute]:
     """List the routes of pages: the public ones first, then all others behind the login."""
     # One gate covers every other path, so a new page is behind the login by default.
-    closed = [*home.routes(), *runs.routes(), *run.routes()]
+    closed = [*home.routes(), *runs.routes(), *repositories.routes(), *run.routes()]
     return [
         *render.routes(),
         *login.routes(),

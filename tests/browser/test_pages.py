@@ -149,7 +149,7 @@ async def test_the_first_row_of_the_list_is_visible_without_scrolling(
 ) -> None:
     async with opened_tab(browser, **OPERATOR) as tab:
         await tab.page.set_viewport_size({"width": width, "height": 800})
-        await tab.open(f"{served.url}/runs?kind=bug&outcome=right")
+        await tab.open(f"{served.url}/runs?status=finished&outcome=right")
         assert await tab.page.evaluate(_FITS.format("tbody tr"))
         await tab.page.get_by_text("More conditions").press("Enter")
         await assert_accessible(tab)
@@ -166,10 +166,11 @@ async def test_a_count_links_to_its_cases_and_times_are_relative_and_in_the_view
         await assert_accessible(tab)
         month = page.get_by_role("row", name="2026-05").first
         await expect(month.get_by_role("meter")).to_have_attribute("value", "0.625")
-        first = page.locator("a[href*='fix=first']").first
-        cases = int(await first.text_content() or "")
+        await tab.open(f"{served.url}/runs")
+        first = page.locator("a[href*='outcome=right']").first
+        cases = int((await first.text_content() or "").split()[-1])
         await first.press("Enter")
-        await page.wait_for_url(re.compile("/runs.*fix=first"))
+        await page.wait_for_url(re.compile("/runs.*outcome=right"))
         await expect(page.locator("tbody tr")).to_have_count(min(cases, 25))
         time = page.locator("tbody time").first
         await expect(time).to_have_attribute("title", re.compile("UTC; shown in Asia/(Kolkata|Calcutta)"))

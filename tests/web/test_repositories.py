@@ -14,7 +14,6 @@ from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from tests.web.people import Site, opened
 from tests.web.stored import PARSER, SECRET, Ran, ran, scored
-from tests.web.test_runs import titles
 
 
 @pytest.fixture
@@ -67,15 +66,3 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     assert re.search(r"2026-11-20 0 3 0 \$0\.42", text)
     assert "not ours" not in text
     assert re.search(r"octo/parser 13 \d{4}-", words(await site.page("/repositories")))
-
-
-async def test_each_figure_links_to_its_cases(site: Site) -> None:
-    await scored(site.store, months=3, each=6)
-    await ran(site.store, Ran(title="Not compared"))
-    page = await site.page("/repositories/octo/parser")
-    assert "intervals at 95 %" in words(page)
-    cells = re.findall(r'<a href="(/runs\?[^"]*fix=[^"]*)">(\d+)[^<]*</a>', page)
-    assert len(cells) == 5
-    for address, number in cells:
-        assert len(titles(await site.page(unescape(address)))) == int(number), address
-    assert "Ignored, because the value is not valid: fix." in await site.page("/runs?fix=x")

@@ -11,7 +11,7 @@ import pytest
 
 from bot.ports import CommandEffects, Comment, IssueRef, Judgement, NewSignal
 from bot.report.comment.markdown import MarkdownRenderer
-from bot.server.web.views.words import as_html
+from bot.server.web.render import as_html
 from bot.store.runs.issue_runs import Origin
 from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store

@@ -1,14 +1,20 @@
-"""Render templates to HTML with all values escaped, and serve static files under addresses with a hash."""
+"""Render templates and untrusted text to HTML, and serve static files under addresses with a hash."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
+import unicodedata
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import nh3
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,7 +24,8 @@ from starlette.routing import Route
 from bot.report.sanitise import visible
 from bot.report.words import percent
 from bot.runs.promise import wilson
-from bot.server.web.views.words import label, line, moment, prose
+from bot.store.pages.rows import Outcome, RunRow
+from nodes.trust.secrets import mask
 
 _FOLDER = Path(__file__).parent / "static"
 _KINDS = {
@@ -47,6 +54,39 @@ _MESSAGES = {
     503: "The service is temporarily unavailable. Try again in a moment.",
 }
 _OURS = "Internal error. See the server's log."
+_LABELS = {
+    "supervisor": "Supervisor",
+    "investigator": "Investigator",
+    "codebase_search": "Code search",
+    "web_search": "Web search",
+    "critic": "Critic",
+    "human_input": "Question",
+    "writer": "Writer",
+    "tool": "Tool",
+    "join": "Join",
+    "end": "End",
+}
+_CODE = Markup("<code>{}</code>")
+_TIME, _AGO = Markup('<time datetime="{}">{} UTC</time>'), Markup('<time datetime="{}" data-ago>{} UTC</time>')
+# Unicode categories without a visible character: controls, formats, surrogates, private and unassigned ones, and line
+# separators.
+_CLASSES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_TAGS = {
+    *("a", "blockquote", "br", "code", "del", "details", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
+    *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+MAX_COMMENT = 40_000
+"""Characters shown; a comment has at most 65,536, and few have a tenth of that."""
+CUT = "\n\n*The text is shortened; the full text is on GitHub.*\n"
+_TONES = {"running": "warn", "waiting": "warn", "finished": "good", "stopped": "soft", "failed": "bad"}
+OUTCOMES: Mapping[Outcome, str] = {
+    "right": "right",
+    "wrong": "wrong",
+    "awaiting": "awaiting fix",
+    "unknown": "fix not found",
+    "unclaimed": "no claim",
+}
+"""The outcomes of reports, in words."""
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
@@ -115,6 +155,11 @@ def between(right: int, cases: int) -> str:
     return f"{low:.0%} to {high:.0%}" if cases else ""
 
 
+def address(run: RunRow) -> str:
+    """Return the path of a run's page."""
+    return f"/runs/{quote(run.owner)}/{quote(run.name)}/{run.issue}/{run.number}"
+
+
 def file_name(path: str) -> Markup:
     """Return a path that breaks after slashes, and before its last characters if the file's name is long."""
     *folders, name = visible(path).split("/")
@@ -136,8 +181,9 @@ def environment() -> Environment:
         auto_reload=False,
         finalize=_seen,
     )
-    made.globals |= {"asset": asset, "share": share, "between": between}
+    made.globals |= {"asset": asset, "share": share, "between": between, "tones": _TONES, "outcomes": OUTCOMES}
     made.filters |= {"file": file_name, "prose": prose, "line": line, "label": label, "moment": moment}
+    made.filters["address"] = address
     return made
 
 
@@ -170,3 +216,74 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _failed(request: Request, _error: Exception) -> Response:
     return fault(request, 500)
+
+
+def moment(at: float | str | None, *, ago: bool = False) -> Markup:
+    """Return seconds since 1970, or a time as GitHub writes it, as an element; "unknown" if it was not recorded (0).
+
+    With ``ago`` the script shows it as "3 hours ago".
+    """
+    seconds = datetime.fromisoformat(at).timestamp() if isinstance(at, str) else at or 0
+    if seconds <= 0:
+        return Markup('<span class="soft">unknown</span>')
+    when = datetime.fromtimestamp(seconds, UTC)
+    return (_AGO if ago else _TIME).format(f"{when:%Y-%m-%dT%H:%M:%SZ}", f"{when:%Y-%m-%d %H:%M}")
+
+
+def label(node: str) -> str:
+    """Return a node's display name."""
+    return _LABELS.get(node) or line(node).replace("_", " ")
+
+
+def line(text: str) -> str:
+    """Return untrusted text as one line without invisible characters, secrets masked. The template escapes it."""
+    return " ".join(visible(mask(text)).split())
+
+
+def prose(text: str) -> Markup:
+    """Return the same line as HTML, with text between backticks as code."""
+    text, *rest = line(text).split("`")
+    pieces = [escape(text)]
+    for at, piece in enumerate(rest):
+        is_code = at % 2 == 0 and at + 1 < len(rest)
+        pieces.append(_CODE.format(piece) if is_code else escape("`" * (at % 2 == 0) + piece))
+    return Markup("").join(pieces)
+
+
+def verbatim(text: str) -> str:
+    """Return untrusted text unchanged, except that invisible and direction-changing characters are spelled out."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in _CLASSES else f"⟨U+{ord(c):04X}⟩" for c in text)
+
+
+def as_html(markdown: str, longest: int = MAX_COMMENT) -> Markup:
+    """Render a comment or an issue as HTML of a few harmless elements: no script, style, image, form or attribute.
+
+    A comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
+    """
+    shown = markdown if len(markdown) <= longest else markdown[:longest] + CUT
+    # The sanitiser inserts word joiners to disable mentions and commands; ``verbatim`` would spell them out.
+    rendered = _reader().render(verbatim(shown.replace("\N{WORD JOINER}", "")))
+    clean = nh3.clean(
+        rendered,
+        tags=_TAGS,
+        attributes={"a": {"href"}, "details": {"open"}},
+        url_schemes={"https", "http"},
+        link_rel="noreferrer noopener nofollow",
+        clean_content_tags={"script", "style"},
+        strip_comments=True,
+    )
+    return Markup(clean)  # noqa: S704  cleaned above
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    reader.core.ruler.push("below_ours", _lower_headings)
+    return reader
+
+
+def _lower_headings(state: StateCore) -> None:
+    """Put the headings of a text below those of the page."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"

@@ -14,7 +14,6 @@ from bot.server.web.auth.sessions import Sessions, must_see, session_secret
 from bot.settings import Settings
 from bot.store.access import EndedSessions
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun
 from bot.store.tables import Store
 
@@ -86,15 +85,6 @@ async def repository_of(request: Request) -> RepositoryRow:
         raise HTTPException(404)
     must_see(request, found.key)
     return found
-
-
-async def run_of(request: Request) -> RunRow:
-    """Return the run that the path names, if the viewer may see it.
-
-    Raises:
-        HTTPException: 404, it does not exist or the viewer may not see it.
-    """
-    return (await full_run(request)).row
 
 
 async def full_run(request: Request) -> FullRun:

@@ -153,15 +153,9 @@ class RunFilter:
     repository: str = ""
     """Key of the repository."""
     status: str = ""
-    kind: str = ""
-    claimed: bool | None = None
     text: str = ""
     """A part of the title; ASCII letters match in any case."""
     outcome: str = ""
-    within: int = 0
-    """Matches reports whose first fixed file has at most this rank."""
-    fix: str = ""
-    """State of the comparison with the fix."""
 
 
 def conditions_of(run_filter: RunFilter, names: dict[str, str]) -> tuple[list[str], list[Value]]:
@@ -169,12 +163,8 @@ def conditions_of(run_filter: RunFilter, names: dict[str, str]) -> tuple[list[st
     one: Sequence[tuple[str, Value]] = (
         ("{run}.repository_key = ?", run_filter.repository or None),
         (f"({STATUS}) = ?", run_filter.status or None),
-        ("{run}.kind = ?", run_filter.kind or None),
-        ("{run}.kind <> '' AND {run}.claimed = ?", None if run_filter.claimed is None else int(run_filter.claimed)),
         ("lower({run}.title) LIKE ? ESCAPE '!'", _pattern(run_filter.text) if run_filter.text else None),
         (f"({OUTCOME}) = ?", run_filter.outcome or None),
-        (f"({FIX}) = ?", run_filter.fix or None),
-        (f"({FIX}) = 'scored' AND {{fix}}.rank BETWEEN 1 AND ?", run_filter.within or None),
     )
     given = [(text.format(**names), value) for text, value in one if value is not None]
     return [text for text, _ in given], [value for _, value in given]

@@ -37,7 +37,7 @@ from nodes.evidence import Evidence
 
 _NEWER = {"run": "newer", "fix": "newer_fixes"}
 """Names of the tables of a newer run of the same issue."""
-FACETS = {"status": STATUS, "kind": "{run}.kind", "outcome": OUTCOME}
+FACETS = {"status": STATUS, "outcome": OUTCOME}
 """Fields of a filter by which the list counts its issues, as SQL."""
 COUNTED = 20_000
 """Runs that are counted at most, the newest ones."""
@@ -134,7 +134,7 @@ class Runs(Table):
 
     @query
     def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:
-        """Count the issues that have a matching run, by status, kind and outcome."""
+        """Count the issues that have a matching run, by status and outcome."""
         found = {facet: _counted(db, run_filter, keys, facet) for facet in FACETS}
         runs = [sum(number for _, number in values.values()) for values in found.values()]
         issues = {facet: {value: n for value, (n, _) in values.items()} for facet, values in found.items()}

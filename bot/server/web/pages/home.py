@@ -9,10 +9,9 @@ from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
 from bot.server.web.auth.sessions import must_operate, viewer_of
+from bot.server.web.pages.repositories import by_month, tally
 from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
-from bot.server.web.views import record
-from bot.server.web.views.rows import Row
 from bot.store.pages.attention import JobState
 from bot.store.pages.rows import RunFilter
 
@@ -47,6 +46,7 @@ async def home(request: Request) -> Response:
     questions, ended = await pages.attention.questions(keys), await pages.attention.ended(keys)
     lacked, waiting = await pages.attention.lacked(keys), await pages.queue.counts(keys)
     jobs = [(*one, waiting[one[0]], await pages.queue.listing(one[0], keys)) for one in _STATES if one[0] in waiting]
+    outcomes = await pages.repositories.outcomes(keys)
     replayed = request.query_params.get("replayed", "")
     figures = (
         ("Questions", counted["status"].get("waiting", 0), "/runs?status=waiting"),
@@ -59,13 +59,14 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         figures=figures,
-        questions=[(Row.of(question.run), question) for question in questions],
-        ended=[(Row.of(ending.run), ending) for ending in ended],
+        questions=questions,
+        ended=ended,
         lacked=[(lack, describe_limit(lack.code)) for lack in lacked],
         dead="dead" in waiting,
         jobs=jobs,
         replayed=replayed if replayed.isdigit() else "",
-        record=record.read(await pages.repositories.outcomes(keys)),
+        all=tally(outcomes),
+        months=by_month(outcomes),
     )
 
 

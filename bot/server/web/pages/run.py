@@ -15,14 +15,12 @@ from starlette.routing import Route
 from bot.jobs import MAX_ARGUMENT, PageCommand, PageCommandName
 from bot.ports import IssueRef
 from bot.report.links import Links
+from bot.report.words import span
 from bot.server.connections.bodies import read_form
 from bot.server.web.auth.sessions import Viewer, viewer_of
-from bot.server.web.render import render
-from bot.server.web.site import full_run, repository_of, run_of, site_of
-from bot.server.web.views.rows import Row, address
-from bot.server.web.views.run import page as page_of
-from bot.server.web.views.run import progress
-from bot.server.web.views.words import line
+from bot.server.web.pages import run_view
+from bot.server.web.render import address, line, render
+from bot.server.web.site import full_run, repository_of, site_of
 from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs
@@ -58,35 +56,29 @@ async def newest(request: Request) -> Response:
 async def shown(request: Request) -> Response:
     """Show a run's page."""
     full, runs = await full_run(request), site_of(request).store.pages.runs
-    everything = viewer_of(request).is_operator
-    visits, others = await _visits(runs, full.row), await runs.of_issue(full.row.issue_key)
-    links = _links(request, full)
-    is_last = others[-1].number == full.row.number
-    issue = f"{links.server_url}/{links.repository}/issues/{full.row.issue}"
-    context = await runs.context(full.row)
-    page = page_of(
-        full,
-        gathered=await runs.evidence(full.row),
-        questions=await runs.questions(full.row),
-        context=context,
-        issue=issue,
-        links=links,
-        cost=await runs.cost(full.row),
-        open_to_all=everything,
-    )
+    row, allowed, links = full.row, _may_read(request, full), _links(request, full)
+    others = await runs.of_issue(row.issue_key)
+    is_last = others[-1].number == row.number
+    issue = f"{links.server_url}/{links.repository}/issues/{row.issue}"
+    context = await runs.context(row)
+    gathered, cost = await runs.evidence(row), await runs.cost(row)
     return render(
         request,
         "run/page.html",
-        progress=progress(full, visits, open_to_all=everything),
-        page=page,
-        row=Row.of(full.row),
-        others=[Row.of(other) for other in others],
+        progress=run_view.progress(full, await _visits(runs, row), shown=allowed),
+        page=run_view.page(
+            full, gathered=gathered, context=context, issue=issue, links=links, cost=cost, shown=allowed
+        ),
+        questions=await runs.questions(row),
+        row=row,
+        lasted=span(row.changed_at - row.began_at) if row.over and row.began_at else "",
+        others=others,
         sha=full.sha,
         commit=links.commit_page(full.sha),
         issue=issue,
         is_last=is_last,
-        seen=repr(full.row.changed_at),
-        buttons=await buttons(request, full.row, context.origin.author, judged=is_last and full.result is not None),
+        seen=repr(row.changed_at),
+        **await _buttons(request, row, context.origin.author, judged=is_last and full.result is not None),
     )
 
 
@@ -96,8 +88,13 @@ async def changed(request: Request) -> Response:
     seen = repr(full.row.changed_at)
     if full.row.over or request.query_params.get("seen") == seen:
         return Response(status_code=205 if full.row.over else 204)
-    shown = progress(full, await _visits(runs, full.row), open_to_all=viewer_of(request).is_operator)
-    return render(request, "run/progress.html", headers={"X-Seen": seen}, progress=shown)
+    progress = run_view.progress(full, await _visits(runs, full.row), shown=_may_read(request, full))
+    return render(request, "run/progress.html", headers={"X-Seen": seen}, progress=progress)
+
+
+def _may_read(request: Request, full: FullRun) -> bool:
+    """Return whether the viewer may read what may be about a security problem, which is unknown until a run is over."""
+    return viewer_of(request).is_operator or (full.result is not None and full.result.report.kind != "security")
 
 
 async def _visits(runs: Runs, row: RunRow) -> list[Visit]:
@@ -120,7 +117,7 @@ async def accept(request: Request) -> Response:
     Raises:
         HTTPException: 400, no such command; 403, the viewer may not give it; 404, no such run.
     """
-    row, viewer, form = await run_of(request), viewer_of(request), await read_form(request)
+    row, viewer, form = (await full_run(request)).row, viewer_of(request), await read_form(request)
     name, why = _NAMES.get(form.get("name", "")), " ".join(form.get("why", "").split())
     if name is None:
         raise HTTPException(400)
@@ -139,11 +136,10 @@ def may_give(viewer: Viewer, row: RunRow, name: PageCommandName, author: str) ->
     return viewer.may_triage(row.repository_key) or (is_author and not viewer.is_operator)
 
 
-async def buttons(request: Request, row: RunRow, author: str, *, judged: bool) -> dict[str, Any]:
-    """Return the commands that the page of a run offers, and the result of the last one with its tone."""
-    viewer = viewer_of(request)
+async def _buttons(request: Request, row: RunRow, author: str, *, judged: bool) -> dict[str, Any]:
+    """Return which commands the page of a run offers, and the result of the last one with its tone."""
     tone, notice = await _notice(request, row)
-    again, judge = (may_give(viewer, row, name, author) for name in _OFFERED)
+    again, judge = (may_give(viewer_of(request), row, name, author) for name in _OFFERED)
     return {"again": again, "judge": judged and judge, "tone": tone, "notice": notice}
 
 

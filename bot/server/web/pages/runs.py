@@ -1,121 +1,109 @@
-"""The list of runs, and the pages of repositories: how accurate the reports of each were."""
+"""The list of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any, get_args
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.limits.ceilings import describe_limit
-from bot.report.record import ENOUGH, read_record
 from bot.server.web.auth.sessions import viewer_of
-from bot.server.web.render import render
-from bot.server.web.site import repository_of, site_of
-from bot.server.web.views import record
-from bot.server.web.views.rows import (
-    Condition,
-    RequestedFilter,
-    Row,
-    conditions,
-    read_conditions,
-    read_place,
-    write_place,
-)
-from bot.store.pages.rows import Listing, RunFilter, RunRow
-from bot.store.pages.runs import COUNTED, Runs
+from bot.server.web.render import OUTCOMES, render
+from bot.server.web.site import site_of
+from bot.store.pages.rows import Place, RunFilter
+from bot.store.pages.runs import COUNTED
+from bot.store.runs.issue_runs import RunStatus
 
-_LAST = 8
-"""Issues with runs on a repository's page. The list of runs shows all of them."""
+Form = Mapping[str, tuple[str, Mapping[str, str] | None]]
+"""The fields of the form: their labels, and their values with the names of these; None for a part of the title."""
+_MAX_VALUE = 200
+_MAX_RUNS, _LATEST = 2**31, 1e11
+"""Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
 
 
 def routes() -> list[Route]:
     """Return the routes. They require a login."""
-    return [
-        Route("/runs", listed),
-        Route("/runs/rows", changed),
-        Route("/repositories", repositories),
-        Route("/repositories/{owner}/{name}", repository),
-    ]
+    return [Route("/runs", listed), Route("/runs/rows", changed)]
 
 
 async def listed(request: Request) -> Response:
     """List the issues with runs that match the requested filter, the newest run first."""
-    pages, keys = site_of(request).store.pages, viewer_of(request).repositories
-    seen = repr(await pages.runs.last_change(keys))
-    form, asked = await _asked(request)
-    found = await _page(request, asked)
+    runs, keys = site_of(request).store.pages.runs, viewer_of(request).repositories
+    seen = repr(await runs.last_change(keys))
+    form, fields, ignored, wanted = await _asked(request)
+    counts = await runs.counts(wanted, keys)
     return render(
         request,
         "runs.html",
-        rows=await rows_of(pages.runs, asked.filter, found.rows),
-        counts=await pages.runs.counts(asked.filter, keys),
+        counts=counts,
         counted=COUNTED,
-        asked=asked,
         form=form,
-        newer=write_place(found.newer),
-        older=write_place(found.older),
+        fields=fields,
+        ignored=ignored,
+        query=lambda **other: urlencode({name: value for name, value in (fields | other).items() if value}),
+        places={name: request.query_params.get(name, "") for name in ("before", "after")},
         seen=seen,
-        query=asked.address(**{name: request.query_params.get(name, "") for name in ("before", "after")}),
+        **await _rows(request, wanted),
     )
 
 
 async def changed(request: Request) -> Response:
     """Return the rows of the list: 204 if no run changed since ``seen``."""
-    runs = site_of(request).store.pages.runs
-    seen = repr(await runs.last_change(viewer_of(request).repositories))
+    seen = repr(await site_of(request).store.pages.runs.last_change(viewer_of(request).repositories))
     if request.query_params.get("seen") == seen:
         return Response(status_code=204)
-    _, asked = await _asked(request)
-    rows = await rows_of(runs, asked.filter, (await _page(request, asked)).rows)
-    return render(request, "runs_table.html", headers={"X-Seen": seen}, rows=rows)
+    *_, wanted = await _asked(request)
+    return render(request, "runs_table.html", headers={"X-Seen": seen}, **await _rows(request, wanted))
 
 
-async def _page(request: Request, asked: RequestedFilter) -> Listing:
-    before, after = (read_place(request.query_params.get(name, "")) for name in ("before", "after"))
+async def _rows(request: Request, wanted: RunFilter) -> dict[str, Any]:
+    """Return the newest matching run of each issue on the page, the earlier ones below it, and the next pages."""
+    before, after = (_read_place(request.query_params.get(name, "")) for name in ("before", "after"))
     runs, keys = site_of(request).store.pages.runs, viewer_of(request).repositories
-    return await runs.listing(asked.filter, keys, before=before, after=after, folded=True)
+    found = await runs.listing(wanted, keys, before=before, after=after, folded=True)
+    return {
+        "rows": found.rows,
+        "earlier": await runs.earlier(wanted, found.rows),
+        "newer": _write_place(found.newer),
+        "older": _write_place(found.older),
+    }
 
 
-async def _asked(request: Request) -> tuple[tuple[Condition, ...], RequestedFilter]:
-    """Return the form that the viewer sees, and the conditions of the request."""
-    pages, keys = site_of(request).store.pages, viewer_of(request).repositories
-    form = conditions(await pages.repositories.all(keys))
-    return form, read_conditions(request.query_params, form)
-
-
-async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> list[Row]:
-    """Return the rows of a list: the newest matching run of each issue, with the earlier ones below it."""
-    earlier = await runs.earlier(wanted, newest)
-    return [Row.of(row, *earlier.get(row.issue_key, ((), 0))) for row in newest]
-
-
-async def repositories(request: Request) -> Response:
-    """List the repositories that the viewer may see."""
-    found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
-    return render(request, "repositories.html", repositories=found)
-
-
-async def repository(request: Request) -> Response:
-    """Show one repository: accuracy, labels, budgets and its latest runs."""
-    pages, known_as = site_of(request).store.pages, await repository_of(request)
-    known = record.read(await pages.repositories.outcomes({known_as.key}))
-    people = site_of(request).store.of_repository(known_as.key).outcomes
-    counts = await pages.runs.counts(RunFilter(repository=known_as.key), viewer_of(request).repositories)
-    runs = await pages.runs.listing(
-        RunFilter(repository=known_as.key), viewer_of(request).repositories, most=_LAST, folded=True
+async def _asked(request: Request) -> tuple[Form, dict[str, str], list[str], RunFilter]:
+    """Return the form, its given values, the names of the fields whose values are not valid, and the filter."""
+    repositories = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
+    form: Form = {
+        "q": ("Title", None),
+        "repository": ("Repository", {one.full_name: one.full_name for one in repositories}),
+        "status": ("Status", {status: status for status in get_args(RunStatus)}),
+        "outcome": ("Outcome", {str(outcome): name for outcome, name in OUTCOMES.items()}),
+    }
+    given = {name: request.query_params.get(name, "").strip()[:_MAX_VALUE] for name in form}
+    allowed = {name: options for name, (_, options) in form.items() if options is not None}
+    fields = {name: value for name, value in given.items() if value and value in allowed.get(name, (value,))}
+    wanted = RunFilter(
+        repository=next((one.key for one in repositories if one.full_name == fields.get("repository")), ""),
+        status=fields.get("status", ""),
+        text=fields.get("q", ""),
+        outcome=fields.get("outcome", ""),
     )
-    return render(
-        request,
-        "repository.html",
-        repository=known_as,
-        record=known,
-        awaiting=counts.issues["outcome"].get("awaiting", 0),
-        words=read_record(*await people.standing()),
-        enough=ENOUGH,
-        labels=await pages.repositories.labels(known_as.key),
-        spent=await pages.repositories.spent(known_as.key),
-        explained=describe_limit,
-        rows=await rows_of(pages.runs, RunFilter(repository=known_as.key), runs.rows),
-    )
+    return form, fields, [name for name, value in given.items() if value and name not in fields], wanted
+
+
+def _read_place(text: str) -> Place | None:
+    """Parse the position of a page in the list from a URL; None if it is invalid."""
+    began_at, _, rest = text.partition("~")
+    issue_key, _, number = rest.rpartition("~")
+    try:
+        at = Place(float(began_at), issue_key, int(number))
+    except ValueError:
+        return None
+    return at if 0 <= at.number < _MAX_RUNS and 0 <= at.began_at < _LATEST else None
+
+
+def _write_place(at: Place | None) -> str:
+    """Write a position for a URL; ``_read_place`` parses it."""
+    return f"{at.began_at!r}~{at.issue_key}~{at.number}" if at else ""

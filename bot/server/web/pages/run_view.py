@@ -1,33 +1,36 @@
-"""Assemble the page of one run: its path through the graph, what led to it, and what followed from it."""
+"""Assemble the page of one run: its path through the graph, its evidence, what led to it and what followed from it."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from bot.ports import AskedQuestion
 from bot.report import account
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.sanitise import code
 from bot.report.words import count
-from bot.server.web.views.evidence import pieces
-from bot.server.web.views.rows import Row
-from bot.server.web.views.words import as_html, label, prose
+from bot.server.web.render import as_html, label, line, prose, verbatim
 from bot.store.pages.runs import FullRun, RunContext
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.outcomes import Outcome
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
-from nodes.state import Metrics, TraceEntry
+from nodes.state import TraceEntry
+from nodes.trust.secrets import mask
 
-SHOWN_TEXT = 6_000
+_SHOWN_EVIDENCE = 40
+"""Pieces of evidence on a run's page, the best ones; it stays light with them."""
+_CITED = re.compile(r"\bE\d{1,6}\b")
+_WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
+_SHOWN_TEXT = 6_000
 """Characters of the issue's text that the page shows."""
 _BEGAN: Mapping[str, str] = {
     "opened": "the issue was opened",
@@ -47,54 +50,48 @@ _WORDS: Mapping[str, str] = {
 _NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
 _BETWEEN = ("supervisor", "join")
 """The nodes that every visit comes from and returns to."""
-_FEW = 4
-"""Visits of one node up to which each one is numbered."""
 
 
 def page(
     full: FullRun,
     *,
     gathered: Sequence[Evidence],
-    questions: Sequence[AskedQuestion],
     context: RunContext,
     issue: str,
     links: Links,
     cost: int,
-    open_to_all: bool,
+    shown: bool,
 ) -> dict[str, Any]:
     """Assemble everything that a run's page shows besides its progress.
 
-    ``cost``: millionths of a dollar; ``open_to_all``: also of security.
+    ``cost``: millionths of a dollar; ``shown``: the viewer may read what may be about a security problem.
     """
-    shown = open_to_all or is_harmless(full)
+    result = full.result
+    report, keys = (result.report, result.evidence) if result else (None, ())
+    cited, others = pieces(report, keys, gathered, links) if shown else ([], [])
     found: dict[str, Any] = {
-        "open_to_all": shown,
-        "report": None,
-        "drafts": (),
-        "cost": (),
+        "shown": shown,
+        "report": report,
         "links": links,
-        "background": background(context, full.result.report if full.result else None, links, issue) if shown else None,
-        "cited": (),
-        "others": (),
+        "background": background(context, report, links, issue) if shown else None,
+        "cited": cited,
+        "others": others,
         "gathered": len(gathered),
-        "questions": questions,
-        "dropped_since": full.result is not None and bool(full.result.evidence) and not gathered,
+        "dropped_since": bool(keys) and not gathered,
         "comment": None,
     }
-    report = full.result.report if full.result else None
-    if shown:
-        found["cited"], found["others"] = pieces(report, full.result.evidence if full.result else (), gathered, links)
-    if full.result is None or report is None:
-        return found
+    if result is None or report is None:
+        return found | {"drafts": (), "cost": ()}
+    rejected = [", ".join(account.retry_reasons(item)) for item in result.metrics.retry_reasons]
     dollars = cost / 1_000_000
     return found | {
-        "report": report,
         "comment": as_html(_comment(report, links)) if shown else None,
         "score": account.scores(report.evaluation),
         "dropped": account.dropped_claims(report.citation_audit) if shown else (),
-        "audit": account.citation_check(full.result),
-        "drafts": _drafts(full.result.metrics),
-        "cost": account.spending(full.result, brain=full.row.brain, config_hash=full.config_hash, dollars=dollars),
+        "audit": account.citation_check(result),
+        # Those before the last one were rejected, each for its reason.
+        "drafts": list(zip(result.metrics.confidence_history, [*rejected, ""], strict=False)),
+        "cost": account.spending(result, brain=full.row.brain, config_hash=full.config_hash, dollars=dollars),
     }
 
 
@@ -114,10 +111,56 @@ def _comment(report: TriageReport, links: Links) -> str:
     )
 
 
-def _drafts(metrics: Metrics) -> list[tuple[int, float, str]]:
-    """Return the drafts by number; those before the last one were rejected, each for its reason."""
-    rejected = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
-    return list(zip(range(1, len(rejected) + 2), metrics.confidence_history, [*rejected, ""], strict=False))
+def pieces(
+    report: TriageReport | None, keys: Sequence[str], gathered: Sequence[Evidence], links: Links
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the evidence that a report cites, and the other evidence, the best first.
+
+    ``keys`` are those of the numbered evidence; without them the run goes on and nothing has a number.
+    """
+    cited = _cited_in(report) if report else frozenset()
+    numbers = {key: f"E{number}" for number, key in enumerate(keys, 1)}
+    known = [(numbers.get(item.key, ""), item) for item in gathered if item.key in numbers or not keys]
+    first = sorted((pair for pair in known if pair[0] in cited), key=lambda pair: int(pair[0][1:]))
+    others = [pair for pair in known if pair[0] not in cited][: max(_SHOWN_EVIDENCE - len(first), 0)]
+    return [_piece(*pair, links) for pair in first], [_piece(*pair, links) for pair in others]
+
+
+def _cited_in(report: TriageReport) -> frozenset[str]:
+    """Return the short numbers of the evidence that a report cites."""
+    texts = " ".join((report.root_cause or "", *report.ruled_out))
+    named = (
+        *(suspect.evidence for suspect in report.suspects),
+        *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
+        *(related.evidence for related in report.related),
+    )
+    return frozenset((*_CITED.findall(texts), *filter(None, named)))
+
+
+def _piece(number: str, evidence: Evidence, links: Links) -> dict[str, Any]:
+    """Build the view of one piece of evidence, without active content; its number is empty while the run goes on."""
+    at = evidence.locator
+    first = at.start_line if at.path is not None else None
+    return {
+        "id": number,
+        "found": evidence,
+        "link": _link(evidence, links),
+        "where": _WHERE.get(evidence.kind, "the issue")
+        if not (at.path or at.url or at.sha)
+        else verbatim(line(str(at))),
+        "numbers": "\n".join(str(first + n) for n in range(evidence.quote.count("\n") + 1)) if first else "",
+        "quote": verbatim(mask(evidence.quote)),
+    }
+
+
+def _link(evidence: Evidence, links: Links) -> str:
+    at = evidence.locator
+    if at.path is not None and at.start_line is not None:
+        return links.lines(at.path, at.start_line, at.end_line or at.start_line, at.sha or links.commit) or ""
+    if at.url is not None:
+        # Search results are untrusted, so only http and https addresses become links.
+        return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
+    return links.commit_page(at.sha) or "" if at.sha else ""
 
 
 class Result(NamedTuple):
@@ -137,7 +180,7 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
         "began": _began(context),
         "asked_link": f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
         "author": origin.author,
-        "text": Markup("") if is_security else as_html(origin.body.strip(), SHOWN_TEXT),
+        "text": Markup("") if is_security else as_html(origin.body.strip(), _SHOWN_TEXT),
         "instructions": [
             (word, _WORDS[word.kind], word.url if word.url.startswith(pages) else "") for word in context.words
         ],
@@ -192,87 +235,43 @@ def _judged(feedback: Feedback) -> tuple[bool, Markup]:
     return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))
 
 
-def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
-    """Return each visit once, in its last stored state, in the order in which visits ended or began."""
-    known: dict[str, Visit] = {}
-    for visit in visits:
-        # Removed first, so that the dict's order is that of the last state.
-        known.pop(visit.id, None)
-        known[visit.id] = visit
-    return tuple(known.values())
-
-
-@dataclass(frozen=True, slots=True)
-class GraphNode:
-    """A node of the graph on the path of a run."""
-
-    name: str
-    state: Literal["on", "off", "now"]
-    """Visited, not visited, or running."""
-    places: tuple[str, ...]
-    """The places of its visits on the path, from 1; of many, the first ones and the number of the others."""
-
-
-def graph(trace: Sequence[TraceEntry], *, now: Iterable[str] = ()) -> tuple[GraphNode, ...]:
-    """Return the nodes below the supervisor."""
-    going = tuple(name for name in now if name not in _BETWEEN)
-    order = _order(trace)
-    names = dict.fromkeys((*_NODES, *order, *going))
-    return tuple(
-        GraphNode(
-            label(name), "now" if name in going else "on" if name in order else "off", _numbered(order.get(name, ()))
-        )
-        for name in names
-    )
-
-
-def _numbered(places: Sequence[int]) -> tuple[str, ...]:
-    shown = places if len(places) <= _FEW else places[: _FEW - 1]
-    return (*map(str, shown), *([f"+{len(places) - len(shown)}"] if len(shown) < len(places) else []))
-
-
-def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
-    """Map each node to the places of its visits on the path, from 1. Visits of one round share a place."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    place, last = 0, None
-    for entry in trace:
-        if entry.node in _BETWEEN:
-            continue
-        place += entry.iteration != last
-        last = entry.iteration
-        places[entry.node].append(place)
-    return {name: tuple(found) for name, found in places.items()}
-
-
-def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> dict[str, Any]:
+def progress(full: FullRun, visits: Iterable[Visit], *, shown: bool) -> dict[str, Any]:
     """Build the part of a page that changes while a run is in progress.
 
-    ``open_to_all``: the viewer may read the reasons of a run that may concern a security issue, which is unknown until
-    the run is over.
+    ``shown``: the viewer may read the reasons of a run that may concern a security issue.
     """
-    known, row = latest(visits), full.row
-    trace = trace_of(full, known)
-    now = [step.node for step in known if step.ended is None] if row.status == "running" else []
-    reasons = open_to_all or is_harmless(full)
+    known: dict[str, Visit] = {}
+    for visit in visits:
+        # Each visit once, in its last stored state: removed first, so that the dict's order is that of this state.
+        known.pop(visit.id, None)
+        known[visit.id] = visit
+    ended = (entry for visit in known.values() if visit.ended is not None for entry in visit.trace)
+    trace = full.result.trace if full.result is not None else tuple(ended)
+    now = [visit.node for visit in known.values() if visit.ended is None and full.row.status == "running"]
     running = " and ".join(map(label, now))
     return {
-        "row": Row.of(row),
-        "reasons": reasons,
+        "row": full.row,
+        "shown": shown,
         "now": list(map(label, now)),
         "graph": graph(trace, now=now),
-        "steps": [account.step(entry, reasons=reasons) for entry in trace],
+        "steps": [account.step(entry, reasons=shown) for entry in trace],
         "rounds": max((entry.iteration for entry in trace), default=-1) + 1,
-        "say": f"{f'{running} running' if now else f'The run is {row.status}'}, after {count(len(trace), 'step')}",
+        "say": f"{f'{running} running' if now else f'The run is {full.row.status}'}, after {count(len(trace), 'step')}",
     }
 
 
-def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
-    """Return a run's trace: from its result, or from its steps before there is a result."""
-    if full.result is not None:
-        return full.result.trace
-    return tuple(entry for visit in visits if visit.ended is not None for entry in visit.trace)
-
-
-def is_harmless(full: FullRun) -> bool:
-    """Return whether the run is known not to concern a security issue."""
-    return full.result is not None and full.result.report.kind != "security"
+def graph(trace: Sequence[TraceEntry], *, now: Iterable[str] = ()) -> list[tuple[str, str, Sequence[int]]]:
+    """Return the nodes below the supervisor: name; ``on``, ``off`` or, running, ``now``; places on the path, from 1."""
+    # Visits of one round share a place.
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    place, last = 0, None
+    for entry in trace:
+        if entry.node not in _BETWEEN:
+            place += entry.iteration != last
+            last = entry.iteration
+            places[entry.node].append(place)
+    going = [name for name in now if name not in _BETWEEN]
+    return [
+        (label(name), "now" if name in going else "on" if name in places else "off", places.get(name, ()))
+        for name in dict.fromkeys((*_NODES, *places, *going))
+    ]
