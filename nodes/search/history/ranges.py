@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.history.claims import Claim
 from nodes.search.history.marks import OTHERS
-from nodes.search.history.types import HERE, NoRange, Range
+from nodes.search.history.types import NoRange, Range
 from nodes.search.history.versions import (
     DATED,
     Releases,
@@ -20,6 +20,7 @@ from nodes.search.history.versions import (
     project_releases,
     read_releases,
 )
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -211,7 +212,7 @@ def _before_doubtful(own_claims: Iterable[Claim], releases: Releases, now: int) 
 
 
 def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
-    words = f"{lower.version} → {upper.version if upper else HERE}"
+    words = _words(str(lower.version), str(upper.version) if upper else None)
     start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
     if start is None or end is None:
         return NoRange(
@@ -223,7 +224,12 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
     start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
     if start is None or end is None or start == end:
         return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
-    return Range(start, end, f"{words}, by the days of these releases", "dates")
+    return Range(start, end, say("{range}, by the days of these releases", range=words), "dates")
+
+
+def _words(first: str, last: str | None) -> str:
+    """Return a range of releases or days in words; without an end, it is the commit that is read."""
+    return f"{first} → {last}" if last else say("{first} → the commit read", first=first)
 
 
 def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:
@@ -270,7 +276,7 @@ def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
     first = min(first_second(claim.text) for claim in days)
     started = good if good is not None else max(0, min(first, now) - NOTICED_WITHIN * DAY)
     start, end = log.before(started), log.before(bad) if bad else log.commit
-    words = f"{_day(started)} → {_day(bad) if bad else HERE}"
+    words = _words(_day(started), _day(bad) if bad else None)
     if end is None or (start is None and log.shallow):
         return NoRange("shallow" if log.shallow else "empty_range", f"the history of this clone does not reach {words}")
     if start == end:

@@ -33,8 +33,6 @@ Basis = Literal["named", "versions", "dates", "affected", "recent"]
 """The basis of a candidate change, from strongest to weakest: the issue names the commit; it gives versions, or dates,
 between which the code broke; it gives only the affected version; it gives nothing, and the change is recent."""
 _NOT_AT_FAULT = frozenset({"test", "docs", "example", "vendored", "minified"})
-HERE = "the commit read"
-"""The end of a range without an upper version or date."""
 
 
 @dataclass(frozen=True, slots=True)

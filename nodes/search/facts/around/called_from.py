@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +96,7 @@ def calls_of(code: Code, name: str) -> tuple[list[Fact], bool]:
 def _fact(code: Code, name: str, place: tuple[int, int], count: int) -> Fact | None:
     number, line = place
     text, caller = code.text(number, line), code.symbol(number, line)
-    says = f"`{name}` is called here, in {f'`{caller}`' if caller else f'`{code.path(number)}`'}."
+    says = say("`{name}` is called here, in `{place}`.", name=name, place=caller or code.path(number))
     return Fact("called_from", says, None, code.path(number), line, text, name, count=count) if text else None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,15 +96,17 @@ def _depth(text: str) -> int:
 def _sentence(text: str, *, holds: bool) -> str:
     if not text:
         return (
-            "It runs only under the condition that begins on this line."
+            say("It runs only under the condition that begins on this line.")
             if holds
-            else "It runs in the other branch of the condition that begins on this line."
+            else say("It runs in the other branch of the condition that begins on this line.")
         )
     word = _CONDITION.match(text)
     shown = text.rstrip("{: ").lstrip("} ")
     if word and word["word"] in _CAUGHT:
-        return f"It runs where this catches an error: `{shown}`."
-    return f"It runs only under this condition: `{shown}`." if holds else f"It runs only if this is false: `{shown}`."
+        return say("It runs where this catches an error: `{code}`.", code=shown)
+    if holds:
+        return say("It runs only under this condition: `{code}`.", code=shown)
+    return say("It runs only if this is false: `{code}`.", code=shown)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -11,6 +11,7 @@ from nodes.search.facts.names import BUILT_IN, Name, names
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 from nodes.search.issue.query import COMPOUND
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +92,7 @@ def _member(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | 
     # The other fact already shows its own line.
     if head is None or head[0] == fact.line:
         return None
-    says = f"`{name.last}` is a member of `{owner}`; it is defined on this line."
+    says = say("`{name}` is a member of `{owner}`; it is defined on this line.", name=name.last, owner=owner)
     return 0, Fact("used_here", says, name.last, fact.path, *head, owner, follows=(fact.path or "", fact.line or 0))
 
 
@@ -110,7 +111,7 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
     text = code.text(number, held[0]) if 0 < len(held) <= FEW_LINES else None
     if text is None:
         return None
-    says = f"`{owner}` uses `{name.last}` on this line."
+    says = say("`{owner}` uses `{name}` on this line.", owner=owner, name=name.last)
     follows = (fact.path or "", fact.line or 0)
     return len(held), Fact("used_here", says, name.last, fact.path, held[0], text, owner, follows=follows)
 

@@ -10,6 +10,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
 from nodes.search.history.weigh import is_mechanical
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,12 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
         if _holds(inquiry, commit.sha, path, text) and not _holds(inquiry, before, path, text):
             if is_mechanical(commit) or _occurs(inquiry.code.repository, before, text):
                 return
-            says = f"This line came in with `{commit.sha[:10]}` “{short(commit.subject)}”, within {span.words}."
+            says = say(
+                "This line came in with `{sha}` “{title}”, within {range}.",
+                sha=commit.sha[:10],
+                title=short(commit.subject),
+                range=span.words,
+            )
             yield Fact(
                 "introduced_in", says, words, path, fact.line, fact.text, fact.symbol,
                 change=commit.sha, count=1, follows=(path, fact.line or 0),
@@ -97,7 +103,13 @@ def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterat
     for commit in commits if len(commits) <= FEW else ():
         if is_mechanical(commit):
             continue
-        says = f"`{commit.sha[:10]}` “{short(commit.subject)}” changed `{path}` within {span.words}."
+        says = say(
+            "`{sha}` “{title}” changed `{path}` within {range}.",
+            sha=commit.sha[:10],
+            title=short(commit.subject),
+            path=path,
+            range=span.words,
+        )
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
 
 

@@ -12,6 +12,7 @@ from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.history.versions import parse_version
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             text = code.text(number, line)
             if held and text and inquiry.issue.holds(held.last):
                 path = code.path(number)
-                says = f"The unreleased part of `{path}` has this entry: “{shown(entry)}”."
+                says = say("The unreleased part of `{path}` has this entry: “{entry}”.", path=path, entry=shown(entry))
                 yield Fact("fixed_since", says, held.last, path, line, text, count=1, strong=True, unclaimed=True)
                 return
 

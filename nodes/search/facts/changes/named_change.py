@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,10 +69,14 @@ def _facts(inquiry: FinderInput, commit: Commit, named: Named) -> Iterator[Fact]
     words = _words(inquiry, named.text)
     if words is None:
         return
-    verb = "says that this change broke it" if blamed else "names this change"
     for number in numbers:
         path = code.path(number)
-        says = f"The report {verb}: `{commit.sha[:10]}` “{short(commit.subject)}”; it changed `{path}`."
+        values = {"sha": commit.sha[:10], "title": short(commit.subject), "path": path}
+        says = (
+            say("The report says that this change broke it: `{sha}` “{title}”; it changed `{path}`.", **values)
+            if blamed
+            else say("The report names this change: `{sha}` “{title}”; it changed `{path}`.", **values)
+        )
         yield Fact(
             "introduced_in" if blamed else "named_change", says, words, path,
             change=commit.sha, count=len(numbers), strong=len(numbers) == 1,

@@ -9,6 +9,7 @@ from nodes.search.facts.changes.changed_in import body_of, claimed_range
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
 from nodes.search.history.weigh import is_mechanical
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +49,13 @@ def _fact(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: s
         return None
     # A line with few letters, such as a bracket, would tell a reader nothing.
     line = max(places, key=lambda at: sum(map(str.isalnum, lines[at - 1])))
-    says = (
-        f"One commit changed `{path}` within {span.words}: "
-        f"`{commit.sha[:10]}` “{short(commit.subject)}”, in `{symbol}`."
+    says = say(
+        "One commit changed `{path}` within {range}: `{sha}` “{title}”, in `{symbol}`.",
+        path=path,
+        range=span.words,
+        sha=commit.sha[:10],
+        title=short(commit.subject),
+        symbol=symbol,
     )
     text = code.text(number, line)
     if text is None:

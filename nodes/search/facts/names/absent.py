@@ -10,6 +10,7 @@ from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages.table import language_of
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     titled = [name.last for name in names(inquiry.issue) if name.in_title and _CODE.search(name.last)]
     for name in [name for name in dict.fromkeys(titled) if name not in BUILT_IN][: 2 * MAX_ABSENT]:
         if _is_absent(inquiry, name):
-            yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
+            yield Fact("absent", _says(name), name, count=0)
+
+
+def _says(name: str) -> str:
+    return say("`{name}` occurs nowhere at this commit.", name=name)
 
 
 def _places(inquiry: FinderInput) -> Iterator[Fact]:
@@ -57,7 +62,7 @@ def _places(inquiry: FinderInput) -> Iterator[Fact]:
             stated += 1
             for words in (path, *beside[:1]):
                 if _is_absent(inquiry, words):
-                    yield Fact("absent", f"`{words}` occurs nowhere at this commit.", words, count=0, strong=True)
+                    yield Fact("absent", _says(words), words, count=0, strong=True)
 
 
 def _lost_paths(code: Code, text: str) -> list[str]:

@@ -15,6 +15,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
 SHORTEST, MAX_WIDTH = 4, 400
-TESTED, READ = "tested by this condition", "read by this call"
+TESTED, READ = say("tested by this condition"), say("read by this call")
 _KEYWORD = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}")
 _END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
@@ -61,8 +62,12 @@ def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iter
         if number is not None and not inquiry.code.is_tested(number, hit.line):
             first.setdefault((hit.path, inquiry.code.symbol(number, hit.line)), hit)
     for (path, symbol), hit in first.items():
-        rest = f"one of {len(held)} in" if len(held) > 1 else "and by no other in"
-        says = f"`{words}` is {verb} in `{symbol or path}`, {rest} the project's own code."
+        only = (
+            say("one of {count} in the project's own code", count=len(held))
+            if len(held) > 1
+            else say("and by no other in the project's own code")
+        )
+        says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=symbol or path, only=only)
         yield Fact(
             "read_here", says, words, path, hit.line, hit.text.removesuffix("\r"), symbol,
             count=len(held), strong=len(first) == 1, several=len(first) > 1, unclaimed=True,

@@ -11,6 +11,7 @@ from nodes.search.facts.names import BUILT_IN, SYMPTOM, inherited, names, names_
 from nodes.search.facts.names.inherited import is_inherited
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.paths.suffixes import module_parts
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -274,12 +275,16 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     number = int(code.index.def_file[hit.row])
     line, text = head
     symbol = code.index.name_of(hit.row)
-    outside = f" outside `{hit.aside}`" if hit.aside else f" in `{hit.within}`" if hit.within else ""
-    words = _without_marks(hit.name.words, text)
-    says = f"The only definition of `{words}{hit.signature}`{outside} is in `{code.path(number)}`."
+    words, path, where = _without_marks(hit.name.words, text), code.path(number), ""
+    if hit.aside:
+        where = say(" outside `{folder}`", folder=hit.aside)
+    elif hit.within:
+        where = say(" in `{symbol}`", symbol=hit.within)
+    name = f"{words}{hit.signature}"
+    says = say("The only definition of `{name}`{where} is in `{path}`.", name=name, where=where, path=path)
     if hit.qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
-        says = f"`{words}` is inherited from `{symbol}`, in `{code.path(number)}`."
-    return Fact("defined_once", says, words, code.path(number), line, text, symbol, count=hit.count, users=hit.users)
+        says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", name=words, symbol=symbol, path=path)
+    return Fact("defined_once", says, words, path, line, text, symbol, count=hit.count, users=hit.users)
 
 
 def _without_marks(words: str, line: str) -> str:

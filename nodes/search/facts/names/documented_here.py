@@ -10,6 +10,7 @@ from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import MAX_HITS, parse_hit
 from nodes.search.paths.roles import role_of
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +77,7 @@ def _quoted(inquiry: FinderInput) -> Iterator[Fact]:
         best = [hit for hit, count in shared.items() if count == max(shared.values())]
         if len(best) == 1 and best[0].text.strip():
             (hit,) = best
-            says = f"The report quotes this line of `{hit.path}`."
+            says = say("The report quotes this line{of}.", of=say(" of `{place}`", place=hit.path))
             yield Fact("documented_here", says, words, hit.path, hit.line, hit.text.removesuffix("\r"), count=1)
 
 
@@ -114,7 +115,8 @@ def _fact(inquiry: FinderInput, number: int, name: str) -> Fact | None:
             shown = code.text(number, at) if at else None
             if shown is None or not inquiry.issue.holds(name):
                 return None
-            says = f"`{name}` is documented in `{code.path(number)}`, under “{shown.strip('# ').strip()}”."
+            title, path = shown.strip("# ").strip(), code.path(number)
+            says = say("`{name}` is documented in `{path}`, under “{title}”.", name=name, path=path, title=title)
             return Fact("documented_here", says, name, code.path(number), at, shown, count=1)
     return None
 

@@ -9,6 +9,7 @@ from nodes.search.facts.code import hash_of
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
 from nodes.search.paths.whose import MANIFEST, package_of, simplified
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +40,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     classes = [frame.module for frame in frames if frame.module and not frame.path and _is_ours(inquiry, frame.module)]
     for name in list(dict.fromkeys((*classes, *casts)))[:MAX_NAMES]:
         if _is_absent(inquiry, name):
-            yield Fact(
-                "absent", f"The error names `{name}`, which occurs nowhere at this commit.", name, count=0, strong=True
-            )
+            says = say("The error names `{name}`, which occurs nowhere at this commit.", name=name)
+            yield Fact("absent", says, name, count=0, strong=True)
             return
 
 
@@ -54,7 +54,7 @@ def _declared(inquiry: FinderInput, name: str) -> Fact | None:
     ]:
         for line, text in enumerate(code.lines(number), 1):
             if _declares(text, name) and inquiry.issue.holds(name):
-                says = f"The trace passes through `{name}`, a dependency that is declared on this line."
+                says = say("The trace passes through `{name}`, a dependency that is declared on this line.", name=name)
                 return Fact(
                     "named_here", says, name, code.path(number), line, text, count=1, by_library=True, unclaimed=True
                 )

@@ -11,6 +11,7 @@ import numpy as np
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, names
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, term_hash
 
 if TYPE_CHECKING:
@@ -202,7 +203,9 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
     reading = [use for use in uses if not entry.match(code.text(use[0], use[1]) or "")]
     if not reading and len(uses) == 1:
         number, line, _ = uses[0]
-        says = f"`{words}` is the key of an entry on this line; no other line of the project's code uses it."
+        says = say(
+            "`{name}` is the key of an entry on this line; no other line of the project's code uses it.", name=words
+        )
         text, symbol = code.text(number, line), code.symbol(number, line)
         yield Fact("read_here", says, words, code.path(number), line, text, symbol, count=1, strong=True, users=1)
     called = re.compile(rf"(?<![\w$.]){re.escape(words)}\s?\(")
@@ -215,9 +218,12 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
             continue
         path = code.path(number)
         kind: Kind = "default_here" if declared else "read_here"
-        verb = "declared" if declared else "read"
-        where = f" in `{symbol}`" if symbol else ""
-        says = f"`{words}` is {verb} on this line{where}; no other file of the project's code contains it."
+        values = {"name": words, "where": say(" in `{symbol}`", symbol=symbol) if symbol else ""}
+        says = (
+            say("`{name}` is declared on this line{where}; no other file of the project's code contains it.", **values)
+            if declared
+            else say("`{name}` is read on this line{where}; no other file of the project's code contains it.", **values)
+        )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
         yield Fact(kind, says, words, path, line, text, symbol, count=len(uses), strong=not declared, users=1)
 
@@ -231,7 +237,12 @@ def _used_throughout(code: Code, words: str, uses: list[tuple[int, int, bool]]) 
     number, line, _ = next((use for use in uses if _QUOTED.search(code.text(use[0], use[1]) or "")), uses[0])
     text, path, count = code.text(number, line), code.path(number), _count(code.lines(number), words)
     if text is not None and count is not None:
-        says = f"`{words}` is used on {count} lines of `{path}` and in no other file of the project's code."
+        says = say(
+            "`{name}` is used on {count} lines of `{path}` and in no other file of the project's code.",
+            name=words,
+            count=count,
+            path=path,
+        )
         yield Fact("read_here", says, words, path, line, text, count=count, strong=True, users=1, in_title=True)
 
 
@@ -251,8 +262,12 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
             found[number] = held
     for number, held in found.items() if len(found) == 1 else ():
         text, symbol = code.text(number, held[0]), code.symbol(number, held[0])
-        where = f" in `{symbol}`" if symbol else ""
-        says = f"`{words}` is declared on this line{where}; no other file of the project's code declares it."
+        where = say(" in `{symbol}`", symbol=symbol) if symbol else ""
+        says = say(
+            "`{name}` is declared on this line{where}; no other file of the project's code declares it.",
+            name=words,
+            where=where,
+        )
         if text and len(held) <= FEW_PLACES:
             path = code.path(number)
             yield Fact("default_here", says, words, path, held[0], text, symbol, count=len(held), strong=True)

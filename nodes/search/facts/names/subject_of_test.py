@@ -15,6 +15,7 @@ from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.paths.roles import role_of
+from nodes.search.sentences import say
 from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ def _fact(code: Code, test: _Test) -> Fact | None:
         return None
     row, head = once[chosen[0]]
     path, symbol = code.path(int(code.index.def_file[row])), code.index.name_of(row)
-    says = f"The test `{test.label}` calls `{chosen[0]}`, which only `{path}` defines."
+    says = say(
+        "The test `{test}` calls `{name}`, which only `{path}` defines.", test=test.label, name=chosen[0], path=path
+    )
     return Fact("subject_of_test", says, test.words, path, *head, symbol, count=1, strong=True, unclaimed=True)
 
 

@@ -26,6 +26,7 @@ from nodes.search.facts.output.messages import (
 from nodes.search.facts.output.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
+from nodes.search.sentences import say
 from nodes.search.tokens import WORD, shingles
 
 if TYPE_CHECKING:
@@ -269,7 +270,8 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *,
     symbol = code.symbol(match.number, line)
     names, _ = enclosing(match.literal.before)
     progress = bool(names and _PROGRESS_CALLS.search(names[0]))
-    what = f"message{' that begins with' if match.text.cut else ''} “{shortened(match.words)}”"
+    what = f"“{shortened(match.words)}”"
+    what = say("that begins with {message}", message=what) if match.text.cut else what
     says = sentence(what, code.path(match.number), symbol, count, aside)
     alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(symbol or "")
     # What only reports progress is often of a part that works, so it is stated for the first file and never claimed.
@@ -284,12 +286,14 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *,
 def sentence(what: str, path: str, symbol: str | None, count: int, aside: str | None) -> str:
     """Return the sentence that a place builds a message; a file is never the one that builds it."""
     if symbol:
-        only = "the only place that does" if count == 1 else f"one of {count} places that do"
-        only = f"the only place outside `{aside}` that does" if aside else only
-        return f"`{symbol}` builds the {what}, {only}."
-    only = "and nowhere else in the project's own code" if count == 1 else f"one of {count} places"
-    only = f"and nowhere else outside `{aside}`" if aside else only
-    return f"The {what} is built in `{path}`, {only}."
+        only = say("the only place that does") if count == 1 else say("one of {count} places that do", count=count)
+        only = say("the only place outside `{folder}` that does", folder=aside) if aside else only
+        return say("`{place}` builds the message {message}, {only}.", place=symbol, message=what, only=only)
+    only = (
+        say("and nowhere else in the project's own code") if count == 1 else say("one of {count} places", count=count)
+    )
+    only = say("and nowhere else outside `{folder}`", folder=aside) if aside else only
+    return say("The message {message} is built in `{path}`, {only}.", message=what, path=path, only=only)
 
 
 def shortened(words: str, most: int = 90) -> str:

@@ -14,6 +14,7 @@ from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import Shape, shape_of
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,9 +130,13 @@ def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | No
     if text is None or code.is_tested(number, line):
         return None
     # Ruby and Rust print an opening backtick, which would begin a code span.
-    quoted, where = words.replace("`", "'"), f"`{symbol or path}`"
+    quoted, where = words.replace("`", "'"), symbol or path
     event = happened(text, "", words)
-    says = f"{where} {event.says}" if event and not event.asserts else f"“{quoted}” fits this line of {where}."
+    says = (
+        event.at(where)
+        if event and not event.asserts
+        else say("“{error}” fits this line{of}.", error=quoted, of=say(" of `{place}`", place=where))
+    )
     return Fact("raised_here", says, words, path, line, text, symbol, count=1, strong=True)
 
 

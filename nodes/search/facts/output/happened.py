@@ -18,6 +18,7 @@ from nodes.search.facts.output.on_a_line import (
     subscripts,
 )
 from nodes.search.facts.output.shapes import UNSET
+from nodes.search.sentences import Sentence, say
 
 MAX_LINE = 300
 """Maximum length of a line that is parsed, in characters."""
@@ -116,19 +117,22 @@ _NEVER_NULL = frozenset({"this", "self", "super", "cls", "@"})
 class Happened(NamedTuple):
     """The end of a sentence that begins with the function."""
 
-    says: str
+    says: Sentence
     asserts: bool = False
     """Whether the line is an assertion that failed: it shows the fault, and another line has it."""
     null: str = ""
     """The null value of an error that does not say what was null, so that the line may be another one."""
 
+    def at(self, place: str, *, is_known: bool = True) -> str:
+        """Return the sentence about a place; of a line that is not known, only the number is."""
+        return say("`{place}` {event}", place=place, event=self.says if is_known else self.if_unmoved)
+
     @property
-    def if_unmoved(self) -> str:
+    def if_unmoved(self) -> Sentence:
         """The end of the sentence about a line of which only the number is known."""
-        sure = f"; the error says that this was `{self.null}`."
-        return (
-            self.says.replace(sure, f"; this was `{self.null}` if the line has not moved.") if self.null else self.says
-        )
+        if not self.null:
+            return self.says
+        return say("uses `{member}` on {value}; this was `{null}` if the line has not moved.", **self.says.values)
 
 
 def happened(text: str, error: str, message: str, column: int | None = None) -> Happened | None:
@@ -186,8 +190,14 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
         return None
     ((member, value),) = uses
     shown = shown_as(value)
-    returned = f"what `{shown}` returns" if value.endswith(")") else f"`{shown}`"
-    return Happened(f"uses `.{member}` on {returned}; the error says that this was `{word}`.") if shown else None
+    returned = say("what `{call}` returns", call=shown) if value.endswith(")") else f"`{shown}`"
+    says = say(
+        "uses `{member}` on {value}; the error says that this was `{null}`.",
+        member=f".{member}",
+        value=returned,
+        null=word,
+    )
+    return Happened(says) if shown else None
 
 
 def _key(line: str, whole: str) -> Happened | None:
@@ -196,7 +206,7 @@ def _key(line: str, whole: str) -> Happened | None:
     held = [subscript for subscript in subscripts(line) if not subscript.key.isdigit()]
     if len(held) != 1 or not (shown := shown_as(held[0].key)) or not (of := shown_as(held[0].value)):
         return None
-    return Happened(f"looks up `{shown}` in `{of}`; the error says that this key is missing.")
+    return Happened(say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=shown, value=of))
 
 
 def _index(line: str, column: int | None) -> Happened | None:
@@ -204,13 +214,14 @@ def _index(line: str, column: int | None) -> Happened | None:
     pointed = [f"{subscript.value}[{subscript.key}]" for subscript in subscripts(line) if subscript.start == column]
     held = pointed if len(pointed) == 1 else held
     shown = shown_as(held[0]) if len(held) == 1 else ""
-    return Happened(f"reads `{shown}`; the error says that the index is out of range.") if shown else None
+    says = say("reads `{code}`; the error says that the index is out of range.", code=shown)
+    return Happened(says) if shown else None
 
 
 def _zero(line: str, whole: str) -> Happened | None:
     held = list(_DIVISION.finditer(line)) if _ZERO.search(whole) else []
     shown = shown_as(after(line, held[0].end())) if len(held) == 1 else ""
-    return Happened(f"divides by `{shown}`; the error says that this was zero.") if shown else None
+    return Happened(say("divides by `{code}`; the error says that this was zero.", code=shown)) if shown else None
 
 
 def _asserted(line: str, whole: str) -> Happened | None:
@@ -218,23 +229,25 @@ def _asserted(line: str, whole: str) -> Happened | None:
     given = re.search(r"\.expect\(\s?\"([^\"]{1,200})", line)
     unwraps = bool(re.search(r"\.(?:unwrap|expect)\(", line)) and not (given and given[1] in whole)
     asserts = is_assertion(line) and not unwraps and ("assert" in whole.lower() or "panic" in whole)
-    return Happened("fails its own check on this line.", asserts=True) if asserts else None
+    return Happened(say("fails its own check on this line."), asserts=True) if asserts else None
 
 
 def _unwrapped(line: str) -> Happened | None:
     held = [value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]
     shown = shown_as(held[0]) if len(held) == 1 else ""
     if shown:
-        return Happened(f"unwraps `{shown}`; the error says that it has no value.", asserts=True)
+        return Happened(say("unwraps `{code}`; the error says that it has no value.", code=shown), asserts=True)
     # The expression is on the lines above.
     alone = line.startswith(".unwrap()")
-    return Happened("unwraps a value on this line; the error says that there is none.", asserts=True) if alone else None
+    says = say("unwraps a value on this line; the error says that there is none.")
+    return Happened(says, asserts=True) if alone else None
 
 
 def _slice(line: str, whole: str) -> Happened | None:
     held = bounded(line) if _SLICE.search(whole) else []
     shown = shown_as(held[0]) if len(held) == 1 else ""
-    return Happened(f"slices `{shown}`; the error says that its bounds are out of range.") if shown else None
+    says = say("slices `{code}`; the error says that its bounds are out of range.", code=shown)
+    return Happened(says) if shown else None
 
 
 def _value(line: str, whole: str) -> Happened | None:
@@ -250,7 +263,8 @@ def _value(line: str, whole: str) -> Happened | None:
 
 def _of_value(values: set[str], word: str) -> Happened | None:
     shown = shown_as(values.pop()) if len(values) == 1 else ""
-    return Happened(f"uses `{shown}`; the error says that this was `{word}`.") if shown else None
+    says = say("uses `{code}`; the error says that this was `{null}`.", code=shown, null=word)
+    return Happened(says) if shown else None
 
 
 def _missing(line: str, whole: str) -> Happened | None:
@@ -263,7 +277,8 @@ def _missing(line: str, whole: str) -> Happened | None:
             if pattern in _MISSING_MEMBER:
                 used.discard(found["name"])
             shown = shown_as(used.pop()) if len(used) == 1 else ""
-            return Happened(f"uses `{shown}`; the error says that this does not exist.") if shown else None
+            says = say("uses `{code}`; the error says that this does not exist.", code=shown)
+            return Happened(says) if shown else None
     return None
 
 
@@ -272,7 +287,7 @@ def _unbound(line: str, whole: str) -> Happened | None:
     start = r"\$\{?" if found and found.re is _UNSET else r"(?<![\w$.])"
     if found is None or not re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line):
         return None
-    return Happened(f"uses the variable `{found['name']}`; the error says that it has no value yet.")
+    return Happened(say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"]))
 
 
 def _undefined(line: str, whole: str) -> Happened | None:
@@ -293,7 +308,14 @@ def _argument(line: str, whole: str) -> Happened | None:
     shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""
     if not shown:
         return None
-    return Happened(f"passes `{shown}` to `{found['name']}`; the error says that this was `{found['given']}`.")
+    return Happened(
+        say(
+            "passes `{code}` to `{name}`; the error says that this was `{null}`.",
+            code=shown,
+            name=found["name"],
+            null=found["given"],
+        )
+    )
 
 
 def _clause(line: str, whole: str) -> Happened | None:
@@ -302,7 +324,10 @@ def _clause(line: str, whole: str) -> Happened | None:
         return None
     shown = f"{found['name']}/{found['arity']}"
     return Happened(
-        f"has the first clause of `{shown}` on this line; the error says that no clause fits its arguments."
+        say(
+            "has the first clause of `{code}` on this line; the error says that no clause fits its arguments.",
+            code=shown,
+        )
     )
 
 

@@ -23,8 +23,9 @@ from nodes.search.facts.output.frames import (
 )
 from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is_assertion, statement
 from nodes.search.facts.output.shapes import is_possible
-from nodes.search.facts.places.moved import LOST, UNFIT, line_now, removed
+from nodes.search.facts.places.moved import LOST, line_now, removed
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 from nodes.search.tokens import WORD
 
 if TYPE_CHECKING:
@@ -130,10 +131,8 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
     for mapped in [item for item in outer if is_named(item) and (item.number, item.line) not in seen][:1]:
         seen.add((mapped.number, mapped.line))
         if fact := _fact(inquiry, mapped, None):
-            what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
-            where = f"`{mapped.symbol or fact.path}`"
-            says = f"{what} passes through {where}, which is named in words as well."
-            yield replace(fact, says=says, unclaimed=True)
+            place = mapped.symbol or fact.path or ""
+            yield replace(fact, says=_passes(mapped, place, say(", which is named in words as well")), unclaimed=True)
 
 
 def _is_same_log(between: str) -> bool:
@@ -167,7 +166,8 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     error = f"{trace.error or ''}: {trace.message or ''}"
     if mapped.gone or is_possible(error, statement(lines, mapped.line)) is not False:
         return mapped, None
-    return replace(mapped, gone=f"; its line {mapped.frame.line} {UNFIT}"), None
+    line = str(mapped.frame.line)
+    return replace(mapped, gone=say("; its line {line} does not fit the error at this commit", line=line)), None
 
 
 def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
@@ -309,34 +309,45 @@ def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
     trace = mapped.trace
     depth = trace.frames.index(mapped.frame)
     if depth == 0 and trace.error and _RAISES_ITSELF.match(text):
-        return f"{where} raises `{trace.error}` on this line."
+        return say("`{place}` raises `{error}` on this line.", place=where, error=trace.error)
     name = last_part(trace.frames[depth - 1].function) if depth else None
     if trace.error and name and re.search(rf"(?<![\w$]){re.escape(name)}\s?\(", text):
-        return f"{where} calls `{name}` on this line; `{trace.error}` comes from inside that call."
+        return say(
+            "`{place}` calls `{name}` on this line; `{error}` comes from inside that call.",
+            place=where,
+            name=name,
+            error=trace.error,
+        )
     return None
 
 
 def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> str:
     # Without the frame's own text or function, only its number says where it is, and numbers change with each version.
     named = mapped.symbol and (mapped.exact or event is not None or last_part(mapped.frame.function))
-    where = f"`{mapped.symbol}`" if named else f"`{path}`"
+    where = mapped.symbol if mapped.symbol and named else path
+    is_known = mapped.exact or mapped.moved is not None
     if event is not None:
-        is_known = mapped.exact or mapped.moved is not None
-        return f"{where} {event.says if is_known else event.if_unmoved}"
-    what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
+        return event.at(where, is_known=is_known)
     end = (
         mapped.gone
-        or (mapped.in_program and "; the frames inside it are in a program that the project calls.")
-        or (mapped.lost_inner and "; a frame inside it is in code that this commit does not have there.")
+        or (mapped.in_program and say("; the frames inside it are in a program that the project calls"))
+        or (mapped.lost_inner and say("; a frame inside it is in code that this commit does not have there"))
     )
     if end:
-        return f"{what} passes through {where}{end}"
+        return _passes(mapped, where, end)
     if mapped.exact and (more := _raised(mapped, where, text)):
         return more
-    if mapped.exact or mapped.moved is not None:
-        end = mapped.moved or "."
-        return f"{what} passes through {where}; this line is its innermost frame in the project's own code{end}"
-    return f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
+    if is_known:
+        moved = mapped.moved or ""
+        end = say("; this line is its innermost frame in the project's own code{moved}", moved=moved)
+        return _passes(mapped, where, end)
+    return _passes(mapped, where, say(", its innermost frame in the project's own code; the line may have moved"))
+
+
+def _passes(mapped: MappedFrame, place: str, end: str) -> str:
+    """Return that the error of a trace passes through a place, with what is known of the frame."""
+    error = f"`{mapped.trace.error}`" if mapped.trace.error else say("The error")
+    return say("{error} passes through `{place}`{end}.", error=error, place=place, end=end)
 
 
 def frame_words(trace: str, frame: Frame) -> str | None:
@@ -356,7 +367,7 @@ def frame_words(trace: str, frame: Frame) -> str | None:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words name the file or the function, and that the trace gives an exact line."""
     path, words = fact.path or "", fact.words or ""
-    if fact.says.endswith(LOST):
+    if fact.says.endswith(f"{LOST}."):
         printed = _printed_below(witness.issue_text, words)
         if not printed or _has(witness.lines(path, 1, sys.maxsize), printed):
             return "the file has the line that the trace prints"

@@ -13,6 +13,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable
 
 if TYPE_CHECKING:
@@ -181,8 +182,12 @@ def _is_own_text(path: str) -> bool:
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     places = _places(inquiry, hits)
     for hit, symbol in _chosen(places, hits):
-        rest = f"one of {len(hits)} strings" if len(places) > 1 else "and in no other string"
-        says = f"The text “{label}” is in `{symbol or hit.path}`, {rest} of the project's own code."
+        only = (
+            say("one of {count} strings of the project's own code", count=len(hits))
+            if len(places) > 1
+            else say("and in no other string of the project's own code")
+        )
+        says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=symbol or hit.path, only=only)
         yield _fact(says, label, hit, symbol, len(hits), one=len(places) == 1)
 
 
@@ -213,10 +218,12 @@ def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[F
         used = uses_of(inquiry.witness, key)
         places = _places(inquiry, used)
         for hit, symbol in _chosen(places, used):
-            rest = "only this line of the project's own code uses it."
-            if len(used) > 1:
-                rest = f"this is one of {len(used)} lines of the project's own code that use it."
-            says = f"The text “{label}” is `{key}` in `{file}`; {rest}"
+            only = (
+                say("this is one of {count} lines of the project's own code that use it", count=len(used))
+                if len(used) > 1
+                else say("only this line of the project's own code uses it")
+            )
+            says = say("The text “{text}” is `{key}` in `{path}`; {only}.", text=label, key=key, path=file, only=only)
             yield _fact(says, label, hit, symbol, len(used), one=len(places) == 1)
 
 

@@ -11,6 +11,7 @@ from nodes.search.facts.places.moved import ENOUGH, nearest
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
 from nodes.search.history.versions import plain
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,9 +165,13 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
     if text is None:
         return None
     says = (
-        f"The report links to this line of `{link.path}`."
+        say("The report links to this line{of}.", of=say(" of `{place}`", place=link.path))
         if exact
-        else f"The report links to line {link.first} of `{link.path}`; the line is read as numbered."
+        else say(
+            "The report links to line {line} of `{path}`; the line is read as numbered.",
+            line=link.first,
+            path=link.path,
+        )
     )
     return Fact(
         "linked_here",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def _facts(inquiry: FinderInput, line: LogLine) -> Iterator[Fact]:
         if row is None or place is None or words not in inquiry.issue.written:
             continue
         symbol, path = inquiry.code.index.name_of(row), inquiry.code.path(int(inquiry.code.index.def_file[row]))
-        says = f"A line of the report's log comes from `{symbol}`."
+        says = say("A line of the report's log comes from `{symbol}`.", symbol=symbol)
         yield Fact(
             "named_here", says, words, path, *place, symbol, count=1, strong=True, unclaimed=line.rank > _SERIOUS
         )

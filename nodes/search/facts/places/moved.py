@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import last_to_change, made_before
 from nodes.search.history.versions import parse_version
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
 ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
-UNFIT = "does not fit the error at this commit."
-"""The end of a sentence about a line which is not the one that the report is about."""
-LOST = "; the line that the trace prints is not in this file at this commit."
+LOST = say("; the line that the trace prints is not in this file at this commit")
 """The end of a sentence about a frame whose text the file does not have."""
+_UNFIT = ("does not fit the error at this commit.", f"{LOST}.")
+"""The ends of sentences about a line which is not the one that the report is about."""
 _SAYS = re.compile(
     r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”)?)?\.$"
 )
@@ -36,7 +37,7 @@ class Moved(NamedTuple):
     line: int | None
     """None if the file has no such line any more."""
     says: str = ""
-    """The end of a sentence that names the line of the release, if it has another number now."""
+    """The clause that names the line of the release, if it has another number now."""
     is_known: bool = False
     """Whether the text of the line in the release was compared."""
 
@@ -51,7 +52,8 @@ def line_now(code: Code, release: Release | None, number: int, line: int) -> Mov
     if sum(map(str.isalnum, text)) < ENOUGH:
         return Moved(line if code.text(number, line) else None)
     now = nearest(lines, text, line)
-    return Moved(now, "" if now == line else f", line {line} of {release.version}.", is_known=True)
+    then_line = say(", line {line} of {release}", line=line, release=str(release.version))
+    return Moved(now, "" if now == line else then_line, is_known=True)
 
 
 def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
@@ -61,20 +63,26 @@ def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
 
 
 def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> tuple[str, str | None]:
-    """Return the end of a sentence about a line of a release that is gone, and the change that removed it."""
+    """Return the clause about a line of a release that is gone, and the change that removed it."""
     code = inquiry.code
     path = code.path(number)
     text = (code.repository.lines(release.commit, path, line, line) or "").strip()
     sha = last_to_change(code.repository, text, release.commit, code.sha, path) if text else None
     change = next(iter(inquiry.log.details([sha])), None) if sha else None
-    since = f", since `{change.sha[:10]}` “{short(change.subject)}”" if change else ""
-    return f"; line {line} of {release.version} is no longer in this file{since}.", change.sha if change else None
+    since = say(", since `{sha}` “{title}”", sha=change.sha[:10], title=short(change.subject)) if change else ""
+    gone = say(
+        "; line {line} of {release} is no longer in this file{since}",
+        line=line,
+        release=str(release.version),
+        since=since,
+    )
+    return gone, change.sha if change else None
 
 
 def is_gone(fact: Fact) -> bool:
     """Return whether the line that a fact is about is no longer in its file, as far as the error tells."""
     found = _SAYS.search(fact.says)
-    return fact.says.endswith((UNFIT, LOST)) or (found is not None and bool(found[3]))
+    return fact.says.endswith(_UNFIT) or (found is not None and bool(found[3]))
 
 
 def line_then(fact: Fact) -> int:

@@ -19,6 +19,7 @@ from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.paths.whose import simplified
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for number, words in found.items() if len(found) <= FEW else ():
         if inquiry.issue.holds(words):
             path = code.path(number)
-            yield Fact("named_here", f"The report names the file `{path}`.", words, path, count=1, strong=True)
+            says = say("The report names the file `{path}`.", path=path)
+            yield Fact("named_here", says, words, path, count=1, strong=True)
     # A path or a link says more than a word of the title that a file is named like.
     if not found and not linked:
         yield from _find_in_title(inquiry)
@@ -174,9 +176,16 @@ def _belong_together(one: str, other: str) -> bool:
 
 def _says(words: str, paths: Sequence[str]) -> str:
     if len(paths) > 1:
-        return f"The title has the word `{words}`, the name of `{paths[0]}` and of one other source file."
-    noun = "words" if " " in words else "word"
-    return f"The title has the {noun} `{words}`, the name of one source file: `{paths[0]}`."
+        return say(
+            "The title has the word `{words}`, the name of `{path}` and of one other source file.",
+            words=words,
+            path=paths[0],
+        )
+    if " " in words:
+        return say(
+            "The title has the words `{words}`, the name of one source file: `{path}`.", words=words, path=paths[0]
+        )
+    return say("The title has the word `{words}`, the name of one source file: `{path}`.", words=words, path=paths[0])
 
 
 def _definition_in_title(inquiry: FinderInput, written: Sequence[str]) -> Iterator[Fact]:
@@ -194,7 +203,12 @@ def _definition_in_title(inquiry: FinderInput, written: Sequence[str]) -> Iterat
         # A name that most of the project uses is a word of its language, and says little about one file.
         users = code.count_users(symbol.rpartition(".")[2], defined_once.MANY_USERS)
         if head is not None and users <= defined_once.MANY_USERS:
-            says = f"The title has the words `{words}`, the name of `{symbol}`, which only `{path}` defines."
+            says = say(
+                "The title has the words `{words}`, the name of `{symbol}`, which only `{path}` defines.",
+                words=words,
+                symbol=symbol,
+                path=path,
+            )
             yield Fact("named_here", says, words, path, *head, symbol, count=1, strong=True, in_title=True)
             return
 

@@ -14,7 +14,7 @@ from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
-from nodes.search.facts.places.moved import UNFIT, line_now, line_then, removed
+from nodes.search.facts.places.moved import line_now, line_then, removed
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.types import Fact
@@ -22,6 +22,7 @@ from nodes.search.facts.unclaimed import is_logging
 from nodes.search.issue.located import find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.paths.suffixes import common_tail
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
 if TYPE_CHECKING:
@@ -113,12 +114,16 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         if "://" in words and (path in linked or links(words)):  # the link is a fact of its own, or of another commit
             continue
         if not moved and not held and (printed or is_possible(error, text) is False):
-            end, change = removed(inquiry, then, number, line) if then else (f"; it {UNFIT}", None)
-            says = f"The report names line {line} of `{path}`{end}"
-            yield Fact("named_here", says, words, path, line, text, change=change, count=1, unclaimed=True)
+            end, change = (
+                removed(inquiry, then, number, line)
+                if then
+                else (say("; it does not fit the error at this commit"), None)
+            )
+            gone = say("The report names line {line} of `{path}`{end}.", line=line, path=path, end=end)
+            yield Fact("named_here", gone, words, path, line, text, change=change, count=1, unclaimed=True)
             continue
         strong = code.index.roles[number] != "test" and not is_aside
-        where = f"`{symbol or path}`"
+        where = symbol or path
         says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
         fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
@@ -161,7 +166,13 @@ def _undeclared(code: Code, where: str, text: str, error: str) -> str | None:
     if head is None:
         return None
     path = code.path(int(code.index.def_file[rows[0]]))
-    return f"{where} uses `{name}` on this line; its only definition is on line {head[0]} of `{path}`."
+    return say(
+        "`{place}` uses `{name}` on this line; its only definition is on line {line} of `{path}`.",
+        place=where,
+        name=name,
+        line=head[0],
+        path=path,
+    )
 
 
 def _error(lines: Sequence[str], at: int) -> str:
@@ -194,16 +205,18 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
     near = (happened(text, "", line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
     event = next((item for item in near if item and not item.asserts), None)
     if event is not None and not moved:
-        return f"{where} {event.says}"
+        return event.at(where)
     # A backtick of the report would begin or end a code span of the sentence; code is not a message.
     reported = message(lines, at, place).rstrip("`").replace("`", "'")
     is_code = normalise_space(reported)[:MIN_CODE] in normalise_space(text)
     quoted = "" if "“" in reported or is_code else shortened(reported)
     thrown = _THROWS.match(text)
     if thrown and not quoted and not moved:
-        return f"{where} raises `{thrown[1]}` on this line."
-    beginning = f"The report has “{quoted}” for" if quoted else "The report names"
-    return f"{beginning} this line of {where}{moved or '.'}"
+        return say("`{place}` raises `{error}` on this line.", place=where, error=thrown[1])
+    of = say(" of `{place}`", place=where)
+    if quoted:
+        return say("The report has “{message}” for this line{of}{moved}.", message=quoted, of=of, moved=moved)
+    return say("The report names this line{of}{moved}.", of=of, moved=moved)
 
 
 def words_of(lines: Sequence[str], at: int, place: Located) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 from nodes.search.tokens import WORD, term_hash, terms_of
 
 if TYPE_CHECKING:
@@ -149,11 +150,11 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
     several = len(places) >= 2
     if not several and words.startswith("@"):  # a decorator of the public API, on the reporter's own function
         return
-    where = f"`{symbol}`" if symbol else "this file"
+    where = f"`{symbol}`" if symbol else say("this file")
     if several:
-        says = f"{len(places)} lines of the report's code are in {where}."
+        says = say("{count} lines of the report's code are in {place}.", count=len(places), place=where)
     else:
-        says = f"A line of the report's code is in {where} and nowhere else."
+        says = say("A line of the report's code is in {place} and nowhere else.", place=where)
     path = code.path(number)
     # One line alone may be pasted from a copy elsewhere; on the search's first file both agree. On the next four, 5 of
     # 8 such files were in the fix: they are stated, and no claim rests on them.

@@ -11,6 +11,7 @@ from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.names.read_here import IMPORT, Docstrings
 from nodes.search.facts.places.expressions import Expression, expressions
 from nodes.search.facts.types import Fact
+from nodes.search.sentences import say
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
@@ -122,10 +123,12 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         text, symbol, path = code.text(number, line), code.symbol(number, line), code.path(number)
         if text is None or not inquiry.issue.holds(one.words):
             continue
-        where = f"`{symbol}`" if symbol else f"`{path}`"
-        says = f"`{one.words}` is in {where}, and on no other line of the project's own code."
-        if len(places) > 1:
-            says = f"`{one.words}` is in {where}, one of {len(places)} lines of the project's own code."
+        only = (
+            say("one of {count} lines of the project's own code", count=len(places))
+            if len(places) > 1
+            else say("and on no other line of the project's own code")
+        )
+        says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=symbol or path, only=only)
         on_first = path in inquiry.first[:1] and len({number for number, _ in places}) == 1
         strong = on_first or (len(places) == 1 and one.marked)
         yield Fact(

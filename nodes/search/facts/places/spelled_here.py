@@ -13,6 +13,7 @@ from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import checked_lines, lines_of
 from nodes.search.facts.types import Fact
 from nodes.search.issue.mentions.places import URL
+from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, terms_of
 
 if TYPE_CHECKING:
@@ -153,8 +154,18 @@ def _of_name(inquiry: FinderInput, words: str, name: str) -> Fact | None:
 
     number, line = min(held, key=order)
     where = code.symbol(number, line) or code.path(number)
-    many = f"one of {len(held)} lines" if len(held) > 1 else "and on no other line"
-    says = f"The words “{words}” spell `{name}`, which is in `{where}`, {many} of the project's own code."
+    only = (
+        say("one of {count} lines of the project's own code", count=len(held))
+        if len(held) > 1
+        else say("and on no other line of the project's own code")
+    )
+    says = say(
+        "The words “{words}” spell `{name}`, which is in `{place}`, {only}.",
+        words=words,
+        name=name,
+        place=where,
+        only=only,
+    )
     longest = max(words.split(_ELLIPSIS), key=len)
     return _fact(code, says, longest, (number, line), len(held)) if number in ranks else None
 
@@ -175,7 +186,8 @@ def _valued(inquiry: FinderInput) -> Iterator[Fact]:
                 lines = [at for at in lines if pattern.search(code.lines(number)[at - 1])]
                 for line in lines if len(lines) <= MAX_FACTS else ():
                     where = code.symbol(number, line) or code.path(number)
-                    fact = _fact(code, f"`{name}` is {value} on this line of `{where}`.", name, (number, line))
+                    says = say("`{name}` is {value} on this line of `{place}`.", name=name, value=value, place=where)
+                    fact = _fact(code, says, name, (number, line))
                     yield from [fact] if fact else []
                 if lines:
                     break

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.places.labelled_here import FILE_OF_TEXTS, key_of, uses_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
+from nodes.search.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,8 +50,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if number is None:
             continue
         symbol, words = inquiry.code.symbol(number, place.line), max(texts[text], key=len)
-        where = f"`{key}` in `{held[0].path}`; this line uses it" if used else f"in `{symbol or place.path}`"
-        says = f"The title has the words of “{text}”, which is {where}."
+        where = (
+            say("`{key}` in `{path}`; this line uses it", key=key, path=held[0].path)
+            if used
+            else say("in `{place}`", place=symbol or place.path)
+        )
+        says = say("The title has the words of “{text}”, which is {where}.", text=text, where=where)
         yield Fact(
             "quoted_here", says, words, place.path, place.line, place.text.removesuffix("\r"), symbol,
             count=1, strong=True, unclaimed=True,

@@ -20,6 +20,7 @@ from nodes.search.issue.similar.nearest import (
     shared,
     words_of,
 )
+from nodes.search.sentences import say
 
 __all__ = ["VERSION", "IssueWords", "Likeness", "Near", "PastIndex", "Report", "compare", "words_of"]
 
@@ -77,20 +78,21 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
     same = _same_crash(one, other)
     # Crashes first: the same frames and message are the same failure, however differently people describe it.
     if same is not None and (_is_sure(same, other) or (title >= LIKE_TITLE and score >= LIKE_TEXT)):
-        return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
+        return Likeness("duplicate", 1.0, say("the same crash, {crash}", crash=_named(same)))
     # Short titles and untouched templates reach a high similarity with few words, so a minimum of shared words is
     # required.
     if title >= SAME_TITLE and body >= SAME_BODY and _says_enough(one, other) and _same_numbers(one.title, other.title):
-        return Likeness("duplicate", score, "title and text are nearly the same")
+        return Likeness("duplicate", score, say("title and text are nearly the same"))
     # Many different failures end in the same two frames, so fewer equal frames are not sufficient to relate issues.
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
-        return Likeness("related", max(score, CLOSE), f"the same kind of crash, {_named(same)}")
+        why = say("the same kind of crash, {crash}", crash=_named(same))
+        return Likeness("related", max(score, CLOSE), why)
     messages = sorted(error for error in one.errors & other.errors if past.holding(error) <= FEW_ISSUES)
     if messages:
-        error = messages[0].partition(":")[0]
-        return Likeness("related", max(score, CLOSE), f"the same error with the same message, {error}")
+        why = say("the same error with the same message, {error}", error=messages[0].partition(":")[0])
+        return Likeness("related", max(score, CLOSE), why)
     if title >= CLOSE_TITLE and score >= CLOSE:
-        return Likeness("related", score, "title and text share words that are rare in issues")
+        return Likeness("related", score, say("title and text share words that are rare in issues"))
     return Likeness(None, score)
 
 

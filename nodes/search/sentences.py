@@ -1,0 +1,35 @@
+"""Sentences for people: English text that keeps its placeholders and their values, so it can be translated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Sentence(str):
+    """An English sentence, or a part of one, with the text that it was filled from."""
+
+    text: str
+    """The text with named placeholders, by which the catalogues know it."""
+    values: Mapping[str, str]
+    """The values; those that are sentences are translated themselves, all others are repeated as they are."""
+
+    def __getitem__(self, key: Any) -> str:
+        """Return a part as plain text; a slice that cuts nothing off is still the sentence."""
+        part = super().__getitem__(key)
+        return self if part == self else part
+
+
+def say(text: str, /, **values: str | int) -> Sentence:
+    """Return an English sentence; Babel finds the texts of these calls, so they are literals.
+
+    Args:
+        text: the text with placeholders such as ``{path}``.
+        values: the value of each placeholder, which is inserted once and never formatted itself.
+    """
+    filled = {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
+    sentence = Sentence(text.format(**filled))
+    sentence.text, sentence.values = text, filled
+    return sentence
