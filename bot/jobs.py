@@ -235,14 +235,6 @@ class Typed(_ControlWork):
     kind: Literal["typed"] = "typed"
 
 
-class JudgeLabels(_IssueWork):
-    """Compare the last report with the labels that people changed after it."""
-
-    kind: Literal["judge_labels"] = "judge_labels"
-    rest: ClassVar[float] = 60.0
-    merges: ClassVar[bool] = True
-
-
 class _RepositoryWork(_Work):
     ref: RepositoryRef
 
@@ -274,9 +266,9 @@ class ApiRun(_RepositoryWork):
 
 
 class NoLongerDone(_Work):
-    """A notice or a weekly digest that an earlier release stored; it is settled without effect."""
+    """Work that an earlier release stored; it is settled without effect."""
 
-    kind: Literal["notify", "digest"]
+    kind: Literal["notify", "digest", "judge_labels"]
     ref: IssueRef | RepositoryRef
 
     @property
@@ -328,7 +320,7 @@ class RepositoryChanged(_RepositoryWork):
         return self.ref.key
 
 
-_InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | Score | JudgeLabels
+_InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | Score
 _InControlLane = Alert | Commands | PageCommand | LeftOver | CommentDeleted | Ended | Labelled | Typed
 OnIssueWork = _InRunLane | _InControlLane
 Work = OnIssueWork | LearnPast | ApiRun | NoLongerDone | InstallationChanged | RepositoryChanged

@@ -32,7 +32,7 @@ _MEANINGS = {
 """What a label, a type or a form is called that stands for a kind of issues or a state."""
 _AREA = re.compile(r"(areas?|components?|modules?|packages?|pkg|topics?|scopes?)(\s{0,3}[:/]\s{0,3})(\S.{0,80})", re.I)
 _LISTED = 8
-"""Labels and folders of one list in the file."""
+"""Labels of one list in the file."""
 _HEAD = """\
 # What Tracehound does in this repository. Each key that is not here has its default.
 # yaml-language-server: $schema={schema}
@@ -68,8 +68,6 @@ class Held:
     """The tag of the newest release; empty without one."""
     codeowners: str
     """The path of the CODEOWNERS file; empty without one."""
-    folders: tuple[str, ...]
-    """Those that CODEOWNERS names first, then from the root downwards."""
 
 
 def read_held(repository: Repository, commit: str, now: int) -> Held:
@@ -81,18 +79,9 @@ def read_held(repository: Repository, commit: str, now: int) -> Held:
     contents = dict(repository.read([entry.blob for entry in entries]))
     forms = (_form(entry.path, decode(contents.get(entry.blob, b""))) for entry in entries)
     releases = main_releases(read_releases(repository, now)).all
-    file, rules = read_rules(repository, commit)
-    paths = {entry.path for entry in repository.tree(commit)}
-    folders = {path[:at] for path in paths for at, letter in enumerate(path) if letter == "/"}
-    owned = [rule.pattern.strip("/") for rule in rules if rule.pattern.strip("/") in folders]
-    ordered = sorted(folders, key=lambda path: (path.count("/"), path))
-    return Held(
-        tuple(form for form in forms if form is not None),
-        len(releases),
-        releases[-1].tag if releases else "",
-        file,
-        tuple(dict.fromkeys([*owned, *ordered])),
-    )
+    file, _ = read_rules(repository, commit)
+    found = tuple(form for form in forms if form is not None)
+    return Held(found, len(releases), releases[-1].tag if releases else "", file)
 
 
 def _form(path: str, text: str) -> Form | None:
@@ -140,19 +129,12 @@ def type_map(forms: Sequence[Form], types: Iterable[str]) -> dict[str, str]:
     return {kind: named[kind] for kind in ("bug", "feature", "question", "docs") if kind in named}
 
 
-def area_paths(labels: Iterable[str], folders: Sequence[str]) -> dict[str, str]:
-    """Return the folder that each label of an area stands for, if one is called like it."""
-    areas = {label: found[3].lower().strip() for label in sorted(set(labels)) if (found := _AREA.fullmatch(label))}
-    named = {name: folder for folder in reversed(folders) for name in (folder.lower(), folder.lower().split("/")[-1])}
-    return {label: named[area] for label, area in areas.items() if area in named}
-
-
 def configuration(held: Held, labels: Sequence[str], types: Sequence[str], sources: str) -> str:
     """Return the text of a ``.github/triage.yml``.
 
     ``labels`` exist, or are named by forms; ``sources`` says where all this was read, for the first lines.
     """
-    named, paths = label_map(held.forms, labels), area_paths(labels, held.folders)
+    named = label_map(held.forms, labels)
     prefixes = sorted({found[1] + found[2] + "*" for label in labels if (found := _AREA.fullmatch(label))})
     existing = {label.lower() for label in labels}
     usual = [label for label in Labels().allowed if label in existing]
@@ -166,7 +148,6 @@ def configuration(held: Held, labels: Sequence[str], types: Sequence[str], sourc
             "  # Only these may be set, and those below. A label is never created; `*` stands for any text.",
             f"  allowed: {_flow([*usual, *prefixes][:_LISTED] if labels else Labels().allowed)}",
             *_mapping("map", mapped, "This repository's label for a kind of issues or a state."),
-            *_mapping("paths", paths, "The folder that a label stands for."),
             *(
                 ("types:", *_mapping("map", kinds, "The issue type for a kind; set instead of a label."))
                 if kinds

@@ -15,8 +15,6 @@ PRIOR = 0.5
 
 An outcome contributes about a fifth of a unit of information, so the prior has the weight of twenty outcomes.
 """
-LABEL, LABELS = 0.5, 0.5
-"""Weight of one label's judgement, and the maximum weight of all of them as a fraction of that of the known fixes."""
 _EDGE = 1e-4
 _STEPS = 60
 
@@ -29,7 +27,7 @@ class Record:
     right: int
     shift: float
     judged: int = 0
-    """Claims that people judged, by word, reaction or label, and no fix has settled; they count too."""
+    """Claims that people judged, by command or reaction, and no fix has settled; they count too."""
 
     @property
     def basis(self) -> str:
@@ -45,7 +43,6 @@ class Record:
 def read_record(
     outcomes: Sequence[tuple[float, bool]],
     judged: Sequence[tuple[float, bool]] = (),
-    labelled: Sequence[tuple[float, bool]] = (),
 ) -> Record | None:
     """Return the record of a repository, or None if it has too few outcomes.
 
@@ -56,23 +53,18 @@ def read_record(
         outcomes: of scored reports, the confidence in the first file, and whether it was fixed.
         judged: the same for claims that people judged. They count in addition to enough outcomes, never instead of
             them, because people report wrong claims more often than they confirm right ones.
-        labelled: the same for claims that only labels judged. Each counts half, and all of them at most half as much
-            as the outcomes, because a label names a part of the project and not a fault.
     """
     if len(outcomes) < ENOUGH:
         return None
     whole = (*outcomes, *judged)
-    half = min(LABEL, LABELS * len(outcomes) / len(labelled)) if labelled else 0.0
-    every = (*((sentence, 1.0) for sentence in whole), *((sentence, half) for sentence in labelled))
-    right = sum(weight for (_, was_right), weight in every if was_right)
-    logits = [(_logit(confidence), weight) for (confidence, _), weight in every]
+    right = sum(was_right for _, was_right in whole)
+    logits = [_logit(confidence) for confidence, _ in whole]
     low, high = -10.0, 10.0
     for _ in range(_STEPS):  # the derivative decreases monotonically, so bisection finds its zero
         shift = (low + high) / 2
-        slope = right - sum(weight * _sigmoid(logit + shift) for logit, weight in logits) - shift / PRIOR**2
+        slope = right - sum(_sigmoid(logit + shift) for logit in logits) - shift / PRIOR**2
         low, high = (shift, high) if slope > 0 else (low, shift)
-    known = sum(was_right for _, was_right in (*whole, *labelled))
-    return Record(len(outcomes), known, round((low + high) / 2, 6), len(judged) + len(labelled))
+    return Record(len(outcomes), right, round((low + high) / 2, 6), len(judged))
 
 
 def _logit(confidence: float) -> float:

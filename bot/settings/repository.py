@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.release import schema_address
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
@@ -103,16 +103,6 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def _checked(written: str) -> str:
-    path = path_inside(written)
-    if path is None:
-        raise ValueError("must be the path of a folder or file of the repository, such as `src/parser`")
-    return path
-
-
-PathInside = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_checked)]
-
-
 class Labels(Section):
     """The labels that may be set. Labels are never created: those that do not exist in the repository are left out."""
 
@@ -123,11 +113,6 @@ class Labels(Section):
     state (``needs-answer``, ``no-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here
     are allowed.
     A state without an entry has no label."""
-
-    paths: Annotated[dict[Label, PathInside], Field(max_length=200)] = {}
-    """The folder or file that a label stands for, as in ``"area: parser": src/parser``. When a person with write access
-    adds or removes such a label after a report, this counts as half a judgement of the report. A label
-    ``area: FOLDER`` needs no entry if the folder exists."""
 
     def allows(self, label: str) -> bool:
         """Return whether this label may be set."""

@@ -32,8 +32,6 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "relations": _ISSUE,
     "outcomes": _ISSUE,
     "feedback": _ISSUE,
-    "label_judgements": _ISSUE,
-    "components": _REPOSITORY,
     "permissions": _REPOSITORY,
     "crashes": _REPOSITORY,
     "crash_alerts": _REPOSITORY,
@@ -41,7 +39,6 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "past_walks": _REPOSITORY,
     "limited": _REPOSITORY,
     "api_runs": _REPOSITORY,
-    "api_tokens": _REPOSITORY,
     "usage": _SCOPE,
     "repositories": _REPOSITORY,
 }

@@ -27,7 +27,6 @@ from bot.store.jobs.turns import DeadJobs
 from bot.store.pages import Pages
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs.api_runs import ApiRuns
-from bot.store.runs.feedback import LabelJudgements
 from bot.store.runs.issue_runs import IssueRuns, open_run
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, Standing, read_standing
 from bot.store.runs.run_events import RunEvents, RunEvidence
@@ -153,7 +152,6 @@ class IssueStore(Keyed):
         self.row = Issues(database, ref.key)
         self.people = People(database, ref.key)
         self.outcome = IssueOutcome(database, ref.key)
-        self.label_judgements = LabelJudgements(database, ref.key)
         self.control = Control(database, ref)
 
     @query

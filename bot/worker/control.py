@@ -119,11 +119,9 @@ async def _is_open_again(issue_job: IssueJob) -> bool:
 
 
 async def labelled(issue_job: IssueJob, work: jobs.Labelled) -> None:
-    """Store which label a person added or removed, so that the App never undoes it, and compare it with the report."""
+    """Store which label a person added or removed, so that the App never undoes it."""
     await issue_job.store.people.labelled(work.label, work.actor, added=work.added)
-    judges = work.actor and await issue_job.store.outcome.get() is not None
-    then = [jobs.JudgeLabels(ref=issue_job.ref)] if judges else []
-    await issue_job.tools.store.jobs.settle(issue_job.job, "noted", next_work=then)
+    await issue_job.settle("noted")
 
 
 async def typed(issue_job: IssueJob, work: jobs.Typed) -> None:  # noqa: ARG001  the signature of all functions in the table

@@ -54,7 +54,6 @@ ON_ISSUE: Mapping[type[jobs.OnIssueWork], Callable[[IssueJob, Any], Awaitable[No
     jobs.Score: outcomes.score,
     jobs.Labelled: control.labelled,
     jobs.Typed: control.typed,
-    jobs.JudgeLabels: outcomes.judge_labels,
 }
 """What does each kind of work on an issue."""
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.proposal import Form, area_paths, configuration, label_map, meaning_of, read_held
+from bot.cli.proposal import Form, configuration, label_map, meaning_of, read_held
 from bot.settings.repository import RepositoryConfig, read_config
 from nodes.search.git import Repository
 from tests.backtest.story import build
@@ -67,7 +67,6 @@ def test_the_file_has_the_labels_and_types_that_github_has(clone: Path, github: 
     assert found.labels.allowed == ("question", "area: *")
     kinds = {"bug": "C-bug", "feature": "kind: idea", "docs": "docs", "needs-answer": "needs more info"}
     assert found.labels.map == kinds
-    assert found.labels.paths == {"area: parser": "app/parser"}
     assert found.types.map == {"bug": "Defect", "feature": "Feature"}
     assert "7 labels and 3 issue types on GitHub, 2 forms, 1 tag and .github/CODEOWNERS." in done.stderr
     assert f"{CONFIGURATION}: valid; mode comment" in done.stderr
@@ -155,12 +154,6 @@ def test_the_label_of_a_form_must_exist_and_one_named_like_the_kind_is_next() ->
     form = Form("bug_report", ("crash", "C-bug"), "")
     assert label_map([form], ["type: bug", "bug", "c-bug"]) == {"bug": "C-bug"}
     assert label_map([form], ["type: bug", "bug"]) == {"bug": "bug"}
-
-
-def test_an_area_is_the_folder_that_owners_name_else_the_highest() -> None:
-    folders = ["lib/core", "core", "docs", "lib", "lib/docs"]
-    labels = ["area: core", "pkg/docs", "area/lib/docs", "core", "area: none"]
-    assert area_paths(labels, folders) == {"area: core": "lib/core", "area/lib/docs": "lib/docs", "pkg/docs": "docs"}
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:

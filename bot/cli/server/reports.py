@@ -115,8 +115,6 @@ def _feedback(counts: FeedbackCounts) -> str:
         (counts.thumbs_down, "👎"),
         (counts.labels_added, "labels added"),
         (counts.labels_removed, "labels removed"),
-        (counts.labels_right, "labels for the reported place"),
-        (counts.labels_wrong, "labels against it"),
     )
     shown = ", ".join(f"{number} {name}" for number, name in parts if number)
     return f"\nFeedback by people: {shown}." if shown else ""

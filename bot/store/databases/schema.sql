@@ -415,3 +415,11 @@ ALTER TABLE leases ADD COLUMN fault TEXT NOT NULL DEFAULT '';
 -- Step 23: typed
 -- Whether a person set or removed the issue's type.
 ALTER TABLE issues ADD COLUMN typed INTEGER NOT NULL DEFAULT 0;
+
+-- Step 24: withdrawn
+-- Tokens, taught words and judgements by labels, which nothing reads any more.
+DROP TABLE api_tokens;
+DROP TABLE components;
+DROP TABLE label_judgements;
+ALTER TABLE label_actors DROP COLUMN by_bot;
+ALTER TABLE label_actors DROP COLUMN at;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.jobs import Continue, JudgeLabels, Triage, Work
+from bot.jobs import Continue, Triage, Work
 from bot.ports import CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Database, Table, transaction
@@ -67,7 +67,7 @@ class Control(Table):
             db.execute(_RELATE, (issue_key, relation.other, int(relation.duplicate), comment.author))
         for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
             # GitHub will name the App as the actor. The change is a person's decision, so the App must not revert it.
-            db.executemany(LABELLED, [(issue_key, label, added, comment.author, now) for label in labels])
+            db.executemany(LABELLED, [(issue_key, label, added, comment.author) for label in labels])
         if effects.judgement is not None:
             note_feedback(db, issue_key, Feedback("command", comment.author, effects.judgement, now))
         if effects.muted is not None:
@@ -76,9 +76,6 @@ class Control(Table):
         edit = f"{issue_key}:{comment.id}:{comment.updated_at}"
         # Ids of an issue's jobs must grow in the order of commits (`Connection.lock`).
         db.lock([issue_key])
-        if effects.add_labels or effects.remove_labels:
-            # The delivery that follows does not count, because its sender is the App.
-            insert_job(db, f"labels:{edit}", ordinal, JudgeLabels(ref=self._ref), now)
         if effects.start:
             insert_job(db, f"command:{edit}", ordinal, self._started(comment, effects), now)
 

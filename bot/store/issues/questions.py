@@ -18,12 +18,10 @@ SELECT slot, question_id, exchange, asked_at, state, answer, answered_by, answer
 FROM questions WHERE issue_key = ? ORDER BY slot
 """
 LABELLED = """
-INSERT INTO label_actors (issue_key, label, added, actor, at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (issue_key, label) DO UPDATE
-SET added = excluded.added, actor = excluded.actor, by_bot = 0, at = excluded.at
-WHERE (label_actors.added, label_actors.actor, label_actors.by_bot) <> (excluded.added, excluded.actor, 0)
+INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
+ON CONFLICT (issue_key, label) DO UPDATE SET added = excluded.added, actor = excluded.actor
 """
-"""The latest change wins; a repeated delivery of it changes nothing, not even its time."""
+"""The latest change wins."""
 PACE = 0.5
 """Minimum seconds between two queries of a run. A signal after the last query of a run starts another run."""
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ? ORDER BY number"
@@ -119,8 +117,7 @@ class People(Keyed):
 
     async def labelled(self, label: str, actor: str, *, added: bool) -> None:
         """Record that a person added or removed a label; the latest change wins."""
-        given = (self._key, label, int(added), actor, self._database.clock())
-        await self._change(LABELLED, given)
+        await self._change(LABELLED, (self._key, label, int(added), actor))
 
     @query
     def label_changes(self, db: Connection) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from bot.store.jobs.queue import check_owned
 
 _FIELDS = "muted, ended, moved_to, typed"
 # Relations stay too: they name issues of the old repository by number.
-_FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes", "feedback", "label_judgements")
+_FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes", "feedback")
 """Tables whose rows move with a transferred issue. Effects stay: the comments that their ids name were moved."""
 # ``pruned = 0``: runs after a reopening store evidence again, which is pruned after the next closing.
 _END = """

@@ -193,8 +193,6 @@ class Standing(NamedTuple):
     """Reports that named a file and whose fix is known."""
     judged: list[tuple[float, bool]]
     """Claims that people judged and that no fix has confirmed or refuted."""
-    labelled: list[tuple[float, bool]]
-    """Claims that only label changes judged."""
 
 
 def read_standing(db: Connection, repository_key: str) -> Standing:
@@ -204,7 +202,7 @@ def read_standing(db: Connection, repository_key: str) -> Standing:
         WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
     """
     scored = [(float(confidence), bool(right)) for confidence, right in db.execute(statement, (repository_key,))]
-    return Standing(scored, feedback.read_judged(db, repository_key), feedback.read_labelled(db, repository_key))
+    return Standing(scored, feedback.read_judged(db, repository_key))
 
 
 class Outcomes(Table):

@@ -14,7 +14,6 @@ from bot.report import account
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.difference import differences
 from bot.report.links import Links
-from bot.report.sanitise import code
 from bot.report.words import count
 from bot.server.web.render import as_html, label, line, prose, verbatim
 from bot.store.pages.runs import FullRun, RunContext
@@ -227,9 +226,6 @@ def _judged(feedback: Feedback) -> tuple[bool, Markup]:
     who = feedback.actor or "somebody"
     if feedback.source == "reaction":
         return judged.right, prose(f"{who} gave the comment {'👍' if judged.right else '👎'}.")
-    if feedback.source == "label":
-        agrees = "agrees" if judged.right else "disagrees"
-        return judged.right, prose(f"{who} changed the label {code(judged.why)}, which {agrees} with the place.")
     if judged.right:
         return True, prose(f"{who} said that this is right.")
     return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))
