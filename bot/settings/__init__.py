@@ -126,19 +126,6 @@ class Settings(BaseSettings):
         min_length=16,
         description="A token for `/metrics` alone, for Prometheus; the operator's token works too.",
     )
-    triage_alert_url: str | None = Field(
-        None,
-        pattern=URL,
-        description="The address that receives a POST when three people report one crash within 24 hours; needs "
-        "TRIAGE_ALERT_SECRET.",
-        examples=["https://alerts.example.org/tracehound"],
-    )
-    triage_alert_secret: SecretStr | None = Field(
-        None,
-        min_length=16,
-        description="The secret that signs these requests: `X-Tracehound-Signature-256` is `sha256=` and the "
-        "HMAC-SHA-256 of the body in hexadecimal digits.",
-    )
     otel_exporter_otlp_endpoint: str | None = Field(
         None,
         pattern=URL,

@@ -156,7 +156,7 @@ class RepositoryConfig(Section):
     """``false`` reads no file that is attached to an issue. Otherwise the part of an attached ``.log``, ``.txt``,
     ``.json`` or ``.zip`` that tells of a failure is read like the issue's own text."""
     crash_alerts: bool = True
-    """``false`` posts no comment when three people report the same crash within 24 hours, and sends no alert. With
+    """``false`` posts no comment when three people report the same crash within 24 hours. With
     ``true`` the first of these issues gets one comment, once per crash."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""

@@ -32,6 +32,8 @@ VARIABLES: Mapping[str, str] = {
     "TRIAGE_ALLOWED_BOTS": "`bots` in a repository's .github/triage.yml names the bots whose issues are triaged",
     "TRIAGE_CONCURRENCY": "`triage serve` and `triage worker` have the option --concurrency",
     "TRIAGE_MODEL_EFFORT": "the endpoint's configuration sets a model's reasoning effort",
+    "TRIAGE_ALERT_URL": "an alert is a comment on the first issue, of which GitHub notifies",
+    "TRIAGE_ALERT_SECRET": "an alert is a comment on the first issue",
     "GITHUB_APP_SLUG": "GitHub is asked for the App's name",
     "TRIAGE_JOB_MINUTES": "an attempt takes at most 15 minutes, or four times TRIAGE_MODEL_TIMEOUT",
 }

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from bot.errors import UserError
 from bot.github import GitHub
 from bot.github.app import TokenGitHub
 from bot.ports import RepositoryRef
@@ -28,7 +27,6 @@ from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets, SharedBudget, run_scope
-from bot.worker.publish.hook import Hook
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
@@ -119,8 +117,6 @@ class Tools:
     pace: StoredPace
     """Pace of model calls, shared by all processes that use the store."""
     settings: Settings
-    hook: Hook | None = None
-    """The operator's address for alerts."""
 
     def budget(self, thread: str, ref: RepositoryRef, limited: Callable[[str, str], Awaitable[None]]) -> SharedBudget:
         """Return the budget of a run's model calls, which count in the repository's day too.
@@ -160,22 +156,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             budgets=Budgets.of(settings.settings, settings.operator),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             settings=settings.settings,
-            hook=_hook(settings.settings),
         )
-
-
-def _hook(settings: Settings) -> Hook | None:
-    """Return the operator's address for alerts; None if there is none.
-
-    Raises:
-        UserError: The address has no secret.
-    """
-    url, secret = settings.triage_alert_url, settings.triage_alert_secret
-    if url is None:
-        return None
-    if secret is None:
-        raise UserError("TRIAGE_ALERT_URL needs TRIAGE_ALERT_SECRET, with which its requests are signed")
-    return Hook(url, secret.get_secret_value().encode())
 
 
 def _github(settings: ServerSettings, store: Store) -> GitHub:
