@@ -51,8 +51,8 @@ class _Work(BaseModel):
 
 # Jobs are stored as JSON: a new field needs a default, and no field may be renamed while old jobs wait or the processes
 # of two releases share a database.
-class _IssueWork(_Work):
-    ref: IssueRef
+class _PlacedWork(_Work):
+    ref: IssueRef | RepositoryRef
 
     @property
     def installation(self) -> str:
@@ -63,6 +63,10 @@ class _IssueWork(_Work):
     def key(self) -> str:
         """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return self.ref.key
+
+
+class _IssueWork(_PlacedWork):
+    ref: IssueRef
 
 
 class _ControlWork(_IssueWork):
@@ -235,13 +239,8 @@ class Typed(_ControlWork):
     kind: Literal["typed"] = "typed"
 
 
-class _RepositoryWork(_Work):
+class _RepositoryWork(_PlacedWork):
     ref: RepositoryRef
-
-    @property
-    def installation(self) -> str:
-        """The key of the installation, for fair scheduling between installations."""
-        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:
@@ -265,21 +264,10 @@ class ApiRun(_RepositoryWork):
     id: str
 
 
-class NoLongerDone(_Work):
+class NoLongerDone(_PlacedWork):
     """Work that an earlier release stored; it is settled without effect."""
 
     kind: Literal["notify", "digest", "judge_labels"]
-    ref: IssueRef | RepositoryRef
-
-    @property
-    def key(self) -> str:
-        """The key of the issue or the repository."""
-        return self.ref.key
-
-    @property
-    def installation(self) -> str:
-        """The key of the installation, for fair scheduling between installations."""
-        return installation_key(self.ref.host, self.ref.installation_id)
 
 
 class InstallationChanged(_Work):
@@ -305,19 +293,15 @@ class InstallationChanged(_Work):
         return self.key
 
 
-class RepositoryChanged(_RepositoryWork):
+class RepositoryChanged(_PlacedWork):
     """Handle a repository that was renamed, transferred, archived, unarchived, deleted or changed in visibility."""
 
     kind: Literal["repository"] = "repository"
+    ref: RepositoryRef
     lane: ClassVar[Lane] = "control"
     how: Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
     private: bool = False
     archived: bool = False
-
-    @property
-    def key(self) -> str:
-        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
-        return self.ref.key
 
 
 _InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | Score
@@ -352,11 +336,6 @@ class Job:
     def tried(self) -> int:
         """The number of this attempt, from 1, without attempts that ended at a limit."""
         return self.attempt - self.waited
-
-
-def dump(work: Work) -> str:
-    """Serialize work for the store."""
-    return work.model_dump_json()
 
 
 def load(text: str) -> Work:

@@ -6,13 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from nodes.state import Finished, Waiting
-
-if TYPE_CHECKING:
-    from bot.report.document import Result
-    from nodes.evidence import NumberedEvidence
 
 Reaction = Literal["eyes", "rocket", "confused"]
 QuestionState = Literal["open", "answered", "withdrawn", "expired"]
@@ -172,21 +168,6 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
-    """A run as ``/triage status`` and ``/triage why`` show it."""
-
-    number: int
-    status: str
-    """``queued``, ``running``, ``waiting``, ``finished``, ``stopped``, ``failed``."""
-    sha: str
-    brain: str
-    config_hash: str
-    result: Result | None = None
-    evidence: tuple[NumberedEvidence, ...] = ()
-    """The gathered evidence, in the order of its numbers."""
-
-
-@dataclass(frozen=True, slots=True)
 class NewSignal:
     """A row for the signals table."""
 
@@ -231,15 +212,8 @@ class CommandEffects:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
-    """The run ended without a result: it must not be reported, or it was aborted."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Withheld:
     """No analysis is shown: the issue contains a publicly readable secret (``nodes.trust.secrets``)."""
 
 
-Outcome = Waiting | Finished | Stopped | Withheld
+Outcome = Waiting | Finished | Withheld

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.jobs import InstallationChanged, Labelled, RepositoryChanged, Work, dump, load
+from bot.jobs import InstallationChanged, Labelled, RepositoryChanged, Work, load
 from bot.server.webhook.events import read_delivery
 from bot.server.webhook.handlers import work_for
 
@@ -29,7 +29,7 @@ def decide(event: str, **fields: Any) -> list[Work]:
     headers = {"x-github-event": event, "x-github-delivery": "g", "content-type": "application/json"}
     delivery = read_delivery(headers, json.dumps(payload).encode(), known=True)
     work = work_for(delivery)
-    assert [load(dump(one)) for one in work] == work
+    assert [load(one.model_dump_json()) for one in work] == work
     return work
 
 

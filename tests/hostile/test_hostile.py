@@ -15,15 +15,15 @@ import pytest_asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 from markdown_it import MarkdownIt
 
-from bot.ports import AskedQuestion, Comment, RunView
+from bot.ports import AskedQuestion, Comment
 from bot.report.comment.markdown import EXPLAINED_WORDS, MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from bot.report.comment.sticky import report_comment, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.document import build_result
+from bot.report.explain import Account, render_markdown
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
 from bot.worker.commands.parse import parse
-from bot.worker.commands.table import explanation
 from bot.worker.publish.wanted import wanted_labels
 from bot.worker.runs.questions import answer_in
 from nodes.brains.calls.budget import RunLimits
@@ -204,8 +204,8 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = 
     assert report is not None
     result = build_result(outcome.state)
     gathered = result.numbered(await context.evidence.get(result.evidence))
-    run = RunView(1, "finished", context.code.sha, report.written_by, "", result, gathered)
-    texts += [report_comment(report, _thread(*questions)), f"{_thread().marker}\n\n{explanation(run, result)}"]
+    account = Account(1, context.code.sha, report.written_by, "", result, gathered)
+    texts += [report_comment(report, _thread(*questions)), f"{_thread().marker}\n\n{render_markdown(account)}"]
     paths = {suspect.path for suspect in report.suspects}
     labels = wanted_labels(Finished(outcome.state), RepositoryConfig())
     return Ran(texts, paths, labels)

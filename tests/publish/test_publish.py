@@ -18,7 +18,7 @@ from bot.errors import (
     StoppedError,
 )
 from bot.github import GitHub
-from bot.ports import AskedQuestion, IssueRef, Relation, Stopped, Withheld
+from bot.ports import AskedQuestion, IssueRef, Relation, Withheld
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.record import Record
 from bot.settings.repository import ConfigFault, read_config
@@ -313,8 +313,7 @@ async def test_locked_and_excluded_issues_get_no_comment(stage, change, reason) 
     assert stage.writes() == 0
 
 
-async def test_a_deleted_issue_and_a_stopped_run_end_quietly(stage) -> None:
-    assert (await stage.publish(Stopped("nothing new"))).state == "quiet"
+async def test_a_deleted_issue_ends_quietly(stage) -> None:
     del stage.repo.issues[1]
     assert (await stage.publish()).state == "quiet"
 

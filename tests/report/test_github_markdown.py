@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from itertools import cycle
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bot.ports import RunView
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.comment.sticky import question_reply, report_comment, waiting_comment
 from bot.report.explain import render_markdown
@@ -18,6 +18,7 @@ from bot.report.sanitise import block, cell, code, prose
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.settings.yaml_file import ConfigFault
+from bot.store.runs.issue_runs import Run, RunStatus
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
 from bot.worker.commands.table import _last_run, _waiting
@@ -141,7 +142,7 @@ def test_no_explanation_has_an_effect(texts: list[str]) -> None:
 @THOROUGH
 @given(HOSTILE)
 def test_no_reply_has_an_effect(text: str) -> None:
-    run = RunView(number=1, status=text, sha=SHA, brain=text, config_hash="")
+    run = Run(1, cast(RunStatus, text), SHA, text, "", "", 0, None, 0.0)
     question = filled(OPEN, cycle([text]))
     found = FoundConfig(RepositoryConfig(), "", "0", (ConfigFault(1, text),))
     command = Command(text, "", 0)

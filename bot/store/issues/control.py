@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from bot.jobs import Continue, Triage, Work
-from bot.ports import CommandEffects, Comment, IssueRef, RunView
-from bot.report.document import Result
+from bot.ports import CommandEffects, Comment, IssueRef
 from bot.store.databases.database import Connection, Database, Table, transaction
 from bot.store.issues.questions import LABELLED
 from bot.store.jobs.deliveries import insert_job
 from bot.store.runs.feedback import Feedback, note_feedback
-from bot.store.runs.issue_runs import IssueRuns
-from bot.store.runs.run_events import RunEvidence
 
 _SIGNAL = """
 INSERT INTO signals (issue_key, comment_id, edited_at, ordinal, part, kind, text, actor, url)
@@ -37,17 +34,6 @@ class Control(Table):
         statement = "SELECT canonical FROM commands WHERE issue_key = ? AND comment_id = ? ORDER BY edited_at, ordinal"
         key = (self._ref.key, comment_id)
         return tuple(text for (text,) in await self._rows(statement, key))
-
-    async def last_run(self) -> RunView | None:
-        """Return the issue's newest run."""
-        run = await IssueRuns(self._database, self._ref.key).last()
-        if run is None:
-            return None
-        result = Result.model_validate_json(run.result) if run.result else None
-        if result is None:
-            return RunView(run.number, run.status, run.sha, run.brain, run.config_hash)
-        stored = await RunEvidence(self._database, f"{self._ref.key}:{run.number}").get(result.evidence)
-        return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result, result.numbered(stored))
 
     @transaction
     def apply(self, db: Connection, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:

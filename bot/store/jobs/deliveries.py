@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bot.jobs import UnknownWorkError, Work, dump, kind_of, load
+from bot.jobs import UnknownWorkError, Work, kind_of, load
 from bot.store.databases.database import Connection, Database, Table, transaction
 
 MERGE_SECONDS = 600.0
@@ -25,7 +25,7 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
         INSERT INTO jobs (guid, ordinal, issue_key, installation, lane, work, due, stored_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
     """
-    db.execute(statement, (guid, ordinal, work.key, work.installation, work.lane, dump(work), due, now))
+    db.execute(statement, (guid, ordinal, work.key, work.installation, work.lane, work.model_dump_json(), due, now))
 
 
 def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
@@ -37,7 +37,7 @@ def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     waiting = db.execute(statement, (work.key, work.lane, now)).fetchall()
     # Jobs that are due may be claimed at any moment, and those with an attempt have begun, so both are left alone.
     equal = [
-        (dump(work), max(was_due, min(due, stored_at + MERGE_SECONDS)), now, number)
+        (work.model_dump_json(), max(was_due, min(due, stored_at + MERGE_SECONDS)), now, number)
         for number, text, was_due, stored_at in waiting
         if kind_of(text) == work.kind
     ]

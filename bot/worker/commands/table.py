@@ -9,11 +9,12 @@ from typing import Final
 
 from bot.errors import UserError
 from bot.limits.ceilings import describe_limit
-from bot.ports import AskedQuestion, CommandEffects, Judgement, NewSignal, Relation, RunView
+from bot.ports import AskedQuestion, CommandEffects, Judgement, NewSignal, Relation
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
 from bot.settings.repository import CommandName
+from bot.store.runs.issue_runs import Run
 from bot.worker.commands.kinds import CommandContext, CommandKind, Role, check_not_stopped, check_writable
 
 COMMANDS: Final[dict[str, CommandKind]] = {}
@@ -23,13 +24,13 @@ _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`=<>|\"']{0,299}?)/?`?\s
 _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 _MAX_LABELS = 10
 """Labels of one command; the rest is ignored."""
-Run = Callable[[CommandContext], Awaitable[CommandEffects]]
+Action = Callable[[CommandContext], Awaitable[CommandEffects]]
 
 
-def command(name: CommandName, usage: str, text: str, role: Role) -> Callable[[Run], Run]:
+def command(name: CommandName, usage: str, text: str, role: Role) -> Callable[[Action], Action]:
     """Add a function to the table; `CommandKind` describes the arguments."""
 
-    def add(run: Run) -> Run:
+    def add(run: Action) -> Action:
         COMMANDS[name] = CommandKind(name, usage, text, role, run)
         return run
 
@@ -61,7 +62,7 @@ def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
 @command("status", "status", "Show the status of the run.", "author")
 async def run_status(context: CommandContext) -> CommandEffects:
     """Report the last run, whether triage is stopped, open questions and reached limits."""
-    lines = [_last_run(await context.store.control.last_run())]
+    lines = [_last_run(await context.store.runs.last())]
     if (await context.store.row.state()).muted:
         lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
     questions = await context.store.repository.questions.all(context.issue.ref.key)
@@ -72,7 +73,7 @@ async def run_status(context: CommandContext) -> CommandEffects:
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 
-def _last_run(last: RunView | None) -> str:
+def _last_run(last: Run | None) -> str:
     if last is None:
         return "No run yet."
     commit = f", on commit {code(last.sha[:12])}" if last.sha else ""
@@ -88,16 +89,18 @@ def _waiting(question: AskedQuestion) -> str:
 )
 async def run_why(context: CommandContext) -> CommandEffects:
     """Reply with the folded explanation of the last report."""
-    last = await context.store.control.last_run()
-    if last is None or last.result is None:
+    run, result = await _last_report(context)
+    if run is None or result is None:
         raise UserError("No run of this issue has finished yet.")
-    return CommandEffects(reply=explanation(last, last.result), reaction="rocket")
+    gathered = result.numbered(await context.store.evidence(run.number).get(result.evidence))
+    account = Account(run.number, run.sha, run.brain, run.config_hash, result, gathered)
+    return CommandEffects(reply=render_markdown(account), reaction="rocket")
 
 
-def explanation(last: RunView, result: Result) -> str:
-    """Return the whole explanation. It contains no current time, so the same run always has the same text."""
-    account = Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence)
-    return render_markdown(account)
+async def _last_report(context: CommandContext) -> tuple[Run | None, Result | None]:
+    """Return the newest run, and its result if it has one."""
+    run = await context.store.runs.last()
+    return run, Result.model_validate_json(run.result) if run is not None and run.result else None
 
 
 @command(
@@ -151,8 +154,8 @@ async def run_resume(context: CommandContext) -> CommandEffects:
 @command("right", "right", "Say that the report is right.", "maintainer")
 async def run_right(context: CommandContext) -> CommandEffects:
     """Store the judgement of the last report. No run starts, and a closed issue's report can be judged too."""
-    last = await context.store.control.last_run()
-    if last is None or last.result is None:
+    _, result = await _last_report(context)
+    if result is None:
         raise UserError("This issue has no report yet.")
     return CommandEffects(judgement=Judgement(right=True), reaction="rocket")
 
@@ -169,7 +172,7 @@ async def run_wrong(context: CommandContext) -> CommandEffects:
         raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
     await check_not_stopped(context)
     check_writable(context)
-    if await context.store.control.last_run() is None:
+    if await context.store.runs.last() is None:
         raise UserError("This issue has no report yet.")
     return CommandEffects(
         signals=(NewSignal("correction", context.argument),),
@@ -194,8 +197,8 @@ async def run_component(context: CommandContext) -> CommandEffects:
     if found is None:
         raise UserError("Name one path, as in `/triage component = src/parser`.")
     path = found["path"]
-    last = await context.store.control.last_run()
-    report = last.result.report if last is not None and last.result is not None else None
+    _, result = await _last_report(context)
+    report = result.report if result is not None else None
     suspects = report.suspects if report is not None else ()
     if suspects and (suspects[0].path == path or suspects[0].path.startswith(f"{path}/")):
         return CommandEffects(judgement=Judgement(right=True), reaction="rocket")

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from bot.github.repository import RepositoryClient
 from bot.limits.ceilings import describe_limit
 from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
-from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, OwnerCheck, Relation, RepositoryRef, Stopped, Withheld
+from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, OwnerCheck, Relation, RepositoryRef, Withheld
 from bot.report.comment.known_failure import apply_corrections
 from bot.report.comment.notices import answer_marker, answer_reply
 from bot.report.comment.state import CommentState, with_state
@@ -106,8 +106,6 @@ class Publisher:
             RetryableError: GitHub cannot be reached, or its limits ask to wait.
             RefusedError: GitHub refuses the write permanently.
         """
-        if isinstance(publication.outcome, Stopped):
-            return Published("quiet", publication.outcome.reason)
         # Read again, because a run may take minutes: the issue may be closed, locked or moved by now.
         issue = await self.github_for(publication.ref.repository).issue(publication.ref.number)
         skip_reason = reason_to_skip(issue, publication.found.config)

@@ -13,7 +13,7 @@ from bot.errors import (
 )
 from bot.jobs import Alert, Continue, Expire, LeftOver, Triage, Work
 from bot.limits.writes import FIRST_REPORTS, WHOLE
-from bot.ports import Outcome, Stopped, Withheld
+from bot.ports import Outcome, Withheld
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.store.runs.issue_runs import Ending, Run, RunStatus
@@ -64,8 +64,7 @@ async def publish(
     issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, *, first: bool = False
 ) -> Published:
     """Publish an outcome with the stored data of its issue. ``first``: the model's report will replace this one."""
-    if not isinstance(outcome, Stopped):
-        await issue_job.check_writes_paused(seen.found, FIRST_REPORTS if first else WHOLE)
+    await issue_job.check_writes_paused(seen.found, FIRST_REPORTS if first else WHOLE)
     inputs = await issue_job.store.report_inputs()
     # Limits are reported only where comments are allowed, once per repository and day.
     reports_limits = inputs.limited and seen.found.config.mode == "comment"
