@@ -216,8 +216,8 @@ def _is_worthwhile(state: BugTriageState, node: NodeName) -> bool:
     if verdict is not None and verdict.verdict == "APPROVED" and not _given_since_verdict(state):
         return node == "writer"
     changes: dict[NodeName, bool] = {
-        "investigator": _people_added(state, state.marks.at_investigator),
-        "codebase_search": not searched or _people_added(state, state.marks.after_search) or is_objection_open(state),
+        "investigator": people_added(state, state.marks.at_investigator),
+        "codebase_search": not searched or people_added(state, state.marks.after_search) or is_objection_open(state),
         "web_search": is_rejected(state) or all(entry.node != "web_search" for entry in state.trace),
         "critic": searched and _given_since(state, state.marks.at_critic),
         # What a model submitted is refuted first: a question before that delays a report that may need no answer.
@@ -238,7 +238,8 @@ def is_objection_open(state: BugTriageState) -> bool:
     return is_rejected(state) and nodes[-1:] != ["codebase_search"]
 
 
-def _people_added(state: BugTriageState, last: Progress | None) -> bool:
+def people_added(state: BugTriageState, last: Progress | None) -> bool:
+    """Return whether an answer or a redirect arrived since a step; False if the step never ran."""
     now = progress(state)
     return last is not None and (last.answers, last.redirects) != (now.answers, now.redirects)
 

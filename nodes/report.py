@@ -187,8 +187,6 @@ class TriageReport(Part):
     kind: Kind = "bug"
     severity: Severity = "unknown"
     severity_reason: Line = ""
-    reproduction: Line = Field(default="", exclude_if=lambda value: not value)
-    """What the issue's Python example lacks, found without running it; not serialised if there is no such example."""
     affected_versions: tuple[Line, ...] = ()
     """Versions that the issue names, each with the product it belongs to, as written in the issue."""
     platforms: tuple[Line, ...] = ()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bot.report.sanitise import block, cell, code, prose
 from nodes.brains.briefing import build_briefing
-from nodes.brains.rules.investigate import investigate, kind_of, severity_of
+from nodes.brains.rules.investigate import acting_kind, investigate, severity_of
 from nodes.brains.rules.write import write
 from nodes.context import Case
 from nodes.evidence import Evidence
@@ -129,7 +129,7 @@ MEGABYTE = 1_000_000
 READERS: dict[str, Callable[[Any], object]] = {
     "facts": lambda text: read_facts(text, text),
     "query": lambda text: parse_query(Query(text, text)),
-    "kind": lambda text: (kind_of(text, text, IssueFacts()), severity_of(text, text, "bug")),
+    "kind": lambda text: (acting_kind(text, text, IssueFacts()), severity_of(text, text, "bug")),
     "investigate": investigate,
     "write": write,
     "briefing": build_briefing,

@@ -82,7 +82,6 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("Related", "; ".join(_issue(other) for other in report.related if other.relation == "related")),
         ("Probably fixed by", "; ".join(_issue(other) for other in report.related if other.relation == "fixed_by")),
         ("Pull requests and commits", "; ".join(map(_related_change, report.changes))),
-        ("Reproduction", report.reproduction),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),
         (

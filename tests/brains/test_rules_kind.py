@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.investigate import RATHER_A_BUG, acting_kind, kind_of, severity_of
+from nodes.brains.rules.investigate import RATHER_A_BUG, acting_kind, severity_of
 from nodes.issue.facts import read_facts
 from nodes.issue.kinds import classify
 
@@ -59,12 +59,12 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
     ],
 )
 def test_kind(title, body, expected):
-    assert kind_of(title, body, read_facts(title, body)) == expected
+    assert acting_kind(title, body, read_facts(title, body)).kind == expected
 
 
 def test_a_plain_request_is_not_a_bug_in_any_wording():
     title, body = "Add a flag for the width", "A flag would be nice to have.\n### Expected behavior\n\nAn option."
-    assert kind_of(title, body, read_facts(title, body)) == "feature"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "feature"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nodes.brains.rules.investigate import kind_of
+from nodes.brains.rules.investigate import acting_kind
 from nodes.issue.facts import read_facts
 from nodes.issue.kinds import classify
 from tests.kinds.disclosures import DISCLOSURES, ORDINARY_NEAR
@@ -20,7 +20,7 @@ MAX_WITHHELD = 2
 @pytest.mark.tried("security reports in plain words, which get no public pointer")
 @pytest.mark.parametrize(("title", "body"), SECURITY, ids=[title for title, _ in SECURITY])
 def test_a_security_report_is_recognised(title: str, body: str) -> None:
-    assert kind_of(title, body, read_facts(title, body)) == "security"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "security"
 
 
 @pytest.mark.tried("security reports in plain words, which get no public pointer")
@@ -28,29 +28,31 @@ def test_a_security_report_is_recognised(title: str, body: str) -> None:
 def test_a_thin_security_report_is_recognised_by_its_title(body: str) -> None:
     for title, _ in SECURITY[:20]:
         if title != "search endpoint breaks with a quote" and not title.startswith("Archive extraction"):
-            assert kind_of(title, body, read_facts(title, body)) == "security", title
+            assert acting_kind(title, body, read_facts(title, body)).kind == "security", title
 
 
 def test_few_ordinary_issues_are_withheld() -> None:
-    withheld = [title for title, body in ORDINARY if kind_of(title, body, read_facts(title, body)) == "security"]
+    withheld = [
+        title for title, body in ORDINARY if acting_kind(title, body, read_facts(title, body)).kind == "security"
+    ]
     assert len(withheld) <= MAX_WITHHELD, withheld
 
 
 def test_settings_that_are_not_displayed_are_an_ordinary_bug() -> None:
     title = "[BUG] on macOS 26 no settings displayed and no persistent configuration"
     body = "Not on macOS 15 tested on another machine. Also, the settings window is displayed behind others."
-    assert kind_of(title, body, read_facts(title, body)) == "bug"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "bug"
 
 
 def test_a_secret_that_is_missing_in_the_log_is_an_ordinary_bug() -> None:
     title, body = "Session id is missing in the log", "The field is empty since 2.4."
-    assert kind_of(title, body, read_facts(title, body)) == "bug"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "bug"
 
 
 def test_a_race_of_two_refreshes_is_an_ordinary_bug() -> None:
     title = "bug(auth): refresh() has no single-flight guard — concurrent refreshes race the refresh token"
     body = "It performs the exchange with no promise dedupe, so parallel calls use the same token and the losers fail."
-    assert kind_of(title, body, read_facts(title, body)) == "bug"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "bug"
 
 
 @pytest.mark.parametrize("wide", [20, 40])
@@ -59,7 +61,7 @@ def test_distant_words_of_a_pasted_list_describe_no_attack(wide: int) -> None:
     for at, name in enumerate(("proxy-tools==0.1", "requests==2.24", "importlib-metadata==1.6", "import-deps==0.1")):
         packages[at * wide] = name
     body = "The arrow keys do not work. My packages:\n\n" + "\n".join(packages)
-    assert kind_of("Arrow keys do not work", body, read_facts("Arrow keys do not work", body)) == "bug"
+    assert acting_kind("Arrow keys do not work", body, read_facts("Arrow keys do not work", body)).kind == "bug"
 
 
 def test_the_lists_are_long_enough() -> None:
@@ -70,7 +72,7 @@ def test_the_lists_are_long_enough() -> None:
 def test_what_a_program_prints_about_itself_is_no_disclosure() -> None:
     title = 'PHP Warning: Undefined array key "editButtons"'
     body = "error_log: PHP Warning: Undefined array key in plugins/viewer/web/viewer.php on line 186\n\n1. Install it."
-    assert kind_of(title, body, read_facts(title, body)) == "bug"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "bug"
 
 
 _FRAMES = {
@@ -88,14 +90,14 @@ def test_a_crash_whose_frames_are_printed_is_an_ordinary_bug(frames: str) -> Non
         "Heap buffer overflow in fold()",
         f"Found by fuzzing with AFL++, the PoC is attached.\n\n```\n{frames}\n```",
     )
-    assert kind_of(title, body, read_facts(title, body)) == "bug"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "bug"
     for harm in ("It is exploitable over the network.", "An attacker sends such a file.", "This is CVE-2025-1234."):
-        assert kind_of(title, f"{harm}\n{body}", read_facts(title, f"{harm}\n{body}")) == "security"
+        assert acting_kind(title, f"{harm}\n{body}", read_facts(title, f"{harm}\n{body}")).kind == "security"
 
 
 def test_a_crash_without_frames_is_withheld() -> None:
     title, body = "heap-use-after-free in fold", "AddressSanitizer: heap-use-after-free. The PoC is attached."
-    assert kind_of(title, body, read_facts(title, body)) == "security"
+    assert acting_kind(title, body, read_facts(title, body)).kind == "security"
 
 
 def test_an_exception_without_a_right_is_an_ordinary_bug() -> None:
@@ -106,7 +108,8 @@ def test_an_exception_without_a_right_is_an_ordinary_bug() -> None:
 def test_a_request_to_allow_more_is_no_disclosure() -> None:
     body = "Currently `if let` is not allowed in `join!`. It can be handy to match the internal values of a future."
     assert (
-        kind_of("Allow `if let` in join! macro", body, read_facts("Allow `if let` in join! macro", body)) != "security"
+        acting_kind("Allow `if let` in join! macro", body, read_facts("Allow `if let` in join! macro", body)).kind
+        != "security"
     )
 
 
@@ -123,7 +126,7 @@ CLEARED = [
 @pytest.mark.parametrize("body", CLEARED)
 def test_a_sentence_that_denies_a_weakness_does_not_name_one(body: str) -> None:
     assert (
-        kind_of("Wrong total on the invoice page", body, read_facts("Wrong total on the invoice page", body))
+        acting_kind("Wrong total on the invoice page", body, read_facts("Wrong total on the invoice page", body)).kind
         != "security"
     )
 
@@ -131,7 +134,7 @@ def test_a_sentence_that_denies_a_weakness_does_not_name_one(body: str) -> None:
 @pytest.mark.parametrize("body", CLEARED)
 def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
     whole = f"{body} An attacker can use the SQL injection in the search endpoint."
-    assert kind_of("Wrong total", whole, read_facts("Wrong total", whole)) == "security"
+    assert acting_kind("Wrong total", whole, read_facts("Wrong total", whole)).kind == "security"
 
 
 @pytest.mark.tried("security reports in plain words, which get no public pointer")

@@ -13,7 +13,6 @@ from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_rejected, is_unreadable
 from nodes.issue.kinds.rare import may_be_security
 from nodes.issue.kinds.terms import parts_of
-from nodes.issue.reproduction import check_example
 from nodes.report import DISAGREE, Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
@@ -58,7 +57,6 @@ def compose(
         kind=kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
-        reproduction=check_example(case.title, case.body, case.facts.versions)[:300] if kind == "bug" else "",
         affected_versions=_distinct(case.facts.versions),
         platforms=_distinct(case.facts.platforms),
         root_cause=draft.root_cause or None,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from nodes.brains.rules.investigate import acting_kind, is_third_party
 from nodes.brains.rules.missing import Need, needs_worth_asking
 from nodes.brains.rules.places import EQUAL, code_of, leading, reason_kinds, rival
 from nodes.context import Case
 from nodes.evidence import Evidence
-from nodes.guards import is_simple, may_ask, may_criticise, may_search, progress
+from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
 from nodes.search.tokens import comparable, plain_words
 from nodes.sources import route
 from nodes.sources.dependency import raising_package
@@ -37,9 +35,6 @@ _SYSTEMS = {
     "deno": "Deno",
 }
 """Words in paths and symbols that indicate code of one system, with the system's name."""
-_GENERATION = re.compile(r"v\d{1,2}")
-_NEITHER = "Both, or I cannot tell"
-_EQUALLY = f"Two places fit the report equally well (scores within {round(100 * (1 - EQUAL))} %)"
 
 
 def decide(case: Case) -> SupervisorDecision:
@@ -47,7 +42,7 @@ def decide(case: Case) -> SupervisorDecision:
     state = case.state
     if not _ran(state, "investigator"):
         return _step(case, "investigator", "The issue has not been read.")
-    if _is_simple(case):
+    if is_private(state) or is_simple(state):
         return _step(case, "writer", "Nothing in this issue requires a code search.")
     if not _ran(state, "codebase_search"):
         reason = "The issue was read; the code was not searched yet."
@@ -62,7 +57,7 @@ def _with_findings(case: Case) -> SupervisorDecision:
     if _needs_web(case):
         return _step(case, "web_search", "The error or the issue's words point outside this repository.")
     # A question costs a person's time, so none is asked if the place is probably right.
-    unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or is_guess(case)
+    unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or _is_guess(case)
     question = next_question(case) if unsure else None
     if question is not None:
         return _ask(case, question)
@@ -80,17 +75,10 @@ def _ran(state: BugTriageState, node: str) -> bool:
     return any(entry.node == node for entry in state.trace)
 
 
-def _is_simple(case: Case) -> bool:
-    reading = case.state.reading
-    return (reading is not None and reading.kind == "security") or is_simple(case.state)
-
-
 def _has_new_input(state: BugTriageState) -> bool:
     """Return whether an answer, a redirect or a retry arrived since the last search; new evidence does not count."""
-    last, now = state.marks.after_search, progress(state)
-    if last is None:
-        return False
-    return (last.answers, last.redirects, last.retries) != (now.answers, now.redirects, now.retries)
+    last = state.marks.after_search
+    return last is not None and (people_added(state, last) or last.retries != state.retry_count)
 
 
 def _needs_web(case: Case) -> bool:
@@ -112,10 +100,8 @@ def _named(case: Case) -> tuple[str, ...]:
 
 
 def _may_search_for_gaps(state: BugTriageState) -> bool:
-    verdict = state.critic_feedback
-    if verdict is None or verdict.verdict == "APPROVED" or not may_search(state):
-        return False
-    return bool(verdict.required_evidence) and not may_criticise(state)
+    wanted = state.critic_feedback.required_evidence if state.critic_feedback is not None else ()
+    return is_rejected(state) and may_search(state) and bool(wanted) and not may_criticise(state)
 
 
 def _confidence(state: BugTriageState) -> float:
@@ -141,42 +127,33 @@ def _ask(case: Case, question: Question) -> SupervisorDecision:
     return SupervisorDecision(
         next_node="human_input",
         reasoning=question.reason,
-        question=question.text[:300],
-        question_context=question.context[:600] or None,
+        question=question.text,
+        question_context=None,
         confidence=_confidence(case.state),
         question_options=question.options,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A question for the reporter, and the reason for the maintainer."""
 
     text: str
     reason: str
     options: tuple[str, ...]
-    context: str = ""
 
 
-def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Question | None:
-    """Return a question that decides between two suspects; None if there is none or the issue answers it."""
-    if _systems_of(first) != _systems_of(second):
-        return _by_system(case, _systems_of(first), _systems_of(second))
-    generations = _generation_of(first), _generation_of(second)
-    if all(generations) and len(set(generations)) == 2:
-        return _by_generation(case, *generations)
-    return None
-
-
-def _by_system(case: Case, left: frozenset[str], right: frozenset[str]) -> Question | None:
-    """Ask for the system if the places are code of different systems."""
+def _between(case: Case, first: Evidence, second: Evidence) -> Question | None:
+    """Return a question that decides between two places that are code of different systems."""
+    left, right = _systems_of(first), _systems_of(second)
     # The issue already names its platform, or a place belongs to several.
-    if len(left) > 1 or len(right) > 1 or case.facts.platforms:
+    if left == right or len(left) > 1 or len(right) > 1 or case.facts.platforms:
         return None
     one, two = next(iter(left), "another system"), next(iter(right), "another system")
+    share = round(100 * (1 - EQUAL))
     return Question(
         text="On which operating system or browser does it fail?",
-        reason=f"{_EQUALLY}, and they are code for different systems.",
+        reason=f"Two places fit the report equally well (scores within {share} %), and they are code for different "
+        "systems.",
         options=(f"Only on {one}", f"Only on {two}", "On all that I tried"),
     )
 
@@ -184,23 +161,6 @@ def _by_system(case: Case, left: frozenset[str], right: frozenset[str]) -> Quest
 def _systems_of(place: Evidence) -> frozenset[str]:
     words = plain_words(f"{place.locator.path or ''} {place.symbol or ''}")
     return frozenset(_SYSTEMS[word] for word in words if word in _SYSTEMS)
-
-
-def _by_generation(case: Case, one: str, two: str) -> Question | None:
-    """Ask for the version of an interface if the places differ in it, such as `api/v1` and `api/v2`."""
-    words = {word.casefold() for word in re.findall(r"\w{2,3}", f"{case.title} {case.body[:20_000]}")}
-    if words & {one, two}:
-        return None
-    return Question(
-        text=f"Which version of the interface do you use, {one} or {two}?",
-        reason=f"{_EQUALLY}, one in {one} and one in {two}.",
-        options=(one, two, _NEITHER),
-    )
-
-
-def _generation_of(place: Evidence) -> str:
-    folders = PurePosixPath(place.locator.path or "").parts[:-1]
-    return next((part.lower() for part in reversed(folders) if _GENERATION.fullmatch(part.lower())), "")
 
 
 WEAK = 0.35
@@ -218,7 +178,7 @@ def next_question(case: Case) -> Question | None:
     return next((question for question in _candidates(case) if comparable(question.text) not in asked), None)
 
 
-def is_thin(case: Case) -> bool:
+def _is_thin(case: Case) -> bool:
     """Return whether the issue contains only a few words and nothing else to search for."""
     facts = case.facts
     return facts.words < THIN and not (
@@ -226,13 +186,10 @@ def is_thin(case: Case) -> bool:
     )
 
 
-def is_guess(case: Case) -> bool:
-    """Return whether no reason supports the first place of a short issue.
-
-    The number of places does not matter, although a small one makes each of them more probable.
-    """
+def _is_guess(case: Case) -> bool:
+    """Return whether no reason supports the first place of a short issue."""
     found = leading(case)
-    return is_thin(case) and not (found and reason_kinds(case, found[0].evidence))
+    return _is_thin(case) and not (found and reason_kinds(case, found[0].evidence))
 
 
 def _candidates(case: Case) -> Iterator[Question]:
@@ -241,9 +198,9 @@ def _candidates(case: Case) -> Iterator[Question]:
     likelier = acting_kind(case.title, case.body, case.facts).rather
     other = rival(found)
     # Of few words that fit two places equally well, no answer about the places helps as much as what happened.
-    if likelier != "feature" and (is_guess(case) or (is_thin(case) and (weak or other is not None))):
+    if likelier != "feature" and (_is_guess(case) or (_is_thin(case) and (weak or other is not None))):
         yield _WHAT_HAPPENED
-    between = distinguishing_question(case, found[0].evidence, other.evidence) if other is not None else None
+    between = _between(case, found[0].evidence, other.evidence) if other is not None else None
     if between is not None:
         yield between
     if weak:

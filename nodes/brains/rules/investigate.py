@@ -15,7 +15,7 @@ from nodes.report import Kind, Severity
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.located import reports_an_error
 from nodes.search.issue.mentions import split_fields
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import StackTrace
 
 RATHER_A_BUG = 0.25
 """Minimum share of bug in bug and feature for treating a likely feature as a bug: 93 of 100 bugs reach it."""
@@ -37,11 +37,6 @@ class Taken(NamedTuple):
 
     kind: Kind
     rather: Kind | None = None
-
-
-def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
-    """Return the kind that a run acts on."""
-    return acting_kind(title, body, facts).kind
 
 
 def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
@@ -73,33 +68,24 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
 
 
 _ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")
-_FIELD = {
-    "expected": re.compile(r"\bexpected\b", re.IGNORECASE),
-    "actual": re.compile(r"\bactual\b|\bcurrent behaviou?r\b|\bwhat happened\b", re.IGNORECASE),
-}
 
 
 def investigate(case: Case) -> Investigation:
     """State the problem, a hypothesis and what is missing."""
     facts = case.facts
-    taken = acting_kind(case.title, case.body, facts)
-    kind = taken.kind
+    kind, rather = acting_kind(case.title, case.body, facts)
     severity, reason = severity_of(case.title, case.body, kind, facts.traces)
+    # The first sign that applies decides; the numbers only order findings and are not calibrated.
+    signs = ((main_trace(facts), 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
     return Investigation(
         problem=_problem(case, kind)[:300],
         hypothesis=_hypothesis(facts)[:300] if kind in ("bug", "docs") else "",
-        missing=() if taken.rather == "feature" else missing_from(case, kind),
+        missing=() if rather == "feature" else missing_from(case, kind),
         kind=kind,
         severity=severity,
         severity_reason=reason,
-        confidence=_confidence(facts),
+        confidence=next(value for sign, value in signs if sign),
     )
-
-
-def own_frame(trace: StackTrace) -> Frame:
-    """Return the innermost frame that does not look like a dependency's code."""
-    own = (frame for frame in trace.frames if frame.path and not _ELSEWHERE.search(frame.path))
-    return next(own, trace.frames[0])
 
 
 def is_third_party(facts: IssueFacts) -> bool:
@@ -112,18 +98,13 @@ def _problem(case: Case, kind: Kind) -> str:
     facts = case.facts
     if kind in _BY_KIND:
         return _BY_KIND[kind]
-    trace = main_trace(facts)
+    trace, names = main_trace(facts), _quoted((facts.symbols or facts.paths or facts.modules)[:3])
     if trace is not None:
-        return f"{trace.error or 'An error'} ends the operation; it passes through {_where(own_frame(trace))}."
+        return f"{trace.error or 'An error'} ends the operation; it passes through {_where(trace)}."
     if facts.errors or facts.traces:
-        symptom = (
-            f"the message “{facts.errors[0][:160]}”" if facts.errors else str(facts.traces[-1].error or "an error")
-        )
-        return f"The operation ends with {symptom}{_around(facts)}."
-    form = {name: _field(facts, pattern) for name, pattern in _FIELD.items()}
-    if form["expected"] and form["actual"]:
-        return f"Expected “{form['expected']}”, observed “{form['actual']}”{_around(facts)}."
-    if names := _names(facts):
+        error = f"the message “{facts.errors[0][:160]}”" if facts.errors else facts.traces[-1].error or "an error"
+        return f"The operation ends with {error}{f' around {names}' if names else ''}."
+    if names:
         return f"{names} does not do what the reporter expects; no error message is given."
     return "The issue describes a fault in prose only: no code, name, error message or stack trace."
 
@@ -140,7 +121,7 @@ def _hypothesis(facts: IssueFacts) -> str:
     trace = main_trace(facts)
     if trace is not None:
         outside = " or in how it calls the library that raised the error" if is_third_party(facts) else ""
-        return f"The fault is in {_where(own_frame(trace))}{outside}, or in what calls it."
+        return f"The fault is in {_where(trace)}{outside}, or in what calls it."
     if facts.paths:
         return f"The fault is in or near {_quoted(facts.paths[:3])}, named in the issue."
     if facts.symbols or facts.modules:
@@ -150,60 +131,28 @@ def _hypothesis(facts: IssueFacts) -> str:
     return ""
 
 
-def _where(frame: Frame) -> str:
+def _where(trace: StackTrace) -> str:
+    """Return the innermost frame that does not look like a dependency's code, in words."""
+    own = (frame for frame in trace.frames if frame.path and not _ELSEWHERE.search(frame.path))
+    frame = next(own, trace.frames[0])
     place = frame.path or frame.module or "a frame without a file"
     line = f" line {frame.line}" if frame.line else ""
     return f"`{place}`{line}" + (f" (`{frame.function}`)" if frame.function else "")
-
-
-def _around(facts: IssueFacts) -> str:
-    names = _names(facts)
-    return f" around {names}" if names else ""
-
-
-def _names(facts: IssueFacts) -> str:
-    return _quoted((facts.symbols or facts.paths or facts.modules)[:3])
 
 
 def _quoted(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name[:80]}`" for name in names)
 
 
-def _field(facts: IssueFacts, heading: re.Pattern[str]) -> str:
-    symptom = next((content for name, content in facts.form if heading.search(name)), "")
-    return " ".join(symptom.split())[:100]
-
-
-def _confidence(facts: IssueFacts) -> float:
-    # The first sign that applies decides; the numbers only order findings and are not calibrated.
-    signals = ((main_trace(facts), 0.6), (facts.paths, 0.55), (facts.symbols, 0.45), (facts.errors, 0.4), (True, 0.2))
-    return next(value for signal, value in signals if signal)
-
-
-class Badness(NamedTuple):
-    """A sign of severity, with words for the reader."""
-
-    severity: Severity
-    words: str
-    pattern: re.Pattern[str]
-
-
-def _sign(severity: Severity, words: str, pattern: str) -> Badness:
-    return Badness(severity, words, re.compile(pattern, re.IGNORECASE))
-
-
 _CRASH = "a crash of the whole process"
-_SIGNS = (
-    _sign(
-        "high", "data that is lost or damaged", r"\bdata loss\b|\bcorrupt(s|ed|ion|ing)?\b|\bloses? (all )?(my )?data\b"
-    ),
-    _sign("high", _CRASH, r"\bseg(?:mentation )?faults?\b|\bSIG(SEGV|ABRT|BUS|ILL)\b"),
-    _sign("high", "a hang", r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b"),
-    _sign("high", "memory that runs out or leaks", r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b"),
-    _sign("low", "appearance or wording", r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b"),
-)
-
-
+_SIGNS: dict[str, tuple[Severity, str]] = {
+    r"\bdata loss\b|\bcorrupt(s|ed|ion|ing)?\b|\bloses? (all )?(my )?data\b": ("high", "data that is lost or damaged"),
+    r"\bseg(?:mentation )?faults?\b|\bSIG(SEGV|ABRT|BUS|ILL)\b": ("high", _CRASH),
+    r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b": ("high", "a hang"),
+    r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b": ("high", "memory that runs out or leaks"),
+    r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b": ("low", "appearance or wording"),
+}
+"""The severity of what a sentence mentions, and its name, by the words for it."""
 # "Crash" and "panic" alone are no sign: most reports call an exception so, and many programs recover from one.
 _ENDS = re.compile(
     r"\b(?:SEGV|SIG[A-Z]{3,6})\b|[Ff]atal|(?:Address|Memory|Thread)Sanitizer|OutOfMemory|[a-z]-overflow\b"
@@ -233,8 +182,8 @@ def severity_of(title: str, body: str, kind: Kind, traces: Sequence[StackTrace] 
     for found in _SENTENCE.finditer(text):
         # A line break after a link leaves its punctuation at the beginning.
         phrase = " ".join(found[0].split()).lstrip(")]},;: ")
-        sign = next((sign for sign in _SIGNS if sign.pattern.search(phrase)), None)
+        sign = next((sign for words, sign in _SIGNS.items() if re.search(words, phrase, re.IGNORECASE)), None)
         if sign is not None and not _NEGATED.search(phrase) and text[found.end() : found.end() + 1] != "!":
             quoted = f": “{phrase}”" if len(phrase) <= _MAX_QUOTED else ""
-            return sign.severity, f"The report mentions {sign.words}{quoted}."
+            return sign[0], f"The report mentions {sign[1]}{quoted}."
     return "unknown", ""

@@ -16,17 +16,13 @@ from nodes.search.issue.mentions import form_fields
 from nodes.search.tokens import comparable, load_patterns
 from nodes.search.types import StackTrace
 
-MAX_ITEMS = 4
-MAX_WORDS = 20_000
-"""Maximum number of characters in which a sentence with an action and its result is looked for."""
-SHORT = 60
-"""Maximum words of prose of an issue without code and names that is asked for steps or the expected result."""
-LONG = 150
-"""Minimum words of prose that describe an error well enough without a quotation."""
-FEW_WORDS = 3
-"""Minimum number of words of an answer to a heading of a form."""
-ENOUGH = 12
-"""Number of words of prose that count as a description."""
+MAX_ITEMS, MAX_WORDS = 4, 20_000
+"""Maximum number of requests; of characters in which a sentence with an action and its result is looked for."""
+SHORT, LONG = 60, 150
+"""Maximum words of prose of an issue without code and names that is asked for steps or the expected result; minimum
+words that describe an error well enough without a quotation."""
+FEW_WORDS, ENOUGH = 3, 12
+"""Minimum words of an answer to a heading of a form; words of prose that count as a description."""
 SAYS = load_patterns(Path(__file__).with_name("wordings.toml"))
 """The words of a report that say something, by what they say."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
@@ -59,68 +55,57 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
         return () if clear else ("Which page or docstring it is about",)
     if kind != "bug":
         return ()
-    if says_nothing(facts):
+    if not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths):
         return ("What was done, what happened, and what was expected instead",)
-    if _acts(own_words(case)):
+    # One sentence with an action and its result is enough to try it.
+    sentences = _SENTENCE.split(own_words(case)[:MAX_WORDS])
+    if any(SAYS["steps"].search(item) and SAYS["result"].search(item) for item in sentences):
         return ()
     form = used_form(case)
-    needs = needs_worth_asking(case)
     unanswered = _unanswered(case, form) if form else []
     words = {need_of(field.label) for field in unanswered}
     # A need that a field of the form asks for is named once, in the form's words.
-    plain = [_NEEDS[name] for name in needs if name not in words]
+    plain = [_NEEDS[name] for name in needs_worth_asking(case) if name not in words]
     return (*plain, *(f"“{field.label}”, which the issue form asks for" for field in unanswered))[:MAX_ITEMS]
 
 
-def says_nothing(facts: IssueFacts) -> bool:
-    """Return whether the issue contains neither words nor names to search for."""
-    return not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths)
-
-
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
-    """Return the open needs whose answer could change the report."""
-    words = own_words(case)
-    needs = tuple(need for need in open_needs(case, words) if _is_worth_asking(need, case.facts, words))
+    """Return the open needs whose answer could identify a place that the issue does not identify yet."""
+    facts, words = case.facts, own_words(case)
+    is_named = facts.symbols or facts.paths or facts.modules or facts.code_blocks
+    # A version is verifiably missing only if no number can be one.
+    no_number = not (SAYS["commit"].search(words) or SAYS["dotted_number"].search(words))
+    worth = {
+        "error": not facts.code_blocks and facts.words < LONG and not SAYS["error_name"].search(words),
+        "version": no_number and SAYS["worked"].search(words),
+        "lines": False,
+    }
+    needs = tuple(need for need in open_needs(case, words) if worth.get(need, not is_named and facts.words < SHORT))
     # Changes between two versions lead to a place without steps.
     return () if needs and names_a_range(case.title, case.body) else needs
 
 
-def _is_worth_asking(need: Need, facts: IssueFacts, words: str) -> bool:
-    """Return whether an answer could identify a place that the issue does not identify yet."""
-    named = facts.symbols or facts.paths or facts.modules
-    if need == "error":
-        return not facts.code_blocks and facts.words < LONG and not SAYS["error_name"].search(words)
-    if need == "version":
-        # A version is verifiably missing only if no number can be one.
-        return bool(SAYS["worked"].search(words)) and not (
-            SAYS["commit"].search(words) or SAYS["dotted_number"].search(words)
-        )
-    return need != "lines" and not facts.code_blocks and not named and facts.words < SHORT
-
-
 def form_of(case: Case) -> IssueForm | None:
     """Return the form that the issue was written with, else the repository's form for bugs."""
-    used = used_form(case)
-    if used is not None:
-        return used
-    return next((form for form in case.forms if SAYS["bug"].search(f"{form.name} {form.path}")), None)
+    others = (form for form in case.forms if SAYS["bug"].search(f"{form.name} {form.path}"))
+    return used_form(case) or next(others, None)
 
 
 def used_form(case: Case) -> IssueForm | None:
-    """Return the form that the issue was written with."""
+    """Return the form of which the issue has the most headings, at least a third."""
     # Most repositories have no forms, and headings of a long issue take time to read.
     filled = {comparable(heading) for heading, _ in _answers_to_form(case)} if case.forms else set()
-    used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
-    return used if used is not None and _overlap(used, filled) >= 1 / 3 else None
+
+    def overlap(form: IssueForm) -> float:
+        return sum(comparable(field.label) in filled for field in form.fields) / len(form.fields)
+
+    used = max(case.forms, key=overlap, default=None)
+    return used if used is not None and overlap(used) >= 1 / 3 else None
 
 
 def need_of(label: str) -> str:
     """Return the need that a form's label asks for, or the label if it asks for something else."""
     return next((need for need, pattern in _LABELS if pattern.search(label.lower())), label)
-
-
-def _overlap(form: IssueForm, headings: set[str]) -> float:
-    return sum(comparable(field.label) in headings for field in form.fields) / len(form.fields)
 
 
 def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
@@ -175,13 +160,6 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
         "expected": bool(facts.traces) or _says_expected(case, own_words(case)),
     }
     return present.get(need, False) or (need not in present and not field.required)
-
-
-def _acts(words: str) -> bool:
-    """Return whether one sentence has an action and its result, which is enough to try it."""
-    return any(
-        SAYS["steps"].search(item) and SAYS["result"].search(item) for item in _SENTENCE.split(words[:MAX_WORDS])
-    )
 
 
 def _says_expected(case: Case, words: str) -> bool:

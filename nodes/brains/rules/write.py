@@ -6,22 +6,15 @@ from collections.abc import Sequence
 
 from nodes.brains.rules.investigate import acting_kind, investigate
 from nodes.brains.rules.missing import main_trace, missing_from
-from nodes.brains.rules.places import (
-    frame_in,
-    is_source,
-    leading,
-    name,
-    why,
-)
+from nodes.brains.rules.places import frame_in, is_source, leading, name, why
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import Draft, DraftSuspect, Investigation
+from nodes.judgements import Draft, DraftSuspect
 from nodes.report import Kind
 
 _SIMPLE_CONFIDENCE = 0.9
 """Confidence of the rules in a kind that needs no code."""
-_SUSPECTS = 5
-_PER_FILE = 2
+_SUSPECTS, _PER_FILE = 5, 2
 _PLAIN_FOLDERS = frozenset(
     {"src", "lib", "libs", "app", "apps", "pkg", "packages", "source", "crates", "internal", "cmd"}
 )
@@ -45,9 +38,17 @@ _SIMPLE_VERDICTS: dict[Kind, str] = {
 def write(case: Case) -> Draft:
     """Propose the report; the program adds its cause and headline from facts."""
     reading = case.state.reading or investigate(case)
-    ranked = leading(case)
+    ranked, simple = leading(case), reading.kind in ("feature", "question", "spam", "security")
+    given = {"kind": reading.kind, "severity": reading.severity, "severity_reason": reading.severity_reason}
     if not ranked and all(entry.node != "codebase_search" for entry in case.state.trace):
-        return _simple(reading)
+        return Draft(
+            verdict=_SIMPLE_VERDICTS.get(reading.kind, _SIMPLE_VERDICTS["bug"]),
+            root_cause="",
+            missing=reading.missing,
+            labels=_LABELS[reading.kind],
+            confidence=_SIMPLE_CONFIDENCE if simple else 0.0,
+            **given,
+        )
     chosen = _choose(ranked)
     return Draft(
         verdict=f"The search ranks {name(chosen[0].evidence)} first." if chosen else "",
@@ -57,29 +58,14 @@ def write(case: Case) -> Draft:
         missing=missing_from(case, reading.kind) if case.state.human_exchanges else reading.missing,
         ruled_out=_ruled_out(case, ranked, chosen),
         labels=(*kind_labels(case, reading.kind), *_area(chosen, case.state.repository)),
-        kind=reading.kind,
-        severity=reading.severity,
-        severity_reason=reading.severity_reason,
         confidence=case.state.search_confidence if chosen else 0.0,
+        **given,
     )
 
 
 def kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
     """Return no label if another kind is more likely: no label is better than a wrong one."""
     return () if kind == "bug" and acting_kind(case.title, case.body, case.facts).rather else _LABELS[kind]
-
-
-def _simple(reading: Investigation) -> Draft:
-    return Draft(
-        verdict=_SIMPLE_VERDICTS.get(reading.kind, _SIMPLE_VERDICTS["bug"]),
-        root_cause="",
-        missing=reading.missing,
-        labels=_LABELS[reading.kind],
-        kind=reading.kind,
-        severity=reading.severity,
-        severity_reason=reading.severity_reason,
-        confidence=_SIMPLE_CONFIDENCE if reading.kind in ("feature", "question", "spam", "security") else 0.0,
-    )
 
 
 def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
@@ -94,19 +80,16 @@ def _choose(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
 
 def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[NumberedEvidence]) -> tuple[str, ...]:
     """Return places that were found and are not suspects, with the reason, best first."""
-    sentences = [
-        f"{name(item.evidence)}: a test, example or document, not code at fault [{item.id}]"
-        for item in ranked
-        if item not in chosen and not is_source(item.evidence)
-    ]
+    others = [(item, is_source(item.evidence)) for item in ranked if item not in chosen]
+    asides = [(item, "a test, example or document, not code at fault") for item, source in others if not source]
     # A trace whose frames are elsewhere, such as in the built package, says nothing about these files.
     is_mapped = main_trace(case.facts) is not None and any(frame_in(case, item.evidence) for item in ranked)
     off_trace = [
-        f"{name(item.evidence)}: not on the stack trace [{item.id}]"
-        for item in ranked
-        if item not in chosen and is_source(item.evidence) and is_mapped and not frame_in(case, item.evidence)
+        (item, "not on the stack trace")
+        for item, source in others
+        if source and is_mapped and not frame_in(case, item.evidence)
     ]
-    return tuple(line[:300] for line in (*sentences, *off_trace))[:3]
+    return tuple(f"{name(item.evidence)}: {why} [{item.id}]"[:300] for item, why in (*asides, *off_trace))[:3]
 
 
 def _area(chosen: Sequence[NumberedEvidence], repository: str) -> tuple[str, ...]:
