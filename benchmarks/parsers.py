@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodes.search.git import Repository
+from nodes.search.languages.pool import Pool
+from nodes.search.languages.protocol import Job, deadline
 from nodes.search.languages.table import LANGUAGES
-from nodes.search.parsers.pool import Pool
-from nodes.search.parsers.protocol import Job, deadline
 from tests.support.repositories import git
 
 MEGABYTE = 1_000_000

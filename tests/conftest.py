@@ -132,7 +132,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _forked_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nodes.search.parsers import protocol
+    from nodes.search.languages import protocol
 
     monkeypatch.setattr(protocol, "subprocess", SimpleNamespace(Popen=ForkedHelper, DEVNULL=subprocess.DEVNULL))
 
@@ -140,7 +140,7 @@ def _forked_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def fresh_helpers(_forked_helpers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start every helper of the parsers as in production, with an interpreter of its own."""
-    from nodes.search.parsers import protocol
+    from nodes.search.languages import protocol
 
     monkeypatch.setattr(protocol, "subprocess", subprocess)
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.similar import PastIndex, Report, compare
 from nodes.search.issue.stacktraces import find_traces
-from nodes.search.paths.suffixes import PathIndex
+from nodes.search.paths.project import PathIndex
 
 FETCHED, NAMED = 6, 3
 YOUNG, DRAWS = 10, 200

@@ -13,11 +13,12 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable
 from nodes.search.history.log import Log
-from nodes.search.history.mainline import NamingCommit
+from nodes.search.history.mainline import NamingCommit, naming
+from nodes.search.history.reading import subject_of
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
-from nodes.search.reading.lookups import Lookups
+from nodes.search.reading.tools import Tools
 from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
 
 T = TypeVar("T")
@@ -82,7 +83,7 @@ class EngineCode:
 
     async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
         """Return the latest commits that name an issue, without reverted ones."""
-        return await asyncio.to_thread(self._engine.naming, number, project, since, self._sha)
+        return await asyncio.to_thread(naming, self._log(), number, project, since)
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
         """Return the fingerprints of the crashes in a text, computed with the commit's files."""
@@ -90,11 +91,11 @@ class EngineCode:
 
     async def subject(self, change: str) -> str | None:
         """Return the first line of a commit's message, or None if the commit is not in this one's history."""
-        return await asyncio.to_thread(self._engine.subject, self._sha, change)
+        return await asyncio.to_thread(subject_of, self._log(), change)
 
     async def follows(self, sha: str) -> bool:
         """Return whether another commit, given by its full SHA, is an ancestor of this one."""
-        return await asyncio.to_thread(Log(self._engine.repository, self._sha).is_ancestor, sha)
+        return await asyncio.to_thread(self._log().is_ancestor, sha)
 
     def unreported_limits(self) -> tuple[str, ...]:
         """Return the codes of what was not read because the repository is too large; each code is returned once."""
@@ -112,25 +113,28 @@ class EngineCode:
 
     async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
         """Return as many of these lines as are short enough to quote, or None if no such text file exists."""
-        return await asyncio.to_thread(lambda: self._lookups().lines(path, start_line, end_line))
+        return await asyncio.to_thread(lambda: self._tools().lines(path, start_line, end_line))
 
     async def definitions(self, name: str) -> Lookup:
         """Return the definitions of a name."""
-        return await asyncio.to_thread(lambda: self._lookups().definitions(name))
+        return await asyncio.to_thread(lambda: self._tools().definitions(name))
 
     async def references(self, name: str) -> Lookup:
         """Return the uses of a name."""
-        return await asyncio.to_thread(lambda: self._lookups().references(name))
+        return await asyncio.to_thread(lambda: self._tools().references(name))
 
     async def use_tool(self, call: ToolCall) -> ToolAnswer:
         """Answer the query of a reader."""
-        return await asyncio.to_thread(lambda: self._engine.tools(self._sha, self._ignore).answer(call))
+        return await asyncio.to_thread(lambda: self._tools().answer(call))
 
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
 
-    def _lookups(self) -> Lookups:
-        return self._engine.lookups(self._sha, self._ignore)
+    def _tools(self) -> Tools:
+        return self._engine.tools(self._sha, self._ignore)
+
+    def _log(self) -> Log:
+        return Log(self._engine.repository, self._sha)
 
 
 def _always(value: T) -> Callable[..., Coroutine[Any, Any, T]]:

@@ -6,11 +6,9 @@ import contextlib
 import errno
 import logging
 import sqlite3
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
 
 logger = logging.getLogger(__name__)
 FORMAT = 5

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
+from collections import OrderedDict
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.git import Repository
-from nodes.search.git.objects import decode, is_text
 from nodes.search.index import Index
-from nodes.search.index.loading import MAX_TEXT, Loaded
-from nodes.search.indexes import Indexes, cache_file
+from nodes.search.index.loading import MAX_TEXT, Loaded, load_index
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.query import parse_query
 from nodes.search.issue.stacktraces import find_traces
-from nodes.search.paths.suffixes import PathIndex
-from nodes.search.ranking.features.table import reads_other_roles
+from nodes.search.paths.project import PathIndex
+from nodes.search.ranking.features import reads_other_roles
 from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
-from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Query, Ranking, Survey
 
 if TYPE_CHECKING:
@@ -27,11 +28,50 @@ if TYPE_CHECKING:
     from nodes.search.facts import Fact
     from nodes.search.facts.finding import Finder
     from nodes.search.facts.witness import Witness
-    from nodes.search.history.mainline import NamingCommit
     from nodes.search.history.types import History, Spot
     from nodes.search.issue.forms import IssueForm
     from nodes.search.reading.tools import Tools
     from nodes.search.types import Scope
+
+COMMITS = 2
+"""Number of indexes of each scope in memory: the current commit and the previous one."""
+
+
+class Indexes:
+    """The indexes of one repository. Safe to use from several threads."""
+
+    def __init__(self, cache: Cache | None, progress: Callable[[str, int, int], None], most_text: int) -> None:
+        self._cache = cache
+        self._progress = progress
+        self._most_text = most_text
+        self._loaded: dict[Scope, OrderedDict[str, Loaded]] = {"source": OrderedDict(), "all": OrderedDict()}
+        self._lock = Lock()
+
+    @property
+    def memory(self) -> int:
+        """Approximate bytes of the indexes in memory."""
+        return sum(loaded.index.memory for commits in self._loaded.values() for loaded in list(commits.values()))
+
+    def load(self, repository: Repository, sha: str, scope: Scope) -> Loaded:
+        """Return the index of a commit, given its full SHA, with the cost of loading it."""
+        # The lock also covers loading, so that two threads never parse the same commit at once.
+        with self._lock:
+            commits = self._loaded[scope]
+            if sha not in commits:
+                others = [of[sha].index for of in self._loaded.values() if sha in of]
+                commits[sha] = load_index(
+                    repository,
+                    sha,
+                    self._cache,
+                    self._progress,
+                    scope=scope,
+                    most_text=self._most_text,
+                    known=next(iter(others), None),
+                )
+                while len(commits) > COMMITS:
+                    commits.popitem(last=False)
+            commits.move_to_end(sha)
+            return commits[sha]
 
 
 class Engine:
@@ -104,7 +144,7 @@ class Engine:
         ranking = ranking or self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
         self.repository.list_together(ranking.commit, paths)
-        witness = self._witness(ranking.commit, query.title, query.body, *query.extra)
+        witness = self._witness(ranking.commit, query)
         facts = _verified(self._facts(query, paths, witness, FINDERS), paths, witness)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
@@ -116,7 +156,7 @@ class Engine:
         from nodes.search.facts.finding import CODE_FINDERS, with_facts
 
         paths = [lead.path for lead in ranking.leads]
-        witness = self._witness(ranking.commit, query.title, query.body, *query.extra)
+        witness = self._witness(ranking.commit, query)
         facts = self._facts(query, paths, witness, CODE_FINDERS, "source")
         return with_facts(ranking.confidence, paths, facts)
 
@@ -148,16 +188,10 @@ class Engine:
         return read_history(self.repository, sha, query, wide, dict(zip(index.paths, index.blobs, strict=True)))
 
     def facts(self, query: Query, files: Sequence[str], commit: str) -> tuple[Fact, ...]:
-        """Find the checked relations between an issue and a commit.
-
-        Args:
-            query: the issue.
-            files: paths as ranked by ``find``, best first.
-            commit: the commit given to ``find``.
-        """
+        """Find the checked relations between an issue and a commit, given the paths as ``find`` ranked them."""
         from nodes.search.facts.kinds import FINDERS
 
-        return self._facts(query, files, self._witness(commit, query.title, query.body, *query.extra), FINDERS)
+        return self._facts(query, files, self._witness(commit, query), FINDERS)
 
     def _facts(
         self, query: Query, files: Sequence[str], witness: Witness, finders: Sequence[Finder], scope: Scope = "all"
@@ -170,10 +204,10 @@ class Engine:
         template = template_lines(self.repository, witness.sha)
         return find_facts(witness, index, query, files, finders=finders, ignored=ignored, template=template)
 
-    def _witness(self, commit: str, *texts: str) -> Witness:
+    def _witness(self, commit: str, query: Query) -> Witness:
         from nodes.search.facts.witness import Witness
 
-        return Witness(self.repository, self.commit(commit), "\n".join(texts))
+        return Witness(self.repository, self.commit(commit), "\n".join((query.title, query.body, *query.extra)))
 
     def definition(self, name: str, commit: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
@@ -181,7 +215,7 @@ class Engine:
 
         query = Query(f"`{name}`", "")
         found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
-        return next((fact for fact in found if not fault_of(fact, self._witness(commit, query.title))), None)
+        return next((fact for fact in found if not fault_of(fact, self._witness(commit, query))), None)
 
     def calls(self, name: str, commit: str) -> tuple[list[Fact], bool]:
         """Return where the project's own code, without tests, calls a name, and whether these are all calls."""
@@ -191,29 +225,16 @@ class Engine:
         sha = self.commit(commit)
         return calls_of(Code(self.repository, sha, self._index(sha)), name)
 
-    def naming(self, number: int, project: str, since: int, commit: str) -> tuple[NamingCommit, ...]:
-        """Return the latest commits up to a commit that name an issue opened at a time (seconds since 1970)."""
-        from nodes.search.history.log import Log
-        from nodes.search.history.mainline import naming
-
-        return naming(Log(self.repository, self.commit(commit)), number, project, since)
-
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
         from nodes.search.facts.kinds import fault_of
 
-        witness = self._witness(commit, text)
+        witness = self._witness(commit, Query(text))
         return frozenset(number for number, fact in enumerate(facts) if fault_of(fact, witness) is not None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
         """Return the fingerprints of the crashes in a text, by the files of a commit."""
         return fingerprints(find_traces(text), PathIndex(self._index(self.commit(commit), "source").paths))
-
-    def subject(self, commit: str, change: str) -> str | None:
-        """Return the first line of a change's message, or None if the commit's history lacks the change."""
-        from nodes.search.history.reading import subject_of
-
-        return subject_of(self.repository, self.commit(commit), change)
 
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines verbatim (1-based, inclusive), or None if the range does not exist."""
@@ -221,8 +242,7 @@ class Engine:
 
     def text(self, commit: str, path: str) -> str | None:
         """Return a whole text file, or None if it does not exist, is not text or is too large."""
-        content = self.repository.read_file(self.commit(commit), path)
-        return decode(content) if content is not None and is_text(content) else None
+        return self.repository.text(self.commit(commit), path)
 
     def forms(self, commit: str) -> tuple[IssueForm, ...]:
         """Return the commit's own issue forms and templates."""
@@ -237,12 +257,6 @@ class Engine:
         sha = self.commit(commit)
         index = self._index(sha)
         return Tools(self.repository, sha, index, ignored_files(index, ignore))
-
-    def lookups(self, commit: str, ignore: Sequence[str] = ()) -> Lookups:
-        """Return lookups of names and lines of a commit, without the files whose paths match ``ignore``."""
-        sha = self.commit(commit)
-        index = self._index(sha)
-        return Lookups(self.repository, sha, index, ignored_files(index, ignore))
 
     def _index(self, sha: str, scope: Scope = "all") -> Index:
         return self._indexes.load(self.repository, sha, scope).index
@@ -263,3 +277,10 @@ def _verified(facts: Sequence[Fact], paths: Sequence[str], witness: Witness) -> 
         or not lines.isdisjoint({(fact.path, fact.line), fact.follows})
     )
     return tuple(fact for fact in wanted if fault_of(fact, witness) is None)
+
+
+def cache_file(directory: Path, repository: Path) -> Path:
+    """Return the path of a repository's cache: a readable name with a hash that is unique to each clone."""
+    digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:12]
+    name = "".join(character if character.isalnum() else "-" for character in repository.name)[:40]
+    return Path(directory) / f"{name}-{digest}.sqlite"

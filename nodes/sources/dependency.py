@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from nodes.search.paths.whose import package_of, simplified
+from nodes.search.paths.project import package_of, simplified
 from nodes.search.types import StackTrace
 from nodes.sources import Dependency
 

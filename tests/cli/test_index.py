@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nodes.search.cache import Cache
+from nodes.search.engine import cache_file
 from nodes.search.git import Repository
 from nodes.search.index.loading import load_index
-from nodes.search.indexes import cache_file
 from tests.cli.process import command, environment, triage
 from tests.search.states import state
 from tests.support.patience import patience
@@ -27,7 +27,7 @@ FILES = {
 IN_SMALL_STEPS = """
 import sys
 from nodes.search.index import loading
-from nodes.search.parsers import pool
+from nodes.search.languages import pool
 pool.BATCH_BYTES, loading.PER_WRITE, pool.WORTH_A_PROCESS = 5_000, 1, 40_000
 from bot.cli import cli
 cli(sys.argv[1:])

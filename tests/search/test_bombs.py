@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nodes.search.engine import Engine
+from nodes.search.engine import Engine, Indexes
 from nodes.search.git import Repository
 from nodes.search.git.running import ReadLimits, Running
 from nodes.search.index.postings import read_log
-from nodes.search.indexes import Indexes
 from nodes.search.types import Query
 from tests.support.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
 from tests.support.repositories import git, make_repository

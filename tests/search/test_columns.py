@@ -11,7 +11,7 @@ from nodes.search.index import Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import COLUMNS, Columns, empty, select_files
 from nodes.search.index.postings import Vocabulary, read_changes
 from nodes.search.index.records import ColumnBuilder, build_columns
-from nodes.search.parsers.protocol import plain_text as parse_text
+from nodes.search.languages.protocol import plain_text as parse_text
 
 SOURCES = [
     ("a.py", b"import os\n\n\nclass A:\n    def f(self):\n        raise ValueError('there is no such thing')\n"),

@@ -17,7 +17,7 @@ from nodes.search.issue.fingerprint import (
     plain_message,
 )
 from nodes.search.issue.stacktraces import find_traces
-from nodes.search.paths.suffixes import PathIndex
+from nodes.search.paths.project import PathIndex
 from nodes.search.types import Frame, StackTrace
 
 FILES = (

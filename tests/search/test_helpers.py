@@ -16,7 +16,7 @@ from nodes.search.cache import Cache
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.index.loading import Loaded, load_index
-from nodes.search.parsers import pool, protocol
+from nodes.search.languages import pool, protocol
 from nodes.search.types import Query
 from tests.search.states import state
 from tests.serve.app import processes_of, wait_for
@@ -223,7 +223,7 @@ def test_the_process_of_the_engine_loads_no_parser(tmp_path: Path) -> None:
     assert subprocess.run(command, check=False, timeout=patience(100)).returncode == 0
 
 
-LIMITED = "from nodes.search.parsers.helper import _limit; _limit(); {}"
+LIMITED = "from nodes.search.languages.helper import _limit; _limit(); {}"
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_helpers_end_with_their_parent(tmp_path: Path) -> None:
 
 
 def _is_helper(processes: list[int]) -> bool:
-    return any(b"nodes.search.parsers.helper" in _words(process) for process in processes)
+    return any(b"nodes.search.languages.helper" in _words(process) for process in processes)
 
 
 def _words(process: int) -> bytes:

@@ -7,11 +7,11 @@ import sqlite3
 import pytest
 
 from nodes.search.cache import Cache
+from nodes.search.engine import Indexes
 from nodes.search.git import Repository
 from nodes.search.index import loading
 from nodes.search.index.loading import load_index
-from nodes.search.indexes import Indexes
-from nodes.search.parsers import pool
+from nodes.search.languages import pool
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Scope
 from tests.search.states import state

@@ -55,7 +55,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 @pytest.fixture
 def lookups(engine: Engine) -> Lookups:
-    return engine.lookups("HEAD")
+    return engine.tools("HEAD")
 
 
 def places(lookup: Lookup) -> list[str]:
@@ -163,7 +163,7 @@ def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
         f"src/m{n:03}.py": f"def use_{n}():\n" + "    shared_name()\n" * 30 for n in range(FILES_READ + 9)
     }
     make_repository(tmp_path / "r", {**files, "src/zz.py": "def shared_name():\n" + "    pass\n" * 999})
-    first, second = (Engine(tmp_path / "r").lookups("HEAD") for _ in range(2))
+    first, second = (Engine(tmp_path / "r").tools("HEAD") for _ in range(2))
     uses = first.references("shared_name")
     assert len(uses.passages) == REFERENCES
     assert len({found.path for found in uses.passages}) == REFERENCES
@@ -175,7 +175,7 @@ def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
 
 
 def test_excluded_files_are_not_found(engine: Engine) -> None:
-    lookups = engine.lookups("HEAD", ["src/re*", "docs/*"])
+    lookups = engine.tools("HEAD", ["src/re*", "docs/*"])
     assert lookups.lines("src/reader.py", 1, 1) is None
     assert places(lookups.definitions("parse")) == ["src/other.py:2-3"]
     assert places(lookups.references("scan")) == ["tests/test_reader.py:2-2"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.search.git import Repository
-from nodes.search.git.query_cache import QueryCache
+from nodes.search.git.objects import QueryCache
 from nodes.search.history.log import Log
 from tests.support.repositories import git, make_repository
 

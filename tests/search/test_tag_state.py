@@ -9,7 +9,7 @@ import pytest
 
 from nodes.search.git import Repository
 from nodes.search.git.errors import UnknownRevision
-from nodes.search.git.query_cache import tag_state
+from nodes.search.git.objects import tag_state
 from nodes.search.git.running import Running
 from nodes.search.history.versions import read_releases
 from tests.support.repositories import git, make_repository

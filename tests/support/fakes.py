@@ -17,7 +17,7 @@ from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.forms import IssueForm
 from nodes.search.issue.stacktraces import find_traces
-from nodes.search.paths.suffixes import PathIndex
+from nodes.search.paths.project import PathIndex
 from nodes.search.types import (
     FileHit,
     FileSketch,

@@ -37,7 +37,7 @@ _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 """Positions among the arguments of ``Popen._execute_child``, the same in Python 3.11 to 3.13."""
 FORKER = "forker"
 """The name, as /proc has it, of the process that forks the workers of a server."""
-HELPER = "nodes.search.parsers.helper"
+HELPER = "nodes.search.languages.helper"
 AT_ONCE = "at-once"
 """Tells a forking process to import before it is asked for anything."""
 _LATE = (

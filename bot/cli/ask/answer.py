@@ -111,11 +111,11 @@ class Answerer:
 
     def _defined(self, question: Question) -> tuple[str, ...]:
         """Return the plain words of a question that are names in this commit."""
-        definitions = self._engine.lookups(self._sha).definitions
+        definitions = self._engine.tools(self._sha).definitions
         return tuple(name for name in question.plain if definitions(name).passages)
 
     def _defines(self, name: str) -> Reply | None:
-        found = self._engine.lookups(self._sha).definitions(name)
+        found = self._engine.tools(self._sha).definitions(name)
         if not found.passages:
             return None
         fact = self._engine.definition(name, self._sha)
@@ -134,7 +134,7 @@ class Answerer:
         return Reply("where", text, tuple(map(_of_fact, calls[:PLACES])))
 
     def _uses(self, name: str, subject: str = "") -> Reply | None:
-        found = self._engine.lookups(self._sha).references(name)
+        found = self._engine.tools(self._sha).references(name)
         if not found.passages:
             return None
         text = f"{subject or f'`{name}`'} is used in {counted(found.total, 'place')}."
@@ -174,7 +174,7 @@ class Answerer:
         stems = stems_of(question.text)
         if not 0 < len(stems) <= _FEW:
             return None
-        lookups = self._engine.lookups(self._sha)
+        lookups = self._engine.tools(self._sha)
         named, sections = lookups.definitions_with(stems), lookups.sections_with(stems)
         if not named.total + sections.total:
             return None

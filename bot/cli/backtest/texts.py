@@ -25,7 +25,7 @@ from bot.store.runs.feedback import Correction
 from nodes.search.git import Repository
 from nodes.search.history.mainline import MainlineCommit
 from nodes.search.issue.mentions.places import find_places
-from nodes.search.paths.suffixes import PathIndex
+from nodes.search.paths.project import PathIndex
 from nodes.trust.secrets import mask
 
 MAX_TEXT = 131_072

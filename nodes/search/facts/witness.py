@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import COPIED
 from nodes.search.facts.inquiry import folded
-from nodes.search.git.objects import is_text, parse_entry
-from nodes.search.history.printed import is_sha
+from nodes.search.git.objects import is_sha, is_text, parse_entry
 from nodes.search.issue.normal.report import normalise
 from nodes.search.languages.table import language_of
 from nodes.search.paths.roles import role_of

@@ -39,7 +39,6 @@ class Shortfalls:
     """The limits that were reached, by code. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        """Start with no limit reached."""
         self._seen: set[str] = set()
         self._unreported: set[str] = set()
         self._timeouts: list[float] = []

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import re
-import subprocess
 import tempfile
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
 
 from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, Shortfalls, UnknownRevision
 from nodes.search.git.objects import (
     TEXT_LIMIT,
     Entry,
+    QueryCache,
     cut,
     decode,
     is_text,
@@ -23,12 +23,10 @@ from nodes.search.git.objects import (
     parse_entry,
     printable,
     split_lines,
+    stamp,
+    tag_state,
 )
-from nodes.search.git.query_cache import QueryCache, stamp, tag_state
 from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _PARENT = re.compile("(?:[0-9a-f]{40}|[0-9a-f]{64})~1")
@@ -152,30 +150,24 @@ class Repository:
         return found
 
     def _listed(self, commit: str, depth: str, *paths: bytes) -> list[Entry]:
-        found, failed = self._list(commit, {}, depth, "-l", *paths)
-        if failed is not None:  # in a partial clone, git exits at the first missing object
-            found, failed = self._list(commit, self._sizes(), depth, "-z", *paths)
-        if failed is not None:
-            hint = "; this is a partial clone: fetch what is missing" if b"promisor" in failed else ""
-            raise GitFailed(f"git cannot list {commit}: {last_line(failed)}{hint}")
-        return found
-
-    def _list(
-        self, commit: str, sizes: Mapping[bytes, bytes], *arguments: str | bytes
-    ) -> tuple[list[Entry], bytes | None]:
-        """Return the files that git lists within the limits, and git's error output if it failed."""
-        limits = self.limits
-        (depth, size), paths = arguments[:2], arguments[2:]
-        # Without this option, git treats a leading ``:`` of a path as pathspec magic.
-        command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
-        with self.start(*command, most=limits.listing) as git:
-            records = git.records(b"\0", limits.entries)
-            found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
-            code = git.finish()
-            # A truncated listing is used too, because a part of a huge repository is better than nothing.
-            if git.cut is not None:
-                self.record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
-            return found, None if code == 0 or git.cut is not None else git.stderr_tail()
+        failed = b""
+        # In a partial clone git exits at the first missing object, so the second attempt does not ask it for sizes.
+        for size in ("-l", "-z"):
+            sizes = {} if size == "-l" else self._sizes()
+            # Without this option, git treats a leading ``:`` of a path as pathspec magic.
+            command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
+            with self.start(*command, most=self.limits.listing) as git:
+                records = git.records(b"\0", self.limits.entries)
+                found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
+                code = git.finish()
+                # A truncated listing is used too, because a part of a huge repository is better than nothing.
+                if git.cut is not None:
+                    self.record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
+                if code == 0 or git.cut is not None:
+                    return found
+                failed = git.stderr_tail()
+        hint = "; this is a partial clone: fetch what is missing" if b"promisor" in failed else ""
+        raise GitFailed(f"git cannot list {commit}: {last_line(failed)}{hint}")
 
     def record_shortfall(self, what: str, message: str, why: Cut) -> None:
         """Log once that a limit left a part of the repository unread, and record it."""
@@ -212,7 +204,9 @@ class Repository:
                 return
             done = 0
             asked = [blob for blob in left if present is None or blob.encode() in present]
-            with self._start_batch(asked) as git:
+            # ``--buffer`` avoids a flush per object; all ids are known before.
+            batch = b"".join(blob.encode() + b"\n" for blob in asked)
+            with self.start("cat-file", "--batch", "--buffer", stdin=batch) as git:
                 for blob in left:
                     done += 1
                     header = git.out.readline() if present is None or blob.encode() in present else _MISSING
@@ -225,14 +219,6 @@ class Repository:
             left, present = left[done:], self._sizes() if present is None and done < len(left) else present
         yield from (None for _ in left)
 
-    def _start_batch(self, blobs: Sequence[str]) -> Running:
-        # The ids come from a file, not a pipe: git and this process never block on each other.
-        with tempfile.TemporaryFile() as ids:
-            ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
-            ids.seek(0)
-            # ``--buffer`` avoids a flush per object; all ids are known before.
-            return self.start("cat-file", "--batch", "--buffer", stdin=ids)
-
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes, or None if it does not exist or is too large to be text."""
         entry = self.entry(commit, path)
@@ -240,36 +226,32 @@ class Repository:
             return None
         return next((content for _, content in self.read([entry.blob])), None)
 
+    def text(self, commit: str, path: str) -> str | None:
+        """Return a whole text file, or None if it does not exist, is not text or is too large."""
+        content = self.read_file(commit, path)
+        return decode(content) if content is not None and is_text(content) else None
+
     def lines(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines ``start`` to ``end`` (1-based, inclusive) verbatim, or None if the range does not exist."""
-        content = self.read_file(commit, path)
-        if content is None or not is_text(content):
-            return None
-        return cut(split_lines(decode(content)), start, end)
+        text = self.text(commit, path)
+        return None if text is None else cut(split_lines(text), start, end)
 
     @property
     def shallow(self) -> bool:
         """Whether the clone is shallow; a later fetch may extend its history."""
-        if self.git_directory is not None:
-            return stamp(self.git_directory / "shallow") is not None  # git decides by the same file
-        return (self._answer("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+        return self._shallow_state() is not None  # git decides by the same file
 
     def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int | None = None) -> bytes | None:
         """Return the output of a read-only command; None if it fails, as in a clone that lacks objects.
 
         Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time.
         """
-        # A file, not a pipe: git may print before it has read everything, and then both sides would block.
-        with tempfile.TemporaryFile() as stdin_file:
-            stdin_file.write(stdin)
-            stdin_file.seek(0)
-            limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
-            most = self.limits.output if limit is None else limit
-            with self.start(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
-                printed = git.out.read()
-                code = git.finish()
-                if git.cut == "seconds":
-                    self.shortfalls.record_timeout()
+        limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
+        with self.start(*arguments, stdin=stdin, most=limit or self.limits.output, limits=limits) as git:
+            printed = git.out.read()
+            code = git.finish()
+            if git.cut == "seconds":
+                self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
     def output_about_tags(self, *arguments: str) -> bytes | None:
@@ -282,10 +264,7 @@ class Repository:
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
-        Args:
-            arguments: git's arguments.
-            stdin: git's input.
-            cache_key: the cache key, if the arguments contain a value that differs in each call.
+        ``cache_key`` stands for the arguments if these contain a value that differs in each call.
         """
         # The state of the clone is part of the key: deepening a shallow clone changes which commits a full id reaches.
         key = ("output", self._shallow_state(), cache_key or arguments, stdin)
@@ -302,15 +281,16 @@ class Repository:
         return next((found for folder in folders if (found := stamp(folder / "shallow"))), None)
 
     def start(
-        self,
-        *arguments: str | bytes,
-        stdin: IO[bytes] | int = subprocess.DEVNULL,
-        most: int | None = None,
-        limits: ReadLimits | None = None,
+        self, *arguments: str | bytes, stdin: bytes = b"", most: int | None = None, limits: ReadLimits | None = None
     ) -> Running:
         """Start a command; its output is streamed, at most ``most`` bytes of it."""
         command = ["git", "-C", str(self.directory), *SAFE, *arguments]
-        return Running(command, stdin=stdin, env=environment(), limits=limits or self.limits, most=most)
+        # A file, not a pipe: git may print before it has read everything, and then both sides would block.
+        with tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as file:
+            if stdin:
+                file.write(stdin)
+                file.seek(0)
+            return Running(command, stdin=file, env=environment(), limits=limits or self.limits, most=most)
 
     def _answer(self, *arguments: str | bytes) -> bytes | None:
         """Return the short output of a command; None if it fails."""

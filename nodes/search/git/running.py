@@ -8,15 +8,12 @@ import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Literal, Self
+from typing import IO, Any, Literal, Self
 
 from nodes.search.git.errors import GitFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
 
 Cut = Literal["bytes", "seconds", "entries", "memory"]
 """The limit that ended a command."""
@@ -80,7 +77,7 @@ class Running:
 
         Args:
             command: the command with its arguments.
-            stdin: a file, or ``subprocess.PIPE``.
+            stdin: a file.
             env: the whole environment.
             limits: limits for time and memory.
             most: maximum bytes of output; None if the caller limits the output itself.
@@ -105,11 +102,6 @@ class Running:
     def cut(self) -> Cut | None:
         """The limit that ended the process, or None."""
         return self._pipe.cut
-
-    @property
-    def stdin(self) -> IO[bytes] | None:
-        """The process's input, if it is a pipe."""
-        return self.process.stdin
 
     def records(self, separator: bytes, most: int) -> Iterator[bytes]:
         """Yield the records before each separator, at most ``most``; drop an incomplete last one."""
@@ -151,9 +143,6 @@ class Running:
         """Kill the process and close its files."""
         # SIGKILL, not SIGTERM: git only reads here, so nothing needs cleaning up.
         self.process.kill()
-        if self.process.stdin is not None:
-            with suppress(BrokenPipeError):
-                self.process.stdin.close()
         self.process.wait()
         self.out.close()
         if self.process.stdout is not None:

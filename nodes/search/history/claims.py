@@ -1,25 +1,91 @@
-"""Extract what an issue says about when it broke (versions, dates and commits), and find the commits that it names."""
+"""Extract what an issue says about when it broke: versions, days, commits and numbers, and the role of each."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from packaging.version import Version
 
 from nodes.search.git.errors import SearchError
-from nodes.search.history.contrast import WORDINGS, Role, role_of_last, roles_of
-from nodes.search.history.marks import find_marks, is_blamed, is_in_use, sentences, unmarked
+from nodes.search.history.contrast import NEAR, WORDINGS, Role, is_cue, role_of_last, roles_of
+from nodes.search.history.versions import parse_version
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from nodes.search.history.log import Log
-    from nodes.search.history.marks import Mark
 
+MarkKind = Literal["day", "version", "number", "sha"]
+_SENTENCE = 400
+_MAX_LINE = 2_000
+_PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
+_OTHER_ADDRESS = re.compile(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+_DAY = (
+    r"(?<![A-Za-z0-9.])\d{4}-\d\d-\d\d(?!\w)(?![T ]\d\d:)"
+    r"|(?<![A-Za-z0-9.])20[0-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?!\w)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH},? \d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}(?:st|nd|rd|th)?,? )?\d{{4}}\b"
+)
+_VERSION = (
+    # By ASCII letters, because Chinese, Japanese and Korean write words and versions together.
+    # A colon is between a word and its version in the tag of an image: ``acme/kettle:1.2.0``.
+    r"(?:(?<![A-Za-z0-9./#:])|(?<=[A-Za-z0-9]/)(?=v\d)|(?<=[A-Za-z]:)(?=[vV]?\d{1,4}\.\d{1,4}\.\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
+    r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
+    r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
+)
+_NUMBER = rf"(?<![\w&])(?:{_PROJECT}/(?:pull|issues)/|#|GH-)(?P<number_text>\d{{1,7}})(?!\w)"
+_SHA = (
+    rf"(?<![\w./-])(?:{_PROJECT}/commits?/)?"
+    r"(?P<sha_text>(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[0-9a-f]{7,40})(?![\w-])"
+)
+_MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
+_KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
+_ADDRESS = re.compile(r"(?:[1-9]\d{1,2}|0)(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
+_IN_PATH = re.compile(r"/[^\s/]{0,80}_$")
+"""The name of a file or folder up to a version in it."""
+_DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
+"""Formats of written days, and how many characters of ``2024-01-31`` they determine."""
+_ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
+_VERSIONED = re.compile(r"\s{0,8}(?:[@\w./-]{1,60}[@ =:]{1,3})?[vV]?\d{1,5}\.\d")
+"""The beginning of a line of a list without marks, whose lines begin with a version."""
+_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s(?:--|[-\u2013\u2014])\s")  # noqa: RUF001
+_FILE_NAME = re.compile(
+    r"[\w.+-]{0,60}\.(?:jar|war|apk|aab|ipa|deb|rpm|whl|zip|tgz|tar|gz|xz|exe|msi|dmg|pkg|appimage|vsix|gem|nupkg|snap)\b",
+    re.IGNORECASE,
+)
+"""The rest of the name of a program's file after its version."""
+_EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
+_BLAMED = re.compile(
+    r"\b(?:regress|introduc|since|bisect|broke|caus|culprit|prior to|before|after|due to|result of|because of|via|"
+    r"start|stopped|first bad)\w{0,4}\b",
+    re.IGNORECASE,
+)
+_REFERRED = re.compile(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\w{0,4}\b", re.IGNORECASE)
+_IN_USE = re.compile(
+    r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|canary|edge|unstable|snapshot|build|built from|using"
+    r"|installed from|checked out|running|i am|i'm|tested|reproduced?|we are|v?\d{1,4}\.\d[\w.+-]{0,30})\W{1,4}"
+    r"(?:(?:the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest|current)\W{1,4}){0,4}$",
+    re.IGNORECASE,
+)
+_FIXED = re.compile(r"\b(?:fix|merg|land|solv|revert|resolv|introduc|since)\w{0,4}\b", re.IGNORECASE)
+_BLAMED_AFTER = re.compile(
+    r"\W{0,3}(?:\w{1,20} ){0,3}(?:first bad|culprit|introduced|broke|caused|regress)", re.IGNORECASE
+)
+_FROM_TO = re.compile(
+    r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
+_NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
+_SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
+_GLUE = frozenset(WORDINGS["names"]["glue"].split())
+OTHERS = frozenset(WORDINGS["names"]["others"].split())
+"""Software whose versions most issues state although the issue is not about it."""
 # As much as the ranker reads; a body on GitHub has at most 65,536 characters.
 MAX_TEXT = 60_000
 MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
@@ -30,6 +96,38 @@ _OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w
 _HEADING = re.compile(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
 """A heading of a form under which a version has a role."""
 _ASKS_VERSION = re.compile("".join(WORDINGS["asks_version"]), re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A version, a day, a SHA or a number in a sentence."""
+
+    kind: MarkKind
+    text: str
+    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
+    start: int
+    end: int
+    """Of the whole name, if a version is part of the name of a program's file."""
+    name: str
+    """The word before it, which may name the product of a version; empty for a function word."""
+    certain: bool
+    """Whether that word must be a name."""
+
+    @property
+    def product(self) -> str:
+        """The name of another product; empty if the version may be the project's."""
+        # Days are compared with each other only.
+        return "day" if self.kind == "day" else self.name.lower() if self.certain else ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a word before a version names a product."""
+        return self.kind == "version" and self.name != ""
+
+    @property
+    def version(self) -> Version | None:
+        """The version, or a day as a version; None if it is not one."""
+        return parse_version(self.text.replace("-", ".") if self.kind == "day" else self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +168,99 @@ class Claims:
     """The role of the last release, if the issue does not give its number."""
 
 
+def find_marks(sentence: str) -> list[Mark]:
+    """Find everything in a sentence that may state when something broke."""
+    marks: list[Mark] = []
+    for found in _MARK.finditer(sentence):
+        kind = next(kind for kind in _KINDS if found[kind])
+        text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
+        if (
+            text
+            and not _ADDRESS.fullmatch(text)
+            and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
+        ):
+            file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
+            is_file = file is not None and not sentence[found.start() - 1].isspace()
+            between = sentence[marks[-1].end if marks else 0 : found.start()]
+            name, certain = name_before(between, is_file=is_file)
+            if marks and not name and _FROM_TO.fullmatch(between):  # "numpy 1.2 to 1.3": both are of numpy
+                name, certain = marks[-1].name, marks[-1].certain
+            marks.append(
+                Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), name, certain)
+            )
+    return marks
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Split a text into sentences without mark-up. List items and headings are separate; wrapped lines are joined."""
+    pending: list[str] = []
+    for line in (*text.split("\n"), ""):
+        # The empty line appended above ends the last sentence.
+        is_item = _ITEM.match(line) or (pending and _VERSIONED.match(line) and _VERSIONED.match(pending[-1]))
+        if pending and (not line.strip() or is_item):
+            yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(pending))))
+            pending = []
+        if line.strip():
+            pending.append(line.strip()[:_MAX_LINE])
+
+
+def unmarked(text: str) -> str:
+    """Remove quotes and emphasis, which people put around versions, and URLs of other pages."""
+    return _OTHER_ADDRESS.sub(" ", text.translate(_EMPHASIS))
+
+
+def parse_day(text: str) -> str | None:
+    """Read a day as ``2024-01-31``, or a month as ``2024-01``."""
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", "", text)
+    words = " ".join(word[:3] if word.isalpha() else word for word in plain.split())
+    for form, day_format in _DAY_FORMS:
+        try:
+            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:day_format]
+        except ValueError:
+            continue
+    return None
+
+
+def is_blamed(before: str, after: str) -> bool:
+    """Return whether the words around a commit say that it broke something."""
+    if _BLAMED_AFTER.match(after[:NEAR]):
+        return True
+    nearby = before[-2 * NEAR :]
+    match = max((found.end() for found in _BLAMED.finditer(nearby)), default=-1)
+    return match > max((found.start() for found in _REFERRED.finditer(nearby)), default=-1)
+
+
+def is_in_use(before: str) -> bool:
+    """Return whether the words before a commit say that it is the state of the code that the reporter uses."""
+    return bool(_IN_USE.search(before[-NEAR:])) and not _FIXED.search(before[-NEAR:])
+
+
+def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:
+    """Return the word before a version, unless it is a function word, and whether that word must be a name.
+
+    In the name of a file (``tool-server-1.2.3.jar``) it is the file's, whose project only the tags can tell.
+    """
+    words = _WORD.findall(before[-NEAR:])
+    exact = bool(words) and words[-1] == "=="
+    while words and words[-1].lower().strip("._-") in _SKIPPED:
+        words.pop()
+    # The tag of an image, of which the last part is the program's name.
+    if words and before.endswith((":", ":v")) and not words[-1].startswith("@"):
+        is_file, words[-1] = True, words[-1].rpartition("/")[2]
+    # "upgraded numpy from 1.2"
+    if len(words) > 1 and words[-1].lower() == "from" and words[-2].lower() in OTHERS:
+        return words[-2], True
+    word = words[-1].strip(".,;!?-_/[]") if words else ""
+    plain = word.lower()
+    if plain in _GLUE or not _NAME.fullmatch(word) or is_cue(word):
+        return "", False
+    # The first word of a sentence is capitalised whether it is a name or not.
+    begins = len(words) == 1 and word.istitle()
+    if is_file:
+        return word, plain in OTHERS
+    return word, plain in OTHERS or exact or not (begins or (word.islower() and word.isalpha()))
+
+
 @lru_cache(maxsize=2)  # each finder and each check of a fact reads the same report
 def read_claims(title: str, body: str) -> Claims:
     """Extract what an issue says about when it broke; code and stack traces are ignored."""
@@ -105,6 +296,27 @@ def names_history(title: str, body: str) -> bool:
     return bool(claims.versions or claims.commits or claims.numbers)
 
 
+def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
+    """Map each commit of this history that the issue names to the way it is named, and to whether the issue blames it.
+
+    A number is looked up only if the issue blames it, because most numbers are cross-references.
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    changes = (named for named in claims.commits if not named.in_use)
+    for named in sorted(changes, key=lambda named: not named.blamed)[:MAX_NAMED]:
+        sha = _resolved(log, named.text)
+        if sha is not None:
+            found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
+    for sha, number, by_own_message in _numbered(
+        log, [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
+    ):
+        found.setdefault(
+            sha,
+            (f"#{number}, which its message names" if by_own_message else f"#{number}, which it was merged by", True),
+        )
+    return found
+
+
 def _read(
     sentence: str, marks: Sequence[Mark], number: int, roles: Mapping[tuple[int, int], Role]
 ) -> Iterator[tuple[str, Claim | Named]]:
@@ -129,27 +341,6 @@ def _answers(body: str) -> Iterator[tuple[str, str]]:
         if _HEADING.search(asked):
             answers = (unmarked(line[:200]).strip() for line in content.split("\n")[:_FORM_LINES])
             yield from ((f"{asked}: {answer}", answer) for answer in answers)
-
-
-def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
-    """Map each commit of this history that the issue names to the way it is named, and to whether the issue blames it.
-
-    A number is looked up only if the issue blames it, because most numbers are cross-references.
-    """
-    found: dict[str, tuple[str, bool]] = {}
-    changes = (named for named in claims.commits if not named.in_use)
-    for named in sorted(changes, key=lambda named: not named.blamed)[:MAX_NAMED]:
-        sha = _resolved(log, named.text)
-        if sha is not None:
-            found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
-    for sha, number, by_own_message in _numbered(
-        log, [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
-    ):
-        found.setdefault(
-            sha,
-            (f"#{number}, which its message names" if by_own_message else f"#{number}, which it was merged by", True),
-        )
-    return found
 
 
 def _numbered(log: Log, numbers: Sequence[str]) -> Iterator[tuple[str, str, bool]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.history.marks import Mark
+    from nodes.search.history.claims import Mark
 
 WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
 """Words of reports in many languages."""

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from nodes.search.history.printed import (
-    LOG_FORMAT,
-    Mailmap,
-    checked,
-    is_bot,
-    parse_blame,
-    parse_ignored,
-    parse_log,
-    parse_mailmap,
-    shown,
-)
+from nodes.search.git import Repository
+from nodes.search.git.objects import checked, decode, is_sha
 from nodes.search.history.types import Commit
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.history.printed import Blamed, Entry
-
+_NOREPLY = re.compile(r"(?:\d{1,20}\+)?([A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))@users\.noreply\.[A-Za-z0-9.-]{1,100}")
+_ADDRESS = re.compile(r"[^\s@<>]{1,100}@[^\s@<>]{1,200}")
+_BOT = re.compile(
+    r"\[bot\]|(?:^|[\s_-])bot$|^(?:dependabot|renovate|greenkeeper|github[- ]actions?|pre-commit-ci|pyup|imgbot|"
+    r"weblate|transifex|travis|jenkins|semantic-release|allcontributors|mergify|bors|homu|codecov|snyk)\b",
+    re.IGNORECASE,
+)
+UNKNOWN = "someone without a name"
+LOG_FORMAT = "--format=%H%x00%P%x00%at%x00%ct%x00%aN%x00%aE%x00%B%x00"
+_FIELDS = 7
 WINDOW = 3_000
 """The number of commits back to which blame goes; older lines only count as old."""
 DEEPEST = 10_000
@@ -43,24 +41,46 @@ _NOTHING_RUNS = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 _RAW: tuple[str, ...] = ("-z", "--raw", "--no-abbrev", LOG_FORMAT, *_NOTHING_RUNS)
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A commit as ``git log`` prints it."""
+
+    sha: str
+    parents: tuple[str, ...]
+    authored: int
+    committed: int
+    name: str
+    address: str
+    message: str
+    changed: tuple[str, ...]
+    """Paths that the commit changes."""
+    renamed: tuple[str, ...]
+    """Paths that the commit moves without a change of content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """The commits that wrote the lines of one file."""
+
+    lines: dict[int, str]
+    """Maps a 1-based line to the commit's SHA; lines older than the walk are absent."""
+    paths: tuple[str, ...]
+    """The file's names during the walk."""
+
+
 class Log:
     """The history of one commit."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
         self.repository = repository
         self.commit = checked(commit)
-        self._commits: dict[str, Commit] = {}
-        self._ranges: dict[tuple[str, ...], frozenset[str]] = {}
-
-    @cached_property
-    def mailmap(self) -> Mailmap:
-        """The repository's mailmap of names and addresses."""
-        return parse_mailmap(self._text(".mailmap"))
 
     @cached_property
     def ignored(self) -> frozenset[str]:
         """Commits that the repository asks blame to ignore (``.git-blame-ignore-revs``)."""
-        return frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MAX_IGNORED))
+        text = self.repository.text(self.commit, ".git-blame-ignore-revs") or ""
+        lines = (line.split("#", 1)[0].strip().lower() for line in text.split("\n"))
+        return frozenset(islice(filter(is_sha, lines), MAX_IGNORED))
 
     @cached_property
     def shallow(self) -> frozenset[str]:
@@ -80,18 +100,14 @@ class Log:
 
     def between(self, start: str | None, end: str) -> frozenset[str]:
         """Return the commits after ``start`` up to ``end``, limited to the newest ones."""
-        query = (f"--max-count={DEEPEST}", *span(start, end))
-        # Several checks need the same range, and a walk of 10,000 commits is expensive.
-        if query not in self._ranges:
-            self._ranges[query] = frozenset((self._git("rev-list", *query) or b"").decode().split())
-        return self._ranges[query]
+        found = self._git("rev-list", f"--max-count={DEEPEST}", *span(start, end))
+        return frozenset((found or b"").decode().split())
 
     def before(self, moment: int) -> str | None:
         """Return the last first-parent commit made by a time (seconds since 1970)."""
         # The @ makes git read any number as seconds since 1970; it guesses the format of small numbers otherwise.
-        return self._sha(
-            "rev-list", "--first-parent", "--max-count=1", f"--before=@{max(0, moment)} +0000", self.commit
-        )
+        until = f"--before=@{max(0, moment)} +0000"
+        return self._sha("rev-list", "--first-parent", "--max-count=1", until, self.commit)
 
     def merge_base(self, commit: str) -> str | None:
         """Return the merge base with another commit; the other commit itself if it is an ancestor."""
@@ -108,20 +124,16 @@ class Log:
         """
         command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
         found = self._git(*command, *map(os.fsencode, paths))
-        return (
-            None
-            if found is None
-            else [self._commit(entry) for entry in parse_log(found) if entry.sha not in self.shallow]
-        )
+        if found is None:
+            return None
+        return [_commit(entry) for entry in parse_log(found) if entry.sha not in self.shallow]
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
         """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""
         requested = (f"--grep=#{int(number)}" for number in numbers)
-        found = self._git(
-            *("log", "--fixed-strings", *requested, f"--max-count={limit}", "--no-renames", *_RAW),
-            *span(self.horizon(DEEPEST), self.commit),
-        )
-        return [self._commit(entry) for entry in parse_log(found or b"")]
+        command = ("log", "--fixed-strings", *requested, f"--max-count={limit}", "--no-renames", *_RAW)
+        found = self._git(*command, *span(self.horizon(DEEPEST), self.commit))
+        return [_commit(entry) for entry in parse_log(found or b"")]
 
     def is_reverted(self, change: str) -> bool:
         """Return whether a later commit of this history says that it reverts a change."""
@@ -136,20 +148,25 @@ class Log:
     def details(self, shas: Iterable[str]) -> list[Commit]:
         """Return commits by their SHAs, with every file they change; missing commits are left out."""
         requested, known = list(dict.fromkeys(shas)), self.repository.known
-        for sha in requested:
-            # Another history of this commit may have read them; authors depend on its mailmap.
-            if sha not in self._commits and (commit := known.get(("commit", self.commit, sha))) is not None:
-                self._commits[sha] = commit
-        query = "".join(checked(sha) + "\n" for sha in requested if sha not in self._commits)
+        # Another history of this commit may have read them; authors depend on its mailmap.
+        commits = {sha: commit for sha in requested if (commit := known.get(("commit", self.commit, sha)))}
+        query = "".join(checked(sha) + "\n" for sha in requested if sha not in commits)
         if query:
             # -M100% compares only blob ids; a lower threshold would read the blobs.
             found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=query.encode())
             for entry in parse_log(found or b""):
-                commit = self._commits[entry.sha] = self._commit(entry)
-                size = 1_000 + len(commit.body) + 100 * len(commit.files)
-                known.keep(("commit", self.commit, entry.sha), commit, size)
+                commit = commits[entry.sha] = _commit(entry)
+                known.keep(
+                    ("commit", self.commit, entry.sha), commit, 1_000 + len(commit.body) + 100 * len(commit.files)
+                )
         # In the requested order; a shallow or partial clone lacks some commits.
-        return [self._commits[sha] for sha in requested if sha in self._commits]
+        return [commits[sha] for sha in requested if sha in commits]
+
+    def person(self, address: str) -> str:
+        """Return the public name that the mailmap has for an address; empty if it has none."""
+        found = (self._git("check-mailmap", f"<{address}>") or b"").decode("utf-8", "replace")
+        name, _, proper = found.strip().removesuffix(">").rpartition("<")
+        return shown(name, proper) if name or "noreply" in proper else ""
 
     def blame(self, path: str, ranges: Sequence[tuple[int, int]], start: str | None) -> Blamed | None:
         """Blame lines (1-based, inclusive) of a file, as far back as ``start``; None if git fails."""
@@ -172,31 +189,103 @@ class Log:
         found = self._git(*command, *lines, *span(start, self.commit))
         return None if found is None else found.decode().split()
 
-    def _commit(self, entry: Entry) -> Commit:
-        subject, _, rest = entry.message.strip("\n").partition("\n")
-        return Commit(
-            sha=entry.sha,
-            author=shown(*self.mailmap.proper(entry.name, entry.address)),
-            authored=entry.authored,
-            committed=entry.committed,
-            subject=subject[:300],
-            body=rest.strip()[:_BODY],
-            is_bot=is_bot(entry.name, entry.address),
-            files=entry.changed,
-            renamed=entry.renamed,
-        )
-
-    def _text(self, path: str) -> str:
-        return (self.repository.read_file(self.commit, path) or b"").decode("utf-8", "replace")
-
     def _sha(self, *command: str) -> str | None:
         found = (self._git(*command) or b"").decode().split()
         return found[0] if found else None
 
     def _git(self, *command: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
-        return self.repository.cached_output(*_PLAIN, *command, stdin=stdin, cache_key=cache_key)
+        # In the folder of a clone git would prefer the mailmap of the work tree to that of the commit.
+        place = ("-C", str(self.repository.git_directory)) if self.repository.git_directory else ()
+        mailmap = ("-c", "mailmap.file=", "-c", f"mailmap.blob={self.commit}:.mailmap")
+        return self.repository.cached_output(*place, *_PLAIN, *mailmap, *command, stdin=stdin, cache_key=cache_key)
+
+
+def shown(name: str, address: str) -> str:
+    """Return a person's public name: the login of a GitHub noreply address, else the name without any address."""
+    login = _NOREPLY.fullmatch(address.strip())
+    if login:
+        # A login is public already, and it can be mentioned.
+        return login[1]
+    clean = " ".join(_ADDRESS.sub("", name).split())
+    return clean[:80] or UNKNOWN
+
+
+def is_bot(name: str, address: str) -> bool:
+    """Return whether a bot made the commit."""
+    return bool(_BOT.search(name.strip()) or "[bot]" in address)
+
+
+def parse_log(printed: bytes) -> Iterator[Entry]:
+    """Parse the output of ``git log -z --raw`` in our format."""
+    tokens = printed.split(b"\0")
+    at = 0
+    while at + _FIELDS <= len(tokens):
+        sha = tokens[at].strip(b"\n").decode("ascii", "replace")
+        # Unexpected output is skipped up to the next token that is a full id.
+        if not is_sha(sha):
+            at += 1
+            continue
+        parents = tuple(tokens[at + 1].decode("ascii", "replace").split())
+        authored, committed = int(tokens[at + 2]), int(tokens[at + 3])
+        name, address, message = (decode(token) for token in tokens[at + 4 : at + _FIELDS])
+        at, changed, renamed = parse_raw(tokens, at + _FIELDS)
+        yield Entry(sha, parents, authored, committed, name, address, message, tuple(changed), tuple(renamed))
+
+
+def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[str]]:
+    """Parse the ``:mode mode blob blob status`` records of one commit; return their end, changed paths, moved paths."""
+    changed: list[str] = []
+    renamed: list[str] = []
+    while at < len(tokens):
+        head = tokens[at].lstrip(b"\n")
+        if head and not head.startswith(b":"):
+            break
+        if not head:
+            at += 1
+            continue
+        status = head.rsplit(b" ", 1)[-1]
+        # Renames and copies have two paths, the old one first.
+        two = status[:1] in (b"R", b"C")
+        (renamed if status == b"R100" else changed).append(os.fsdecode(tokens[min(at + 1 + two, len(tokens) - 1)]))
+        at += 2 + two
+    return at, changed, renamed
+
+
+def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
+    """Parse the output of ``git blame --incremental``, without lines of commits in ``unknown`` and older ones."""
+    groups: dict[str, list[range]] = defaultdict(list)
+    old = set(unknown)
+    paths: dict[str, None] = {}
+    sha = ""
+    for line in printed.split(b"\n"):
+        words = line.split(b" ")
+        if len(words) == 4 and is_sha(words[0].decode("ascii", "replace")):
+            sha = words[0].decode()
+            groups[sha].append(range(int(words[2]), int(words[2]) + int(words[3])))
+        elif line == b"boundary":
+            # git marks the commits at which the walk stops; older commits may have written their lines.
+            old.add(sha)
+        elif line.startswith(b"filename "):
+            paths.setdefault(os.fsdecode(line[9:]))
+    lines = {number: sha for sha, runs in groups.items() if sha not in old for run in runs for number in run}
+    return Blamed(dict(sorted(lines.items())), tuple(paths))
 
 
 def span(start: str | None, end: str) -> tuple[str, ...]:
     """Return git's arguments for the commits after ``start`` up to ``end``."""
     return (checked(end),) if start is None else (checked(end), f"^{checked(start)}")
+
+
+def _commit(entry: Entry) -> Commit:
+    subject, _, rest = entry.message.strip("\n").partition("\n")
+    return Commit(
+        sha=entry.sha,
+        author=shown(entry.name, entry.address),
+        authored=entry.authored,
+        committed=entry.committed,
+        subject=subject[:300],
+        body=rest.strip()[:_BODY],
+        is_bot=is_bot(entry.name, entry.address),
+        files=entry.changed,
+        renamed=entry.renamed,
+    )

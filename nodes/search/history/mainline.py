@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from nodes.search.history.printed import LOG_FORMAT, Entry, checked, parse_log
-from nodes.search.history.versions import main_releases, read_releases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.history.log import Log
-    from nodes.search.history.types import Commit
-    from nodes.search.history.versions import Release, Releases
+from nodes.search.git import Repository
+from nodes.search.git.objects import checked
+from nodes.search.history.log import LOG_FORMAT, Entry, Log, parse_log
+from nodes.search.history.types import Commit
+from nodes.search.history.versions import Release, Releases, main_releases, read_releases
 
 MAX_ISSUES = 20
 """The maximum number of references per message; a release's list of all its changes is not a fix."""

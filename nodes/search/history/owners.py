@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from nodes.search.git import Repository
 from nodes.search.git.objects import decode
-from nodes.search.history.printed import shown
-from nodes.search.history.types import Owner
+from nodes.search.history.log import Log
+from nodes.search.history.types import Commit, Owner, Spot, Touched
 from nodes.search.history.weigh import YEAR, is_sweep
 from nodes.search.paths.globs import path_matches
 from nodes.search.types import Reason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from nodes.search.git import Repository
-    from nodes.search.history.log import Log
-    from nodes.search.history.reading import Touched
-    from nodes.search.history.types import Commit, Spot
 
 FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 """The paths in the order in which GitHub tries them; only the first that exists is used."""
@@ -62,13 +54,7 @@ def owners_of(rules: Sequence[Rule], path: str) -> Rule | None:
 
 
 def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tuple[Owner, ...]:
-    """Rank the people who know the places, best first.
-
-    Args:
-        log: the history to read.
-        touched: the authors of changes to the places; the first place counts most.
-        since: only changes after this commit count as recent.
-    """
+    """Rank the people who know the places, best first; only changes after ``since`` count as recent."""
     found: dict[str, list[Reason]] = defaultdict(list)
     _, rules = read_rules(log.repository, log.commit)
     authored = {sha for place in touched for sha in place.lines.values()} - log.ignored
@@ -133,15 +119,9 @@ def _owner(name: str, reasons: Sequence[Reason]) -> Owner:
 def _listed(rules: Sequence[Rule], spot: Spot, weight: float, log: Log) -> Iterator[tuple[str, Reason]]:
     rule = owners_of(rules, spot.path)
     for owner in rule.owners if rule else ():
-        name = owner if owner.startswith("@") else _without_address(owner, log)
+        name = owner if owner.startswith("@") else log.person(owner)
         if name and rule:
             yield name, Reason("codeowners", f"CODEOWNERS assigns `{rule.pattern}`", LISTED * weight)
-
-
-def _without_address(address: str, log: Log) -> str:
-    """Return the name for an address in CODEOWNERS if the mailmap has it; the address itself is never shown."""
-    name, proper = log.mailmap.proper("", address)
-    return shown(name, proper) if name or "noreply" in proper else ""
 
 
 def _authors(place: Touched, commits: Mapping[str, Commit], weight: float, now: int) -> Iterator[tuple[str, Reason]]:
@@ -162,10 +142,8 @@ def _authors(place: Touched, commits: Mapping[str, Commit], weight: float, now: 
 
 
 def _recent_authors(commits: Sequence[Commit], path: str, weight: float, log: Log) -> Iterator[tuple[str, Reason]]:
-    of_path = [
-        commit for commit in commits if path in commit.files and not commit.is_bot and commit.sha not in log.ignored
-    ]
-    of_path = of_path[:LAST_CHANGES]
+    changing = (commit for commit in commits if path in commit.files and commit.sha not in log.ignored)
+    of_path = [commit for commit in changing if not commit.is_bot][:LAST_CHANGES]
     counts = Counter(commit.author for commit in of_path)
     for author, count in sorted(counts.items()):
         of = f"{count} of the last {len(of_path)} changes" if len(of_path) > 1 else "the last change"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from nodes.search.history.claims import Claim
-from nodes.search.history.marks import OTHERS
+from packaging.version import Version
+
+from nodes.search.history.claims import OTHERS, Claim, Claims
+from nodes.search.history.contrast import Role
 from nodes.search.history.types import NoRange, Range
 from nodes.search.history.versions import (
     DATED,
+    Release,
     Releases,
     is_called,
     is_shared,
@@ -23,14 +27,7 @@ from nodes.search.history.versions import (
 from nodes.search.sentences import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from packaging.version import Version
-
-    from nodes.search.history.claims import Claims
-    from nodes.search.history.contrast import Role
     from nodes.search.history.log import Log
-    from nodes.search.history.versions import Release
 
 FIRST_YEAR, MONTHS = 1_900, 12
 LONG_AGO = 2 * 365 * 86_400
@@ -40,16 +37,12 @@ NOTICED_WITHIN = 30
 """Days that a fault may have existed before the day from which the issue reports it."""
 
 
-def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
-    """Return the commits between the last version that worked and the first one that failed.
-
-    Args:
-        own_claims: versions of this project, each with its role.
-        log: the history to read.
-        own: the project's names.
-        now: the time of the commit, in seconds since 1970.
-    """
-    releases = _stated_releases(own_claims, log, own, now)
+def of_versions(
+    own_claims: Sequence[Claim], log: Log, series: Mapping[str, Releases], own: frozenset[str]
+) -> Range | NoRange:
+    """Return the commits between the last version that worked and the first one that failed."""
+    now = log.committed_at
+    releases = _stated_releases(own_claims, series, own)
     if isinstance(releases, NoRange):
         return releases
     good, bad = good_and_bad(own_claims)
@@ -59,18 +52,15 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
     # If the bad version has no tag, the next release contains its changes.
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
     if bad is not None and upper is None and not _is_to_come(bad, releases, now):
-        return NoRange(
-            "no_such_release", f"no tag made before this commit is {bad}, and it is not the upcoming release"
-        )
+        missing = f"no tag made before this commit is {bad}, and it is not the upcoming release"
+        return NoRange("no_such_release", missing)
     if good is None and bad is not None:
         lower = releases.before(bad, upper.made if upper else now)
     else:
         lower = releases.exactly(good) if good is not None else _before_doubtful(own_claims, releases, now)
     if lower is None:
-        missing = (
-            f"no tag made before this commit is {good}" if good else f"no release before {bad or 'it'} is known here"
-        )
-        return NoRange("no_such_release", missing)
+        missing = f"no release before {bad or 'it'} is known here"
+        return NoRange("no_such_release", f"no tag made before this commit is {good}" if good else missing)
     return _between(lower, upper, log)
 
 
@@ -101,13 +91,13 @@ def is_next(last: Version, version: Version) -> bool:
     return step[1] in (0, 1) or (last.release[0] > FIRST_YEAR and step[0] > 0 and 0 < step[1] <= MONTHS)
 
 
-def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
+def affected(named: Sequence[Claim], log: Log, series: Mapping[str, Releases], own: frozenset[str]) -> NoRange:
     """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
     versions = {parse_version(claim.text) for claim in named}
     # A list of several packages, or of several versions of one, does not say which of them fails.
     clear = len({plain(claim.name) for claim in named}) == 1 and len(versions) == 1
     version = versions.pop() if clear else None
-    releases = _releases(named, log, own, now)
+    releases = _releases(named, series, own)
     release = releases.exactly(version) if releases and version is not None else None
     end = log.merge_base(release.commit) if release else None
     if end is None:
@@ -117,46 +107,36 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     )
 
 
-def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range | NoRange:
-    """Return the commits among which the issue says it broke.
+def find_range(claims: Claims, log: Log, own: frozenset[str]) -> Range | NoRange:
+    """Return the commits of a history among which the issue says it broke; later tags are ignored.
 
-    Args:
-        claims: what the issue says.
-        log: the history to read; tags made after its commit are ignored.
-        own: the project's names, normalised by ``plain``.
-        now: the time of the commit, in seconds since 1970.
+    ``own`` has the project's names, normalised by ``plain``.
     """
-    series = read_releases(log.repository, now) if claims.versions or claims.days or claims.last else {}
+    series = read_releases(log.repository, log.committed_at) if claims.versions or claims.days or claims.last else {}
+    # A number after some other word that has no role is none, such as the 2.5 of "takes 2.5 seconds".
     own_claims = [
         claim
         for claim in claims.versions
-        if (is_own(claim, own) or is_tagged(claim, series, own)) and not _is_unrelated_number(claim, own)
+        if (is_own(claim, own) or _is_tagged(claim, series, own))
+        and not (claim.part == "affected" and claim.name and plain(claim.name) not in own)
     ]
     if claims.last:
         own_claims += _last_release(claims.last, own_claims, series, own)
     # Versions before days: a release is exact, and a day in an issue is often only the day on which somebody noticed
     # the fault.
     if any(claim.part != "affected" for claim in own_claims):
-        return of_versions(own_claims, log, own, now)
-    days = [claim for claim in claims.days if claim.part != "affected"]
-    if days:
+        return of_versions(own_claims, log, series, own)
+    if days := [claim for claim in claims.days if claim.part != "affected"]:
         dated = [replace(claim, text=claim.text.replace("-", ".")) for claim in days]
-        by_tags = any(
-            releases for name, releases in series.items() if name.startswith(DATED) and _has_all(releases, dated)
-        )
-        return of_versions(dated, log, own, now) if by_tags else _of_days(days, log, now)
+        versions = [parse_version(claim.text) for claim in dated]
+        by_days = [releases for name, releases in series.items() if name.startswith(DATED)]
+        by_tags = any(all(version and releases.exactly(version) for version in versions) for releases in by_days)
+        return of_versions(dated, log, series, own) if by_tags else _of_days(days, log)
     other_names = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
     if other_names:
         explanation = f"the versions it names are of {' and '.join(other_names[:3])}, not of this project"
         return NoRange("another_project", explanation[:200])
-    named = [claim for claim in own_claims if plain(claim.name) in own]
-    return affected(named, log, own, now)
-
-
-def is_tagged(claim: Claim, series: Mapping[str, Releases], own: frozenset[str]) -> bool:
-    """Return whether a tag of the repository has a version with the name before it: ``@scope/core@1.2.1``."""
-    found = product_of(claim.name, claim.text, series, own) if claim.name else None
-    return found is not None and is_called(found, claim.name)
+    return affected([claim for claim in own_claims if plain(claim.name) in own], log, series, own)
 
 
 def is_own(claim: Claim, own: frozenset[str]) -> bool:
@@ -177,25 +157,31 @@ def last_second(day: str) -> int:
     return first_second(day) + (DAY if len(day) > 7 else 31 * DAY) - 1
 
 
-def _stated_releases(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Releases | NoRange:
+def _is_tagged(claim: Claim, series: Mapping[str, Releases], own: frozenset[str]) -> bool:
+    """Return whether a tag of the repository has a version with the name before it: ``@scope/core@1.2.1``."""
+    found = product_of(claim.name, claim.text, series, own) if claim.name else None
+    return found is not None and is_called(found, claim.name)
+
+
+def _stated_releases(
+    own_claims: Sequence[Claim], series: Mapping[str, Releases], own: frozenset[str]
+) -> Releases | NoRange:
     """Return the releases of the product that the versions belong to, or the reason why that is unclear."""
-    releases = _releases(own_claims, log, own, now)
+    releases = _releases(own_claims, series, own)
     if releases is None:
-        return NoRange(
-            "no_such_release", "several products of this repository have this version, and it names none of them"
-        )
+        unclear = "several products of this repository have this version, and it names none of them"
+        return NoRange("no_such_release", unclear)
     if not releases.all:
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
     # "For 3.8+" without a name is often a version of the language, in a project that is far beyond it.
-    if not any(claim.name or claim.text.count(".") > 1 or _is_recent(claim, releases) for claim in own_claims):
+    versions = ((claim, parse_version(claim.text)) for claim in own_claims)
+    major = releases.all[-1].version.major
+    if not any(
+        claim.name or claim.text.count(".") > 1 or (version is not None and abs(version.major - major) <= 1)
+        for claim, version in versions
+    ):
         return NoRange("another_project", "the version that it gives may be of another product")
     return releases
-
-
-def _is_recent(claim: Claim, releases: Releases) -> bool:
-    """Return whether a version belongs to the last major releases of a project, or to the next one."""
-    version, last = parse_version(claim.text), releases.all[-1].version
-    return version is not None and abs(version.major - last.major) <= 1
 
 
 def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
@@ -232,18 +218,12 @@ def _words(first: str, last: str | None) -> str:
     return f"{first} → {last}" if last else say("{first} → the commit read", first=first)
 
 
-def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:
+def _releases(own_claims: Iterable[Claim], series: Mapping[str, Releases], own: frozenset[str]) -> Releases | None:
     """Return the releases of the product that the issue names, else those of the project; None if it is unclear."""
-    series = read_releases(log.repository, now)
     claims = sorted(own_claims, key=lambda claim: not claim.name)
     if found := next((made for stated in claims if (made := product_of(stated.name, stated.text, series, own))), None):
         return found
     return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
-
-
-def _has_all(releases: Releases, claims: Iterable[Claim]) -> bool:
-    versions = [parse_version(claim.text) for claim in claims]
-    return all(version is not None and releases.exactly(version) for version in versions)
 
 
 def _last_release(
@@ -260,12 +240,8 @@ def _last_release(
         yield Claim(role, str(earlier[-1]))
 
 
-def _is_unrelated_number(claim: Claim, own: frozenset[str]) -> bool:
-    """Return whether a number follows some word and has no role, such as the 2.5 of "takes 2.5 seconds"."""
-    return claim.part == "affected" and bool(claim.name) and plain(claim.name) not in own
-
-
-def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
+def _of_days(days: Sequence[Claim], log: Log) -> Range | NoRange:
+    now = log.committed_at
     days = [claim for claim in days if first_second(claim.text) <= now + NOTICED_WITHIN * DAY]
     if not days:
         return NoRange("empty_range", "the dates it gives are after the commit that was searched")

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from nodes.search.git import Repository
+from nodes.search.git.objects import is_sha
 from nodes.search.history.claims import named_commits, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
 from nodes.search.history.owners import find_owners
-from nodes.search.history.printed import is_sha
 from nodes.search.history.ranges import find_range
-from nodes.search.history.types import History, NoRange, Range, Suspicion
+from nodes.search.history.types import Basis, Commit, Doubt, History, NoRange, Range, Spot, Suspicion, Touched
 from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import ScoringData, is_mechanical, issue_terms, score_change
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.stacktraces import find_traces
-from nodes.search.paths.suffixes import PathIndex
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.history.printed import Blamed
-    from nodes.search.history.types import Basis, Commit, Doubt, Range, Spot, SuspectCommit
-    from nodes.search.types import Query
+from nodes.search.paths.project import PathIndex
+from nodes.search.types import Query
 
 SHOWN = 5
 MAX_IN_FILES = 200
@@ -39,30 +32,6 @@ MAX_CHANGES = 100
 AT_ONCE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
-    """The commits that changed one place."""
-
-    spot: Spot
-    lines: dict[int, str]
-    """Maps a 1-based line to the SHA that wrote it; older lines are absent."""
-    changed: frozenset[str] | None
-    """Commits that ever changed the lines of the places in this file; None if not requested or unreadable."""
-    paths: tuple[str, ...]
-    """The file's names over time, the current name first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """The depth to which lines are followed; None means the beginning of history."""
-
-    since: str | None
-    """The current lines are followed back to this commit."""
-    replaced: int = 0
-    """The number of files for which replaced lines are also followed, which doubles the cost."""
-    replaced_since: str | None = None
-
-
 def suspect_changes(
     log: Log,
     query: Query,
@@ -72,7 +41,7 @@ def suspect_changes(
     named: dict[str, tuple[str, bool]],
     own: frozenset[str],
 ) -> Suspicion:
-    """Rank the changes.
+    """Rank the changes that may have broken the places.
 
     Args:
         log: the history to read.
@@ -82,20 +51,34 @@ def suspect_changes(
         named: the commits that the issue names: in which way, and whether it blames them.
         own: the project's names.
     """
-    in_span = log.between(span.start, span.end) if isinstance(span, Range) else frozenset[str]()
+    words, in_span = "", frozenset[str]()
+    basis: Basis = "recent"
+    if isinstance(span, Range):
+        words, basis, in_span = span.words, span.basis, log.between(span.start, span.end)
+    elif span.end:
+        basis = "affected"
     commits = _candidates(log, span, in_span, touched, named)
     messages = [f"{commit.subject} {commit.body[:500]}" for commit in commits]
-    terms = issue_terms(query.title, query.body, messages, own)
-    scale = ScoringData(touched, terms, span.words if isinstance(span, Range) else "", log.committed_at)
-    scored = [_scored(commit, scale, span, in_span, named) for commit in commits]
+    scale = ScoringData(touched, issue_terms(query.title, query.body, messages, own), words, log.committed_at)
+    scored = []
+    for commit in commits:
+        mention, blamed = named.get(commit.sha, ("", False))
+        in_range = commit.sha in in_span
+        of_commit: Basis = "named" if blamed else basis if in_range or isinstance(span, NoRange) else "recent"
+        scored.append(score_change(commit, scale, of_commit, mention, in_range=in_range))
     # The SHA decides between equal scores and times, so that the order is deterministic.
     ranked = sorted(scored, key=lambda change: (-round(change.score, 6), -change.commit.committed, change.commit.sha))
-    return _conclusion(ranked, span, len(in_span), log)
-
-
-def is_suspect(change: SuspectCommit) -> bool:
-    """Return whether anything besides its age makes a change a suspect; a mechanical one must be blamed."""
-    return change.basis == "named" or (change.basis in ("versions", "dates") and not is_mechanical(change.commit))
+    # Its age alone makes no change a suspect, and a mechanical one must be blamed.
+    suspects = [
+        change
+        for change in ranked
+        if change.basis == "named" or (change.basis in ("versions", "dates") and not is_mechanical(change.commit))
+    ]
+    if suspects:
+        return Suspicion(tuple(suspects[:SHOWN]), span=words, commits=len(in_span))
+    doubt, explanation = _doubt(span, len(in_span), log)
+    recent = tuple(ranked[:SHOWN])
+    return Suspicion(recent=recent, span=words, commits=len(in_span), doubt=doubt, explanation=explanation)
 
 
 def _candidates(
@@ -118,30 +101,6 @@ def _candidates(
     detailed = log.details(sorted((of_lines | set(named)) - log.ignored))
     known = {commit.sha for commit in detailed}
     return [*detailed, *(commit for commit in in_files if commit.sha not in known | log.ignored)]
-
-
-def _scored(
-    commit: Commit,
-    scale: ScoringData,
-    span: Range | NoRange,
-    in_span: frozenset[str],
-    named: dict[str, tuple[str, bool]],
-) -> SuspectCommit:
-    explanation, blamed = named.get(commit.sha, ("", False))
-    in_range = commit.sha in in_span
-    basis: Basis = "affected" if not isinstance(span, Range) and span.end else "recent"
-    if isinstance(span, Range) and in_range:
-        basis = span.basis
-    return score_change(commit, scale, "named" if blamed else basis, explanation, in_range=in_range)
-
-
-def _conclusion(ranked: list[SuspectCommit], span: Range | NoRange, in_span: int, log: Log) -> Suspicion:
-    found = Suspicion(span=span.words if isinstance(span, Range) else "", commits=in_span)
-    suspects = tuple(change for change in ranked if is_suspect(change))
-    if suspects:
-        return replace(found, changes=suspects[:SHOWN])
-    doubt, explanation = _doubt(span, in_span, log)
-    return replace(found, recent=tuple(ranked[:SHOWN]), doubt=doubt, explanation=explanation)
 
 
 def _doubt(span: Range | NoRange, in_span: int, log: Log) -> tuple[Doubt, str]:
@@ -175,57 +134,60 @@ def read_history(
     log = Log(repository, commit)
     claims = read_claims(query.title, text)
     own = own_names(repository, paths)
-    span = find_range(claims, log, own, log.committed_at)
+    span = find_range(claims, log, own)
     named = named_commits(log, claims)
     # A commit that the issue blames is a suspect even if no place was found.
     if not spots and not named:
         return History(Suspicion(doubt="no_places", explanation="no place in the code was found"), fingerprints=names)
-    window = log.horizon(WINDOW)
-    touched = read_touched(log, spots, _depth(log, span, window))
+    horizon = log.horizon(WINDOW)
+    touched = read_touched(log, spots, span, horizon)
     # Without the files' history, as in a partial clone, the age of lines is unknown.
     known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
-    return History(
-        suspect_changes(log, query, span, known, named=named, own=own), find_owners(log, known, window), names
-    )
+    suspicion = suspect_changes(log, query, span, known, named=named, own=own)
+    return History(suspicion, find_owners(log, known, horizon), names)
 
 
-def subject_of(repository: Repository, commit: str, change: str) -> str | None:
-    """Return the first line of a change's message, or None if the commit's history does not contain the change.
-
-    Args:
-        repository: the clone.
-        commit: full SHA of the commit whose history is searched.
-        change: full SHA of the change; any other text gives None.
-    """
-    log = Log(repository, commit)
+def subject_of(log: Log, change: str) -> str | None:
+    """Return the first line of the message of a change, given by its full SHA; None if the history lacks it."""
     found = log.details([change]) if is_sha(change) and log.is_ancestor(change) else []
     return found[0].subject if found else None
 
 
-def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched] | None:
-    """Return the commits that changed each place; None if the files' history is missing, as in a partial clone."""
+def read_touched(log: Log, spots: Sequence[Spot], span: Range | NoRange, horizon: str | None) -> list[Touched] | None:
+    """Return the commits that changed each place; None if the files' history is missing, as in a partial clone.
+
+    Lines are followed back to the horizon, or to the start of the range if that is close enough.
+    """
     windows = [window(spot) for spot in spots]
     by_path: dict[str, list[tuple[int, int]]] = {}
     for spot, lines in zip(spots, windows, strict=True):
         by_path.setdefault(spot.path, []).append(lines)
+    start = span.start if isinstance(span, Range) else None
+    back = len(log.between(start, log.commit)) if isinstance(span, Range) else DEEPEST
+    # A deep range costs a long walk per file, so replaced lines are only followed in the first file.
+    since, files = (start, 1) if WINDOW < back < DEEPEST else (horizon, PLACES if back < DEEPEST else 0)
     # Threads suffice: each only waits for a git process.
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        blames = pool.map(lambda item: log.blame(item[0], item[1], depth.since), by_path.items())
+        blames = pool.map(lambda item: log.blame(item[0], item[1], since), by_path.items())
         # One walk covers all places of a file, because the walk is the main cost.
-        tasks = {
-            path: pool.submit(log.of_lines, path, ranges, depth.replaced_since, MAX_CHANGES)
-            for path, ranges in islice(by_path.items(), depth.replaced)
-        }
+        replaced = dict(islice(by_path.items(), files))
+        walks = pool.map(lambda item: log.of_lines(item[0], item[1], start, MAX_CHANGES), replaced.items())
         blamed = dict(zip(by_path, blames, strict=True))
-        walked = {path: task.result() for path, task in tasks.items()}
-    changed = {path: frozenset(found) - log.ignored for path, found in walked.items() if found is not None}
-    # The places of an unreadable file would seem unchanged, so none is compared by its lines.
-    if any(found is None for found in blamed.values()):
-        return None
-    return [
-        _touched(spot, lines, blamed[spot.path], changed.get(spot.path))
-        for spot, lines in zip(spots, windows, strict=True)
-    ]
+        changed = {
+            path: frozenset(found) - log.ignored
+            for path, found in zip(replaced, walks, strict=True)
+            if found is not None
+        }
+    touched = []
+    for spot, (first, last) in zip(spots, windows, strict=True):
+        found = blamed[spot.path]
+        # The places of an unreadable file would seem unchanged, so none is compared by its lines.
+        if found is None:
+            return None
+        lines_of = {number: sha for number, sha in found.lines.items() if first <= number <= last}
+        paths = tuple(dict.fromkeys((spot.path, *found.paths)))
+        touched.append(Touched(spot, lines_of, changed.get(spot.path), paths))
+    return touched
 
 
 def window(spot: Spot) -> tuple[int, int]:
@@ -235,23 +197,3 @@ def window(spot: Spot) -> tuple[int, int]:
     middle = (spot.focus[0] + spot.focus[1]) // 2
     first = max(spot.start_line, min(middle - MAX_LINES // 2, spot.end_line - MAX_LINES + 1))
     return first, first + MAX_LINES - 1
-
-
-def _touched(spot: Spot, lines: tuple[int, int], found: Blamed | None, changed: frozenset[str] | None) -> Touched:
-    authors = found.lines if found else {}
-    in_window = {number: sha for number, sha in authors.items() if lines[0] <= number <= lines[1]}
-    paths = dict.fromkeys((spot.path, *(found.paths if found else ())))
-    return Touched(spot, in_window, changed, tuple(paths))
-
-
-def _depth(log: Log, span: Range | NoRange, window: str | None) -> Depth:
-    """Choose how far lines are followed: the window, or the start of the range if that is close enough."""
-    if isinstance(span, NoRange):
-        return Depth(window)
-    back = len(log.between(span.start, log.commit))
-    if back >= DEEPEST:
-        return Depth(window)
-    # A deep range costs a long walk per file, so replaced lines are only followed in the first file.
-    if back > WINDOW:
-        return Depth(span.start, replaced=1, replaced_since=span.start)
-    return Depth(window, replaced=PLACES, replaced_since=span.start)

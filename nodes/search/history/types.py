@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from nodes.search.index import Index
+from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.paths.roles import role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nodes.search.index import Index
-    from nodes.search.issue.fingerprint import Fingerprint
-    from nodes.search.types import Location, Reason
+from nodes.search.types import Location, Reason
 
 Doubt = Literal[
     "no_version",
@@ -71,6 +68,19 @@ class Spot:
     symbol: str | None = None
     weight: float = 1.0
     """The degree of suspicion, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The commits that changed one place."""
+
+    spot: Spot
+    lines: dict[int, str]
+    """Maps a 1-based line to the SHA that wrote it; older lines are absent."""
+    changed: frozenset[str] | None
+    """Commits that ever changed the lines of the places in this file; None if not requested or unreadable."""
+    paths: tuple[str, ...]
+    """The file's names over time, the current name first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from nodes.search.paths.whose import manifest_names, packages, repository_name, simplified
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from nodes.search.git import Repository
-
+from nodes.search.git import Repository
+from nodes.search.paths.project import manifest_names, packages, repository_name, simplified
 
 MAX_TAGS = 20_000
 DATED = "by date:"
@@ -144,9 +139,7 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
 def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozenset()) -> Releases:
     """Return the releases that version numbers without a package name refer to.
 
-    Args:
-        series: the result of ``read_releases``.
-        own: the project's names; a project that changed its tag spelling has releases with and without its name.
+    ``own`` has the project's names: one that changed its tag spelling has releases with and without its name.
     """
     joined = [release for name, found in series.items() if name == "" or name in own for release in found.all]
     largest = max(series.values(), key=lambda found: (len(found.all), found.all[0].series), default=Releases(()))
@@ -155,12 +148,7 @@ def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozense
 
 
 def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str]:
-    """Return possible names of the project, normalised by ``plain``: its folder, packages and names in manifests.
-
-    Args:
-        repository: the clone.
-        paths: the commit's files, each with its blob.
-    """
+    """Return possible names of the project, normalised by ``plain``: its folder, packages and names in manifests."""
     written = manifest_names(repository, paths)
     names = {repository_name(repository), *packages(paths), *written, *(name.rpartition("/")[2] for name in written)}
     return frozenset(filter(None, map(plain, names))) - _NO_NAMES
@@ -176,11 +164,7 @@ def plain(name: str) -> str:
 def product_of(name: str, text: str, series: Mapping[str, Releases], own: frozenset[str]) -> Releases | None:
     """Return the releases of the product that a version belongs to; None if no product has it, or it is unclear which.
 
-    Args:
-        name: the word before the version, which may name the product; empty if there is none.
-        text: the version as written.
-        series: the result of ``read_releases``.
-        own: the project's names, normalised by ``plain``.
+    ``name`` is the word before the version, which may name the product; ``own`` is normalised by ``plain``.
     """
     having = _having(text, series, own)
     if called := [found for found in having if name and is_called(found, name)]:
@@ -216,7 +200,9 @@ def project_releases(series: Mapping[str, Releases], own: frozenset[str]) -> Rel
 
 def is_called(releases: Releases, name: str) -> bool:
     """Return whether a name is that of a product's tags; either may lack leading folders or a scope."""
-    return any(_ends_alike(series, name) for series in {release.series for release in releases.all} - {""})
+    parts = [_in_parts(series) for series in {release.series for release in releases.all} - {""}]
+    wanted = _in_parts(name)
+    return len(wanted) > 1 and any(one.endswith(wanted) or wanted.endswith(one) for one in parts)
 
 
 def is_named(releases: Releases) -> bool:
@@ -231,17 +217,12 @@ def _series(prefix: str) -> str:
     return "".join(words)
 
 
-def _without_flavours(releases: Iterable[Release]) -> Iterable[Release]:
+def _without_flavours(releases: Sequence[Release]) -> Iterable[Release]:
     """Return one release of each version if it has flavours: its own, or that of the first flavour by name."""
-    found: dict[Version, Release] = {}
-    flavoured = [release for release in releases if not release.plain]
-    plain = [release for release in releases if release.plain]
-    for release in sorted(flavoured, key=lambda release: release.tag):
-        found.setdefault(release.version, release)
-    return [
-        *plain,
-        *(release for version, release in found.items() if version not in {ordinary.version for ordinary in plain}),
-    ]
+    ordinary = [release for release in releases if release.plain]
+    versions = {release.version for release in ordinary}
+    flavours = sorted((r for r in releases if r.version not in versions), key=lambda r: r.tag, reverse=True)
+    return [*ordinary, *{release.version: release for release in flavours}.values()]
 
 
 def _release(fields: list[str]) -> Release | None:
@@ -272,6 +253,5 @@ def _having(text: str, series: Mapping[str, Releases], own: frozenset[str]) -> d
     return {one: release.commit for one, release in found.items() if not exact or release.version == version}
 
 
-def _ends_alike(series: str, name: str) -> bool:
-    one, other = ("/" + "/".join(map(plain, text.strip("@/").split("/"))) for text in (series, name))
-    return len(other) > 1 and (one.endswith(other) or other.endswith(one))
+def _in_parts(name: str) -> str:
+    return "/" + "/".join(map(plain, name.strip("@/").split("/")))

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from nodes.search.history.types import SuspectCommit
+from nodes.search.history.types import Basis, Commit, Spot, SuspectCommit, Touched
 from nodes.search.tokens import STOPWORDS, WORD, terms_of
 from nodes.search.types import Reason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from nodes.search.history.reading import Touched
-    from nodes.search.history.types import Basis, Commit, Spot
 
 EACH_WORD, MAX_WORDS = 0.12, 3
 # Words that most commit messages contain, whatever they change.
@@ -64,13 +58,9 @@ class ScoringData:
 
 
 def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
-    """Return the weights of the issue's words that distinguish messages: words that only few of the messages contain.
+    """Return the weights of the issue's words that only few of the messages of candidate changes contain.
 
-    Args:
-        title: of the issue.
-        body: of the issue.
-        messages: of the candidate changes.
-        own: the project's names.
+    ``own`` has the project's names, which distinguish none.
     """
     counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
     titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
@@ -97,22 +87,18 @@ def shared_words(commit: Commit, weights: Mapping[str, float]) -> list[Reason]:
 
 
 def score_change(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
-    """Score a change.
-
-    Args:
-        commit: the change with its files.
-        scale: the data to score by.
-        basis: why the change is a candidate.
-        mention: how the issue names it, or empty.
-        in_range: whether it is in the range that the issue gives.
-    """
+    """Score a change with its files; ``mention`` is how the issue names it, or empty."""
     places = list(_places(commit, scale.touched))
+    says, worth = ("the issue says it broke with", BLAMED) if basis == "named" else ("the issue names", MENTIONED)
+    seconds = scale.now - commit.committed
+    recency = round(RECENT * 0.5 ** max(0.0, seconds / YEAR), 6)
+    age = Reason("age", f"made {format_age(seconds)} before the commit read", recency)
     reasons = [
-        *([_named(mention, blamed=basis == "named")] if mention else []),
+        *([Reason("named", f"{says} {mention}", worth)] if mention else []),
         *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
         *(reason for reason, _ in places),
         *shared_words(commit, scale.words),
-        *([] if in_range or mention else [_age(commit, scale.now)]),
+        *([] if in_range or mention else [age]),
         *_doubts(commit),
     ]
     ordered = tuple(sorted(reasons, key=lambda reason: (-reason.contribution, reason.kind, reason.text)))
@@ -193,18 +179,6 @@ def _share(lines: Sequence[int], spot: Spot) -> float:
     focus = sum(spot.focus[0] <= line <= spot.focus[1] for line in lines)
     of_focus = focus / (spot.focus[1] - spot.focus[0] + 1)
     return TOUCHES + OF_FOCUS * of_focus + OF_PLACE * len(lines) / (spot.end_line - spot.start_line + 1)
-
-
-def _named(mention: str, *, blamed: bool) -> Reason:
-    says = "the issue says it broke with" if blamed else "the issue names"
-    return Reason("named", f"{says} {mention}", BLAMED if blamed else MENTIONED)
-
-
-def _age(commit: Commit, now: int) -> Reason:
-    years = max(0.0, (now - commit.committed) / YEAR)
-    return Reason(
-        "age", f"made {format_age(now - commit.committed)} before the commit read", round(RECENT * 0.5**years, 6)
-    )
 
 
 def _doubts(commit: Commit) -> Iterator[Reason]:

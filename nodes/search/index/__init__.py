@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import marshal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from nodes.search.index.columns import COLUMNS, GROUPS, Columns, combined_files, ranges, starts
+from nodes.search.index.columns import COLUMNS, GROUPS, Array, Columns, Flags, Ints, combined_files, ranges, starts
 from nodes.search.index.postings import Changes, Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.languages.table import has_grammar
-from nodes.search.paths.suffixes import PathIndex
+from nodes.search.paths.project import PathIndex, Project
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.paths.whose import Project
-
-    Ints = npt.NDArray[np.int32]
-    Hashes = npt.NDArray[np.uint32]
 
 TAIL = 3  # parts at the end of a path whose words are indexed; folders further up have the same names everywhere
 _SEAL = 4  # bytes of a checksum
@@ -90,7 +81,7 @@ class Index:
         return np.bincount(self.chunk_file, self.chunk_length, len(self.paths)).astype(np.int32)
 
     @cached_property
-    def compared(self) -> npt.NDArray[np.bool_]:
+    def compared(self) -> Flags:
         """Mark the files whose definitions a ranking counts: those with a grammar, or all if most code has none."""
         # Bindings for other languages repeat the names of the code that they call, and are rarely at fault.
         defining = np.flatnonzero(np.bincount(self.def_file, minlength=len(self.paths)))
@@ -118,7 +109,7 @@ class Index:
         # Definitions are in the order of their first lines, so the last one around a line is the innermost.
         return first + int(inside[-1]) if len(inside) else None
 
-    def match(self, hashes: Sequence[int], chunks: npt.NDArray[np.signedinteger] | None = None) -> Matches:
+    def match(self, hashes: Sequence[int], chunks: Ints | None = None) -> Matches:
         """Find every occurrence of terms, given by their distinct hashes, in all chunks or in some."""
         query = np.asarray(hashes, np.uint32)
         if chunks is None:
@@ -152,7 +143,7 @@ def unpack_tree(packed: bytes | None) -> Tree | None:
     return Tree(listing, Columns(np.frombuffer(sizes, "<i4").reshape(-1, len(GROUPS)), columns))
 
 
-def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
+def path_terms(paths: Sequence[str]) -> Array:
     """Return the distinct terms of the last parts of each path, in the shape of ``Listing.path_terms``."""
     tails = ["/".join(path.split("/")[-TAIL:]).encode("utf-8", "replace").translate(WORD_BYTES) for path in paths]
     found = count_postings(Vocabulary(), tails, (), 0)
@@ -168,10 +159,10 @@ class Listing:
     """Object ids in hexadecimal."""
     roles: tuple[Role, ...]
     """Roles by path only."""
-    path_terms: npt.NDArray[np.uint32]
+    path_terms: Array
     """Shape (2, n): the number of a file, and the hash of a term of its path; ordered by file, then hash."""
     changes: Changes
-    sizes: npt.NDArray[np.int64] | None = None
+    sizes: Array | None = None
     """Bytes of each file, -1 for a missing one; None if the listing comes from the cache."""
     has_history: bool = True
     """Whether the history could be read."""
@@ -209,7 +200,7 @@ class Tree:
         return crc32(body).to_bytes(_SEAL, "little") + body
 
 
-def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def lookup(query: Array, values: Array) -> tuple[Ints, Flags]:
     """Return for each value its position in ``query``, and whether ``query`` contains it."""
     if not len(query):
         return np.zeros(len(values), np.int32), np.zeros(len(values), bool)

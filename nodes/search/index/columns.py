@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
-    Numbers = npt.NDArray[np.int64]
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.signedinteger]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
 
 GROUPS = ("chunk", "definition", "string", "post", "meta", "mark")
 """Kinds of rows; each file has its own number of rows of each kind."""
@@ -109,9 +109,7 @@ def empty(files: int = 0) -> Columns:
 def select_files(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Columns:
     """Build a table from files of other tables.
 
-    Args:
-        sources: the tables that files are taken from.
-        picks: for each file of the result, its source and its number there; a source of -1 leaves the file empty.
+    ``picks`` has for each file of the result its source and its number there; a source of -1 leaves the file empty.
     """
     known = np.flatnonzero(picks[:, 0] >= 0)
     chosen = picks[known]
@@ -135,12 +133,7 @@ def select_files(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Co
 
 
 def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
-    """Return the numbers of source files that consist of the definitions of other source files.
-
-    Args:
-        columns: the data of all files.
-        sources: for each file, whether its role is source.
-    """
+    """Return the numbers of source files, marked by ``sources``, that consist of definitions of other source files."""
     owner, values = columns.owners("definition"), columns.values
     span = values["def_end"].astype(np.int64) - values["def_start"]
     # Declarations of one or two lines, such as those of an interface, are similar in unrelated files.

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
+from nodes.search.cache import Cache
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import Columns, select_files
 from nodes.search.index.postings import read_changes, read_log
+from nodes.search.languages.pool import Pool
+from nodes.search.languages.protocol import Job
 from nodes.search.languages.table import language_of
-from nodes.search.parsers.pool import Pool
-from nodes.search.parsers.protocol import Job
+from nodes.search.paths.project import read_project
 from nodes.search.paths.roles import role_of
-from nodes.search.paths.whose import read_project
 from nodes.search.types import Role, Scope
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from nodes.search.cache import Cache
-
-    Watcher = Callable[[str, int, int], None]
+Watcher = Callable[[str, int, int], None]
 
 logger = logging.getLogger(__name__)
 WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
@@ -44,11 +41,10 @@ OF_SCOPE: dict[Scope, frozenset[Role]] = {
 """Roles whose content is indexed."""
 _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
-# ``parsers/p*.py`` are pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
     *("git/repository.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
     "languages/queries/*.scm",
-    *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
+    *("paths/roles.py", "tokens.py", "types.py"),
 )
 """Source files that determine what is stored of a file."""
 WHEELS = ("tree_sitter", "pystemmer")
@@ -103,12 +99,6 @@ class Assembly:
                 self._picks[self._files[key]] = len(self._sources), row
         self._sources.append(columns)
 
-    def add_known(self, previous: Tree) -> None:
-        """Take contents from the tree of another commit."""
-        known = set(previous.columns.owners("mark").tolist())
-        files = enumerate(zip(previous.listing.paths, previous.listing.blobs, strict=True))
-        self.add([key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns)
-
     def columns(self) -> Columns:
         """Return the columns of all files; a file that was not found has no rows."""
         return select_files(self._sources, self._picks)
@@ -148,16 +138,24 @@ def load_index(
         entries, roles, listing = _list(pool, repository, commit, previous, known.listing if known else None)
         files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
         if previous:
-            files.add_known(previous)
-        parsed = len(files.missing)
-        read = _parse(repository, files, progress)
+            of = previous.listing
+            has_text = set(previous.columns.owners("mark").tolist())
+            paths = enumerate(zip(of.paths, of.blobs, strict=True))
+            keys = [key_of(path, blob) if number in has_text else "" for number, (path, blob) in paths]
+            files.add(keys, previous.columns)
+        jobs = [job._replace(number=number) for number, job in enumerate(files.missing.values())]
+        read, done = Pool(repository, jobs), 0
+        for keys, columns in read.build():
+            files.add(keys, columns)
+            done += len(keys)
+            progress("parsing", done, len(jobs))
     tree = Tree(listing(), files.columns())
     complete = read.complete and tree.listing.has_history and all(entry.size >= 0 for entry in entries)
     # Complete results only: a fetch may later add objects of a partial clone. It may also add history to a shallow one,
     # so that only the contents of its tree are used again.
     if cache and complete:
         cache.put_tree(f"shallow:{tree_key}" if repository.shallow else tree_key, tree.pack())
-    loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, read.unparsed, files.left_out)
+    loaded = Loaded(_index(repository, tree, known), tree.texts, len(jobs), read.unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
     return loaded
 
@@ -166,13 +164,6 @@ def by_value(entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset
     """Return the numbers of the files with text of some roles, ordered by role (source first), then smallest first."""
     numbers = (n for n, entry in enumerate(entries) if roles[n] in indexed and 0 < entry.size <= TEXT_LIMIT)
     return sorted(numbers, key=lambda number: (_ROLE_ORDER.get(roles[number], 1), entries[number].size, number))
-
-
-def path_roles(entries: Iterable[Entry], previous: Tree | None) -> tuple[Role, ...]:
-    """Return the role that each path indicates; reuse the last tree's."""
-    known = dict(zip(previous.listing.paths, previous.listing.roles, strict=True)) if previous else {}
-    # A role depends on the path only, and a dozen patterns take longer than one lookup.
-    return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
 
 
 def key_of(path: str, blob: str) -> str:
@@ -191,7 +182,10 @@ def parser_version() -> str:
     # A digest of the source instead of a number: no edit can leave old records in use.
     for file in sorted(file for part in PARTS for file in root.glob(part)):
         digest.update(file.read_bytes())
-    for wheel in sorted(_installed()):
+    spec = find_spec("tree_sitter")
+    site = Path(spec.origin).parents[1] if spec and spec.origin else Path()
+    # Names such as ``tree_sitter_go-0.25.0.dist-info``: reading each wheel's own version would import it.
+    for wheel in sorted(path.name for path in site.glob("*.dist-info") if path.name.lower().startswith(WHEELS)):
         digest.update(wheel.encode())
     return digest.hexdigest()[:12]
 
@@ -208,7 +202,9 @@ def _list(
     paths = tuple(entry.path for entry in entries)
     changes = pool.submit(lambda: read_changes(log.result() or b"", {path: n for n, path in enumerate(paths)}))
     terms = pool.submit(path_terms, paths)
-    roles = path_roles(entries, previous)
+    # A role depends on the path only, and a dozen patterns take longer than one lookup.
+    old = dict(zip(previous.listing.paths, previous.listing.roles, strict=True)) if previous else {}
+    roles = tuple(old.get(path) or role_of(path) for path in paths)
 
     def listing() -> Listing:
         """Wait for what other threads read."""
@@ -237,23 +233,3 @@ def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
         message = f"{where}: {loaded.left_out} files are found by path only: there is more text than is indexed"
         logger.warning(message, extra={"action": "index_limited"})
         repository.shortfalls.note("repository.text")
-
-
-def _parse(repository: Repository, files: Assembly, progress: Watcher) -> Pool:
-    """Parse the missing files."""
-    jobs = [job._replace(number=number) for number, job in enumerate(files.missing.values())]
-    pool, done = Pool(repository, jobs), 0
-    for keys, columns in pool.build():
-        files.add(keys, columns)
-        done += len(keys)
-        progress("parsing", done, len(jobs))
-    return pool
-
-
-def _installed() -> list[str]:
-    """Return names such as ``tree_sitter_go-0.25.0.dist-info``: reading each wheel's own version would import it."""
-    spec = find_spec("tree_sitter")
-    if spec is None or spec.origin is None:
-        return []
-    site = Path(spec.origin).parents[1]
-    return [path.name for path in site.glob("*.dist-info") if path.name.lower().startswith(WHEELS)]

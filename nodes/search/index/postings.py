@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 
-from nodes.search.index.columns import starts
+from nodes.search.git import Repository
+from nodes.search.index.columns import Array, Ints, starts
 from nodes.search.tokens import LONGEST, PART, WORD, WORD_BYTES, hashes_of, stem_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.git import Repository
-
-    Array = npt.NDArray[Any]
-    Ints = npt.NDArray[np.int32]
 
 BETWEEN = b"\0"
 """A separate word between two chunks. As a word's first byte it marks a name that must not be split."""
@@ -37,24 +28,20 @@ MESSAGE = 800  # characters of a message that are read; the rest is mostly trail
 class Postings:
     """Occurrences of terms, ordered by chunk, then by the hash of the term."""
 
-    hashes: npt.NDArray[np.uint32]
-    counts: npt.NDArray[np.int64]
-    distinct: npt.NDArray[np.int64]
+    hashes: Array
+    counts: Array
+    distinct: Array
     """For each chunk, how many of the rows above belong to it."""
-    lengths: npt.NDArray[np.int64]
+    lengths: Array
     """For each chunk, the total number of its terms."""
 
 
 def count_postings(
     vocabulary: Vocabulary, chunks: Sequence[bytes], named: Iterable[tuple[int, str]], weight: int
 ) -> Postings:
-    """Count the terms of chunks.
+    """Count the terms of chunks: text in UTF-8, translated by ``WORD_BYTES``; the vocabulary grows.
 
-    Args:
-        vocabulary: the words learnt so far; it grows.
-        chunks: text in UTF-8, translated by ``WORD_BYTES``.
-        named: (chunk, name) for each name that counts as additional mentions in that chunk.
-        weight: number of mentions that each name counts as.
+    Each (chunk, name) in ``named`` counts as ``weight`` additional mentions in that chunk.
     """
     # One split for all chunks: a commit has tens of thousands, and a call for each is slow.
     text = b" \0 ".join(chunks).split()
@@ -86,7 +73,11 @@ class Vocabulary(dict[bytes, int]):
         """Compute the terms of every word added since the last call."""
         # A dict iterates in the order of insertion, so the new words are at its end.
         new = list(islice(self, len(self._first) - 1, None))
-        found = [self._plain_terms(new), *_other_terms(new)]
+        found = [self._plain_terms(new)]
+        for number, word in enumerate(new):
+            if not word.isascii() or word[:1] == BETWEEN:
+                terms = np.array(_hashes_of_word(word), np.uint32)
+                found.append((np.full(len(terms), number), terms))
         owner, hashes = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
         first = starts(np.bincount(owner, minlength=len(new)))
         self._first = np.concatenate([self._first, self._first[-1] + first[1:]])
@@ -133,7 +124,7 @@ class Changes:
     """For each commit, the number of words in its message."""
     term_commit: Ints
     """For each term of a message, the number of its commit."""
-    term_hash: npt.NDArray[np.uint32]
+    term_hash: Array
     term_count: Ints
     width: Ints
     """For each commit, the number of files it changed."""
@@ -219,17 +210,8 @@ def _counted(chunk: Array, hashes: Array, chunks: int) -> Postings:
     )
 
 
-def _other_terms(new: list[bytes]) -> list[tuple[Array, Array]]:
-    """Return (number of the word, hash) for the terms of each word that is not plain ASCII."""
-    found = []
-    for number, word in enumerate(new):
-        if not word.isascii() or word[:1] == BETWEEN:
-            hashes = _hashes_of_word(word)
-            found.append((np.full(len(hashes), number), np.array(hashes, np.uint32)))
-    return found
-
-
 def _hashes_of_word(word: bytes) -> list[int]:
+    """Return the hashes of the terms of a word that is not plain ASCII."""
     if word[:1] == BETWEEN:
         return list(hashes_of(word[1:].decode("utf-8", "surrogatepass")))
     return [value for part in WORD.findall(word.decode("utf-8")) for value in hashes_of(part)]

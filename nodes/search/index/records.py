@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nodes.search.git.objects import decode
-from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
+from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, Ints, grouped, starts
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.languages.by_lines import SYNTAX
+from nodes.search.languages.protocol import Text
 from nodes.search.paths.roles import mark_of
 from nodes.search.tokens import WORD_BYTES, shingles, term_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import numpy.typing as npt
-
-    from nodes.search.parsers.protocol import Text
-    from nodes.search.types import Definition, Outline, Role
-
-    Ints = npt.NDArray[np.int64]
+from nodes.search.types import Definition, Outline, Role
 
 PIECE = 60
 """Maximum lines of a chunk outside definitions, and of each part of a run that is cut."""
@@ -82,9 +74,7 @@ class ColumnBuilder:
 def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]) -> Chunks:
     """Assign each line to exactly one chunk, and each chunk to the innermost definition around it.
 
-    Args:
-        definitions: for each file, its definitions; an outer one precedes those inside it.
-        lines: for each file, its number of lines.
+    ``definitions`` has those of each file, an outer one before those inside it; ``lines`` each file's number of lines.
     """
     first_line = starts(np.asarray(lines, np.int64))
     owner = np.full(int(first_line[-1]), -1, np.int64)

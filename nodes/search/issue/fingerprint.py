@@ -7,14 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from nodes.search.paths.project import is_library, module_parts
 from nodes.search.paths.roles import role_of
-from nodes.search.paths.suffixes import module_parts
-from nodes.search.paths.whose import is_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nodes.search.paths.suffixes import PathIndex
+    from nodes.search.paths.project import PathIndex
     from nodes.search.types import Frame, StackTrace
 
 FRAMES = 5

@@ -9,18 +9,14 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nodes.search.git.objects import decode
 from nodes.search.languages.grammar import MAX_NAME, MAX_STRINGS, Found, Language, message, nested
 from nodes.search.types import Outline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _NAME = r"[^\W\d][\w.:]*[?!]?"
 _TYPED = (

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodes.search.types import Definition, Outline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_STRINGS = 400
 """Maximum number of stored messages per file."""

@@ -7,14 +7,11 @@ other file (with tabs, an open bracket or quote, or an unknown form) needs the p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from nodes.search.languages.grammar import MAX_STRINGS, Found, message, nested
 from nodes.search.types import Outline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MARK = b"\xef\xbb\xbf"
 """The byte order mark that an editor may write before the first line."""

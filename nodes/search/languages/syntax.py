@@ -1,7 +1,7 @@
 """Finds definitions, imports and messages of a file with one query over its syntax tree.
 
 Only this module imports tree-sitter, which holds the interpreter's lock while it parses, on hostile input for minutes.
-Therefore only the helper processes (``nodes.search.parsers.helper``) and tests import this module.
+Therefore only the helper processes (``nodes.search.languages.helper``) and tests import this module.
 """
 
 from __future__ import annotations

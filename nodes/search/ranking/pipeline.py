@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from nodes.search.git import Repository
 from nodes.search.git.objects import decode, split_lines
+from nodes.search.index import Index
+from nodes.search.index.columns import Floats
+from nodes.search.issue.query import Parsed
 from nodes.search.paths.globs import path_matches
-from nodes.search.ranking.features.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
-from nodes.search.ranking.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
-from nodes.search.ranking.features.surroundings import add_context_features
-from nodes.search.ranking.features.table import Features, add_priors, candidate_files
-from nodes.search.ranking.features.words import Candidates, add_functions, add_words, score_words
+from nodes.search.ranking.features import Features, add_priors, candidate_files
+from nodes.search.ranking.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
+from nodes.search.ranking.past import add_past
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
@@ -27,19 +27,10 @@ from nodes.search.ranking.rank import (
     signs,
     weighted,
 )
+from nodes.search.ranking.surroundings import add_context_features
+from nodes.search.ranking.words import Candidates, add_functions, add_words, score_words
 from nodes.search.reading.snippets import Source, locate_places, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.git import Repository
-    from nodes.search.index import Index
-    from nodes.search.issue.query import Parsed
-
-    Floats = npt.NDArray[np.float64]
 
 LEADS = 5
 """Number of files whose best place is always in a ranking, even if places of other files score higher."""
@@ -81,13 +72,14 @@ class Measured:
             texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
         return texts
 
-    def scores(self) -> Floats:
-        """Return the score of each file."""
-        return weighted(self.features.files, load_weights().files, len(self.index.paths))
-
     def locate(self, places: Sequence[Place]) -> tuple[Location, ...]:
         """Return places with the lines to quote."""
         return locate_places(self.repository, self.index, self.parsed, places)
+
+    def best_places(self, files: list[int], scores: Floats) -> list[Place]:
+        """Return the places of some files, best first."""
+        self.add_functions(files)
+        return rank_places(self.index, self.features, load_weights(), files, scores)
 
 
 def ignored_files(index: Index, patterns: Sequence[str]) -> list[int]:
@@ -96,29 +88,26 @@ def ignored_files(index: Index, patterns: Sequence[str]) -> list[int]:
 
 
 def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
-    """Rank the files and places of a commit by how likely the issue is about them.
-
-    Args:
-        measured: the features for the query.
-        query: the issue.
-        sha: the full SHA of the commit.
-        began: when the search began, by ``time.perf_counter``.
-    """
+    """Rank the files and places of a commit; ``began`` is when the search began, by ``time.perf_counter``."""
     index, features, weights = measured.index, measured.features, load_weights()
-    scores = measured.scores()
+    scores = weighted(features.files, weights.files, len(index.paths))
     ignored = ignored_files(index, query.ignore)
     files = best_files(scores, index, query.limit, ignored)
-    measured.add_functions(files)
-    all_places = rank_places(index, features, weights, files, scores)
-    places = all_places[: query.limit]
+    places = measured.best_places(files, scores)
     ranked = time.perf_counter()
-    locations = measured.locate(places)
-    leads = _leads(measured, files[:LEADS], all_places, locations)
-    hits = tuple(_hit(measured, scores, number) for number in files[: query.limit])
+    locations = measured.locate(places[: query.limit])
+    # A lead's location may be among those.
+    known = {location.path: location for location in reversed(locations)}
+    first = {index.paths[index.chunk_file[place.chunk]]: place for place in reversed(places)}
+    wanted = [index.paths[number] for number in files[:LEADS]]
+    others = measured.locate([first[path] for path in wanted if path in first and path not in known])
+    known |= {location.path: location for location in others}
+    reasons = {n: explain(features.files, weights.files, n, features.notes) for n in files[: query.limit]}
+    hits = tuple(FileHit(index.paths[number], float(scores[number]), reasons[number]) for number in reasons)
     seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
     # Independent of the query's limit, which may be below the number of rivals.
     sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
-    return Ranking(sha, hits, locations, sure, seconds, leads)
+    return Ranking(sha, hits, locations, sure, seconds, tuple(known[path] for path in wanted if path in known))
 
 
 def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, ...]:
@@ -127,20 +116,18 @@ def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, 
     A path that no file or more than one file has is left out.
     """
     index, repository = measured.index, measured.repository
-    scores = measured.scores()
+    scores = weighted(measured.features.files, load_weights().files, len(index.paths))
     files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
-    measured.add_functions(files)
-    terms = measured.parsed.weights
     places: dict[str, list[Location]] = {}
-    for location in measured.locate(rank_places(index, measured.features, load_weights(), files, scores)):
+    for location in measured.locate(measured.best_places(files, scores)):
         places.setdefault(location.path, []).append(location)
     contents = dict(repository.read(sorted({index.blobs[number] for number in files})))
-    return tuple(
-        sketch(Source(index, index.paths[number], split_lines(decode(content)), terms), places.get(path, ()))
-        for number in files
-        if (content := contents.get(index.blobs[number])) is not None
-        for path in (index.paths[number],)
-    )
+    found = []
+    for number in files:
+        if (content := contents.get(index.blobs[number])) is not None:
+            source = Source(index, index.paths[number], split_lines(decode(content)), measured.parsed.weights)
+            found.append(sketch(source, places.get(source.path, ())))
+    return tuple(found)
 
 
 def _measure(index: Index, parsed: Parsed) -> Features:
@@ -153,42 +140,9 @@ def _measure(index: Index, parsed: Parsed) -> Features:
     add_names(features, index.names, parsed, ranked)
     add_trace(features, index, parsed)
     add_phrases(features, index, parsed, ranked)
-    _add_past(features, index, parsed)
+    add_past(features, index, parsed)
     add_priors(features, index, ranked)
     return features
-
-
-def _add_past(features: Features, index: Index, parsed: Parsed) -> None:
-    """Add features of earlier commits: similar changes, frequent fixes and folders with recent work."""
-    past, size = index.changes, len(index.paths)
-    features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
-    features.files["told"] = score_by_messages(past, parsed, size)
-    tests, source = (np.array([mine == role for mine in index.roles], bool) for role in ("test", "source"))
-    features.files["fixed"] = fixed_often(past, tests, source)
-    features.files["busy_folder"] = recent_folder_changes(past, index.names.folder)
-
-
-def _leads(
-    measured: Measured, files: list[int], places: list[Place], located: tuple[Location, ...]
-) -> tuple[Location, ...]:
-    """Return the best place of each file; reuse a location that was already computed."""
-    index = measured.index
-    first: dict[str, Place] = {}
-    for place in places:
-        first.setdefault(index.paths[index.chunk_file[place.chunk]], place)
-    known: dict[str, Location] = {}
-    for location in located:
-        known.setdefault(location.path, location)
-    wanted = [index.paths[number] for number in files]
-    others = [first[path] for path in wanted if path in first and path not in known]
-    known |= {location.path: location for location in measured.locate(others)}
-    return tuple(known[path] for path in wanted if path in known)
-
-
-def _hit(measured: Measured, scores: Floats, number: int) -> FileHit:
-    features = measured.features
-    reasons = explain(features.files, load_weights().files, number, features.notes)
-    return FileHit(measured.index.paths[number], float(scores[number]), reasons)
 
 
 def _file_named(index: Index, path: str) -> int | None:

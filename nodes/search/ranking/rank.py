@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.index import Index
+from nodes.search.index.columns import Floats
+from nodes.search.ranking.features import Features
 from nodes.search.types import Reason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.index import Index
-    from nodes.search.ranking.features.table import Features
-
-    Floats = npt.NDArray[np.float64]
 
 FILE = "file"
 """Key among the chunk weights: the share of its file's score that a place receives."""
@@ -124,10 +117,8 @@ def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] 
     rounded = np.round(scores, 9)
     # A partition takes linear time. All files that tie with the last one stay, so that paths can decide among them.
     candidates = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - count)[len(rounded) - count])
-    order = sorted(
-        (int(number) for number in candidates if number not in excluded), key=lambda n: (-rounded[n], index.paths[n])
-    )
-    return order[:limit]
+    numbers = (int(number) for number in candidates if number not in excluded)
+    return sorted(numbers, key=lambda number: (-rounded[number], index.paths[number]))[:limit]
 
 
 def rank_places(index: Index, features: Features, weights: Weights, files: list[int], scores: Floats) -> list[Place]:
@@ -150,7 +141,14 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
             if len(seen) >= CHUNKS_PER_FILE:
                 break
     places.sort(key=lambda item: (-item[0], item[1]))
-    return [_place(index, features, weights, chunk, float(scores[index.chunk_file[chunk]])) for _, chunk in places]
+    ranked = []
+    for _, chunk in places:
+        shared = float(scores[index.chunk_file[chunk]]) * weights.chunks[FILE]
+        own = explain(features.chunks, weights.chunks, chunk, {})
+        reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
+        # Not the value that is sorted by: the shown numbers must add up exactly.
+        ranked.append(Place(chunk, sum(reason.contribution for reason in reasons), reasons))
+    return ranked
 
 
 def explain(
@@ -169,13 +167,7 @@ def explain(
 
 
 def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:
-    """Compute the inputs of the confidence.
-
-    Args:
-        scores: scores of the best files, best first.
-        features: values by feature name, for the same files in the same order.
-        weights: weights by feature name.
-    """
+    """Compute the inputs of the confidence from the scores and the features of the best files, best first."""
     # A share instead of two counts: in small repositories, where few kinds apply, the counts gave far too high values.
     agreeing, applicable = votes(features, weights)
     # The log-odds of the first file in the model that the weights are fitted in: many near rivals count like one equal.
@@ -223,12 +215,3 @@ def logit_of(chance: float) -> float:
     """Return the sum that a probability stands for, between -7 and 7."""
     inside = min(max(chance / CEILING, _EDGE), 1 - _EDGE)
     return math.log(inside / (1 - inside))
-
-
-def _place(index: Index, features: Features, weights: Weights, chunk: int, file_score: float) -> Place:
-    own = explain(features.chunks, weights.chunks, chunk, {})
-    shared = file_score * weights.chunks[FILE]
-    # The score is the sum of the reasons, not the value that ``places`` is sorted by: the shown numbers must add up
-    # exactly.
-    reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
-    return Place(chunk, sum(reason.contribution for reason in reasons), reasons)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.git.objects import cut, decode, is_text, split_lines
+from nodes.search.git import Repository
+from nodes.search.git.objects import cut, decode, split_lines
+from nodes.search.index import Index
 from nodes.search.tokens import STOPWORDS, WORD, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.index import Index
 
 LONGEST = 200
 """Maximum characters of a name that are read."""
@@ -64,7 +60,6 @@ class Lookups:
     """Lookups in one commit. Names match exactly. No input is used as a pattern, a path or a revision."""
 
     def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
-        """Create lookups for a commit that skip the files with the ignored numbers."""
         self._repository = repository
         self._commit = commit
         self._index = index
@@ -74,10 +69,10 @@ class Lookups:
         """Return lines of a text file of the commit, as many as fit; None if it has no such file."""
         if self._index.number_of.get(path, -1) in {-1, *self._ignored}:
             return None
-        content = self._repository.read_file(self._commit, path)
-        if content is None or not is_text(content):
+        text = self._repository.text(self._commit, path)
+        if text is None:
             return None
-        source = Source(self._index, self._index.number_of[path], split_lines(decode(content)))
+        source = Source(self._index, self._index.number_of[path], split_lines(text))
         found = passage(source, start, end, WHOLE)
         return Lookup((found,) if found else (), len(source.lines))
 
@@ -86,12 +81,20 @@ class Lookups:
         wanted = name_parts(name)
         if not wanted:
             return Lookup()
-        index = self._index
-        rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
-        searched = [row for row in rows if int(index.def_file[row]) not in self._ignored]
-        matching = [row for row in searched if is_called(index.name_of(row).split("."), wanted)]
+        index, matching = self._index, self._called(wanted)
         best = sorted(matching, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
         return Lookup(self._quoted(best[:DEFINITIONS]), len(matching))
+
+    def _called(self, wanted: Sequence[str]) -> list[int]:
+        """Return the rows of the definitions with that name, or whose name ends it or ends with it."""
+        index, found = self._index, list[int]()
+        for row in np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist():
+            # Either may be the longer one: people write ``Model.save`` for ``save`` and ``save`` for ``Model.save``.
+            name = index.name_of(row).split(".")
+            shared = min(len(name), len(wanted))
+            if int(index.def_file[row]) not in self._ignored and name[-shared:] == list(wanted[-shared:]):
+                found.append(row)
+        return found
 
     def definitions_with(self, stems: Collection[str]) -> Lookup:
         """Return the definitions whose own names have all of these stems, those with the fewest other words first."""
@@ -156,7 +159,11 @@ class Lookups:
             if number not in sources:
                 continue
             source = sources[number]
-            defined = first_mentions(index, number, name, source.lines, pattern)
+            defined = set()
+            for row in np.flatnonzero((index.def_file == number) & (index.def_last == term_hash(name))).tolist():
+                span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(source.lines)) + 1)
+                # The name is not always on the first line of its definition: decorators and annotations precede it.
+                defined.add(next((line for line in span if pattern.search(source.lines[line - 1])), 0))
             for line, text in enumerate(source.lines, 1):
                 if pattern.search(text) and line not in defined and (found := passage(source, line, line, SHORT)):
                     yield found
@@ -172,10 +179,7 @@ class Lookups:
         }
 
     def _order(self, number: int, line: int) -> tuple[int, str, int]:
-        return self._rank(number), self._index.paths[number], line
-
-    def _rank(self, number: int) -> int:
-        return RANK.get(self._index.roles[number], len(RANK))
+        return RANK.get(self._index.roles[number], len(RANK)), self._index.paths[number], line
 
 
 def stems_of(question: str) -> frozenset[str]:
@@ -194,13 +198,6 @@ def name_parts(name: str) -> list[str]:
     return parts if all(_NAME.fullmatch(part) for part in parts) else []
 
 
-def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Return whether one of two names ends with the other."""
-    # Either may be the longer one: people write ``Model.save`` for ``save`` and ``save`` for ``Model.save``.
-    shared = min(len(name), len(wanted))
-    return list(name[-shared:]) == list(wanted[-shared:])
-
-
 def spread(places: Iterable[Passage]) -> list[Passage]:
     """Put the first use in each function first: ten uses in one function are less informative than ten functions."""
     seen: Counter[tuple[str, str | None, bool]] = Counter()
@@ -212,20 +209,6 @@ def spread(places: Iterable[Passage]) -> list[Passage]:
         seen[place.path, place.symbol, prose] += 1
         ranked.append((prose, seen[place.path, place.symbol, prose], number, place))
     return [place for *_, place in sorted(ranked, key=lambda item: item[:3])]
-
-
-def first_mentions(
-    index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
-) -> frozenset[int]:
-    """Return the lines of a file at which definitions of that name contain it."""
-    in_file = np.flatnonzero(index.def_file == number)
-    rows = in_file[index.def_last[in_file] == term_hash(name)].tolist()
-    found = set()
-    for row in rows:
-        span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
-        # The name is not always on the first line of its definition: decorators and annotations precede it.
-        found.add(next((line for line in span if pattern.search(lines[line - 1])), 0))
-    return frozenset(found)
 
 
 def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Passage | None:
@@ -244,14 +227,9 @@ def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Pass
     text = cut(list(source.lines), start, last)
     if not text or not text.strip():
         return None
-    ends = min(end, len(source.lines))
-    return Passage(source.index.paths[source.number], start, last, text, symbol_at(source, start), ends)
-
-
-def symbol_at(source: Source, line: int) -> str | None:
-    """Return the name of the innermost definition around a line."""
-    row = source.index.definition_at(source.number, line)
-    return source.index.name_of(row) if row is not None else None
+    index, ends = source.index, min(end, len(source.lines))
+    row = index.definition_at(source.number, start)
+    return Passage(index.paths[source.number], start, last, text, None if row is None else index.name_of(row), ends)
 
 
 def _terms(text: str) -> set[str]:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
+from nodes.search.git import Repository
 from nodes.search.git.objects import cut, decode, split_lines
+from nodes.search.index import Index
+from nodes.search.issue.query import Parsed
+from nodes.search.ranking.rank import Place
 from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import FileSketch, Location, PlaceSketch
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.index import Index
-    from nodes.search.issue.query import Parsed
-    from nodes.search.ranking.rank import Place
 
 MAX_LINES = 8
 MAX_BYTES = 1_000
@@ -41,13 +36,9 @@ class Quote(NamedTuple):
 
 
 def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, float]) -> Quote:
-    """Quote the lines of a place that share most with the query, or its first lines if none shares anything.
+    """Quote the lines of a place (1-based, inclusive) that share most with the query, or its first lines.
 
-    Args:
-        lines: the whole file with line endings.
-        start: the place's first line, 1-based.
-        end: its last line, inclusive.
-        weights: the weight of each term of the query.
+    ``lines`` is the whole file with line endings; ``weights`` has the weight of each term of the query.
     """
     start, end = max(1, start), min(end, len(lines))
     if start > end:
@@ -56,7 +47,9 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
     size = min(MAX_LINES, len(scores))
     # The first of equal windows is chosen, so that the quote is deterministic.
     best = max(range(len(scores) - size + 1), key=lambda first: (sum(scores[first : first + size]), -first))
-    first, last = trimmed(scores, best, best + size - 1)
+    # Without a match the first three lines show at least the signature.
+    matching = [at for at in range(best, best + size) if scores[at] > 0] or range(best, min(best + size, best + 3))
+    first, last = matching[0], matching[-1]
     while last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MAX_BYTES:
         # The line at the end that shares less with the query is removed first.
         first, last = (first + 1, last) if scores[first] < scores[last] else (first, last - 1)
@@ -71,13 +64,6 @@ def line_score(line: str, weights: Mapping[str, float]) -> float:
     terms = {term for word in WORD.findall(line[:MAX_BYTES]) for term in terms_of(word)}
     # Sorted, because the sum of floats depends on their order, and that of a set differs between processes.
     return sum(weights.get(term, 0.0) for term in sorted(terms))
-
-
-def trimmed(scores: Sequence[float], first: int, last: int) -> tuple[int, int]:
-    """Drop lines at both ends that share nothing with the query, unless no line shares anything."""
-    matching = [number for number in range(first, last + 1) if scores[number] > 0]
-    # Without a match the first three lines show at least the signature.
-    return (matching[0], matching[-1]) if matching else (first, min(last, first + 2))
 
 
 def locate_places(
@@ -125,17 +111,9 @@ class Source:
 
 
 def sketch(source: Source, places: Sequence[Location]) -> FileSketch:
-    """Return what a reader needs to judge whether a file may be at fault.
-
-    Args:
-        source: the file.
-        places: its places, best first.
-    """
-    lines = _signatures(source)
-    return FileSketch(
-        path=source.path,
-        places=tuple(_place(source, place, lines) for place in places[:PLACES]),
-    )
+    """Return what a reader needs to judge whether a file may be at fault; the best places come first."""
+    signatures = _signatures(source)
+    return FileSketch(source.path, tuple(_place(source, place, signatures) for place in places[:PLACES]))
 
 
 def _place(source: Source, place: Location, signatures: Mapping[tuple[str, int], str]) -> PlaceSketch:
@@ -145,9 +123,7 @@ def _place(source: Source, place: Location, signatures: Mapping[tuple[str, int],
     numbered = [number for number in lines if signature or not _is_aside(source.lines[number - 1])]
     scored = [(line_score(source.lines[number - 1], source.weights), number) for number in numbered]
     best = sorted(scored, key=lambda item: (-item[0], item[1]))[: MATCHES + 1]
-    texts = [
-        (number, _trimmed(source.lines[number - 1])) for score, number in sorted(best, key=lambda x: x[1]) if score
-    ]
+    texts = [(at, _trimmed(source.lines[at - 1])) for score, at in sorted(best, key=lambda found: found[1]) if score]
     matches = tuple((number, text) for number, text in texts if text[:_SAME] not in signature)[:MATCHES]
     return PlaceSketch(place, signature, matches)
 
@@ -155,11 +131,9 @@ def _place(source: Source, place: Location, signatures: Mapping[tuple[str, int],
 def _signatures(source: Source) -> dict[tuple[str, int], str]:
     """Return the first line of each definition, by its name and first line number."""
     index, number = source.index, source.index.number_of[source.path]
-    rows = np.flatnonzero(index.def_file == number).tolist()
-    names = index.meta(number).names
+    names, first = index.meta(number).names, int(index.first_def[number])
     found = {}
-    for row in rows:
-        name = names[row - int(index.first_def[number])]
+    for row, name in enumerate(names, first):
         start, end = int(index.def_start[row]), int(index.def_end[row])
         found[name, start] = _first_line(source.lines, name, start, end)
     return found

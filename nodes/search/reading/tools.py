@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from nodes.search.git import Repository
 from nodes.search.git.objects import decode
+from nodes.search.git.running import Running
 from nodes.search.history.log import Log
+from nodes.search.index import Index
 from nodes.search.paths.roles import CODE
 from nodes.search.reading.grep import LONGEST, compile_expression, grep
-from nodes.search.reading.lookups import Lookups, is_called, name_parts, passage
-from nodes.search.tokens import term_hash
-from nodes.search.types import ToolAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.index import Index
-    from nodes.search.reading.grep import Expression, Matches
-    from nodes.search.types import ToolCall
+from nodes.search.reading.lookups import Lookups, name_parts, passage
+from nodes.search.types import ToolAnswer, ToolCall
 
 LINES, _FINISHED = 80, 30
 """Lines of one answer to ``read``, a wider range is clamped; further lines that finish a function."""
@@ -58,7 +50,11 @@ class Tools(Lookups):
     def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
         """Create the tools for a commit; files with the ignored numbers do not exist for them."""
         super().__init__(repository, commit, index, ignored)
-        self._uses_of = {
+        self._history = Log(repository, commit)
+
+    def answer(self, call: ToolCall) -> ToolAnswer:
+        """Answer one call; a call that means nothing is answered with a note that says why."""
+        tools = {
             "grep": self._grep,
             "read": self._read,
             "function": self._function,
@@ -66,10 +62,7 @@ class Tools(Lookups):
             "tree": self._tree,
             "log": self._log,
         }
-
-    def answer(self, call: ToolCall) -> ToolAnswer:
-        """Answer one call; a call that means nothing is answered with a note that says why."""
-        return self._uses_of[call.tool](call)
+        return tools[call.tool](call)
 
     def _grep(self, call: ToolCall) -> ToolAnswer:
         if not call.what.strip():
@@ -77,24 +70,22 @@ class Tools(Lookups):
         files = self._files(call.path)
         if not files:
             return ToolAnswer(f"No file or folder is called `{call.path[:120]}`.")
-        expression = compile_expression(call.what)
-        found, note = self._matching(files, expression), ""
-        if not found.lines:
-            loose = self._matching(files, compile_expression(call.what, ignore_case=True))
-            note = "; these differ in upper and lower case" if loose.lines else ""
-            found = loose
-        literally = " (searched literally: it is not a valid expression)" if expression.literal else ""
-        return self._shown(found.lines, found.total, f"{note}{literally}", complete=found.complete)
+        (pattern, is_literal), note = compile_expression(call.what), ""
+        lines, complete = grep(self._repository, files, self._index.blobs, pattern)
+        if not lines:
+            pattern, _ = compile_expression(call.what, ignore_case=True)
+            lines, complete = grep(self._repository, files, self._index.blobs, pattern)
+            note = "; these differ in upper and lower case" if lines else ""
+        note += " (searched literally: it is not a valid expression)" if is_literal else ""
+        return self._shown(lines, note, complete=complete)
 
-    def _matching(self, files: Sequence[int], expression: Expression) -> Matches:
-        return grep(self._repository, files, self._index.blobs, expression)
-
-    def _shown(self, lines: Mapping[int, tuple[int, ...]], total: int, note: str, *, complete: bool) -> ToolAnswer:
+    def _shown(self, lines: Mapping[int, tuple[int, ...]], note: str, *, complete: bool) -> ToolAnswer:
         """Return the first matching lines, with the definition around each."""
         own = {number: found for number, found in lines.items() if self._place(number)[0] < _LAST}
         # Copies of the project's code and of others' would take the place of its own lines.
         listed = own or lines
-        foreign = sum(map(len, lines.values())) - sum(map(len, listed.values()))
+        total = sum(map(len, lines.values()))
+        foreign = total - sum(map(len, listed.values()))
         each = max(2, min(_PER_FILE, SHOWN // max(1, len(listed)))) if len(listed) > 1 else SHOWN
         chosen = [(number, line) for number, found in listed.items() for line in found[:each]][:SHOWN]
         sources = self._sources(number for number, _ in chosen)
@@ -128,12 +119,11 @@ class Tools(Lookups):
 
     def _function(self, call: ToolCall) -> ToolAnswer:
         wanted = name_parts(call.what)
-        rows = self._defined(wanted, self._files(call.path) if call.path else None) if wanted else []
+        rows = self._defined(wanted, set(self._files(call.path)) if call.path else None) if wanted else []
         if not rows:
             where = f" in `{call.path[:120]}`" if call.path else ""
-            return ToolAnswer(
-                f"Nothing called `{call.what[:80]}` is defined{where}; grep finds other uses of the name."
-            )
+            missing = f"Nothing called `{call.what[:80]}` is defined{where}"
+            return ToolAnswer(f"{missing}; grep finds other uses of the name.")
         index = self._index
         number, start, end = (int(column[rows[0]]) for column in (index.def_file, index.def_start, index.def_end))
         source = self._sources([number]).get(number)
@@ -147,20 +137,11 @@ class Tools(Lookups):
     def _defined(self, wanted: Sequence[str], files: Collection[int] | None) -> list[int]:
         """Return the rows of the definitions with that name, the project's own code first."""
         index = self._index
-        rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
-        among = None if files is None else set(files)
-        rows = [
-            row
-            for row in rows
-            if is_called(index.name_of(row).split("."), wanted)
-            and int(index.def_file[row]) not in self._ignored
-            and (among is None or int(index.def_file[row]) in among)
-        ]
+        rows = [row for row in self._called(wanted) if files is None or int(index.def_file[row]) in files]
         # `Query.get` means that method if it exists, not every `get`.
         whole = [row for row in rows if index.name_of(row).split(".")[-len(wanted) :] == list(wanted)]
-        return sorted(
-            whole or rows, key=lambda row: (*self._place(int(index.def_file[row])), int(index.def_start[row]))
-        )
+        order = {row: (*self._place(int(index.def_file[row])), int(index.def_start[row])) for row in rows}
+        return sorted(whole or rows, key=lambda row: order[row])
 
     def _callers(self, call: ToolCall) -> ToolAnswer:
         wanted = name_parts(call.what)
@@ -208,8 +189,7 @@ class Tools(Lookups):
         if not (call.what.strip() or paths):
             return ToolAnswer("log needs a path, or a string whose changes are wanted.")
         shas, complete = self._changes(call.what.strip(), paths)
-        commits = Log(self._repository, self._commit).details(shas)
-        changes = tuple((commit.sha, _day(commit.committed), commit.subject) for commit in commits)
+        changes = self._described(shas)
         what = "changed how often it occurs" if call.what.strip() else "changed the file"
         end = "" if complete else f"; older history was not searched (limit {_DEEP:,} commits or {_SECONDS:.0f} s)"
         return ToolAnswer(f"{len(changes)} commits {what}, newest first{end}.", changes=changes)
@@ -218,7 +198,7 @@ class Tools(Lookups):
         """Return the commit of the recent history whose id begins so; None if none or several do."""
         if not _SHA.fullmatch(name):
             return None
-        log = Log(self._repository, self._commit)
+        log = self._history
         found = [sha for sha in log.between(log.horizon(_DEEP), self._commit) if sha.startswith(name.lower())]
         return found[0] if len(found) == 1 and found[0] not in log.shallow else None
 
@@ -226,12 +206,9 @@ class Tools(Lookups):
         """Return what a commit changed in a file, or the files that it changed."""
         form = ("-p", "-U4") if paths else ("--name-only", "-z")
         command = ("diff-tree", "--root", "-r", "--no-commit-id", "--no-renames", "--no-textconv", "--no-ext-diff")
-        limits = replace(self._repository.limits, seconds=_SECONDS)
-        arguments = ("--literal-pathspecs", *command, *form, sha, "--", *paths)
-        with self._repository.start(*arguments, limits=limits, most=_DIFF) as git:
+        with self._started(*command, *form, sha, "--", *paths, most=_DIFF) as git:
             text = decode(git.out.read())
-        commits = Log(self._repository, self._commit).details([sha])
-        changes = tuple((commit.sha, _day(commit.committed), commit.subject) for commit in commits)
+        changes = self._described([sha])
         if paths:
             hunks = text[text.find("\n@@") + 1 :] if "\n@@" in text else "(no text changed in this file)"
             return ToolAnswer("1 commit with its change of the file.", changes=changes, diff=hunks)
@@ -242,16 +219,26 @@ class Tools(Lookups):
 
     def _changes(self, text: str, paths: Sequence[str]) -> tuple[list[str], bool]:
         """Return the latest commits that change a file, or that add or remove a string; and whether these are all."""
-        since = Log(self._repository, self._commit).horizon(_DEEP)
+        since = self._history.horizon(_DEEP)
         pickaxe = (f"-S{text[:200]}",) if text and "\0" not in text else ()
         command = ("log", "--no-merges", "--format=%H", f"--max-count={_CHANGES}", "--no-textconv", "--no-ext-diff")
         span = (self._commit, *((f"^{since}",) if since else ()))
-        limits = replace(self._repository.limits, seconds=_SECONDS)
-        arguments = ("--literal-pathspecs", *command, *pickaxe, *span, "--", *paths)
-        with self._repository.start(*arguments, limits=limits, most=_CHANGES * 80) as git:
+        with self._started(*command, *pickaxe, *span, "--", *paths, most=_CHANGES * 80) as git:
             shas = [line.decode() for line in islice(git.records(b"\n", _CHANGES), _CHANGES) if len(line) >= 40]
             code = git.finish()
             return shas, len(shas) == _CHANGES or (git.cut is None and code == 0 and since is None)
+
+    def _started(self, *command: str, most: int) -> Running:
+        limits = replace(self._repository.limits, seconds=_SECONDS)
+        return self._repository.start("--literal-pathspecs", *command, limits=limits, most=most)
+
+    def _described(self, shas: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+        """Return commits as ``ToolAnswer`` has them."""
+        commits = self._history.details(shas)
+        return tuple(
+            (commit.sha, datetime.fromtimestamp(commit.committed, UTC).date().isoformat(), commit.subject)
+            for commit in commits
+        )
 
     def _files(self, path: str, *, ignore_case: bool = False) -> list[int]:
         """Return the files of a path, a folder or a pattern such as ``src/*.py``, the project's own code first."""
@@ -263,7 +250,7 @@ class Tools(Lookups):
             numbers = iter((index.number_of[wanted],))
         elif _GLOB.search(wanted):
             # Linear too: a reader may write any number of wildcards.
-            glob = compile_expression(_of_glob(wanted[:LONGEST]), ignore_case=ignore_case, longest=None).compiled
+            glob, _ = compile_expression(_of_glob(wanted[:LONGEST]), ignore_case=ignore_case, longest=None)
             numbers = (n for n, one in enumerate(index.paths) if glob.search(one.encode("utf-8", "surrogateescape")))
         else:
             numbers = (n for n, one in enumerate(index.paths) if one.startswith(f"{wanted}/"))
@@ -297,7 +284,3 @@ def _of_glob(pattern: str) -> str:
     marks |= {"{": "(?:", "}": ")", ",": "|"} if pattern.count("{") == pattern.count("}") else {}
     parts = re.split(r"(\*\*/|[*{},])", pattern)
     return "(?:^|/)" + "".join(marks.get(part) or re.sub(r"([^\w/-])", r"\\\1", part) for part in parts) + "$"
-
-
-def _day(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

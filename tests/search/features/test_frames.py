@@ -8,7 +8,7 @@ import pytest
 
 from nodes.search.git import Repository
 from nodes.search.index.loading import load_index
-from nodes.search.ranking.features.naming import files_of_frame
+from nodes.search.ranking.naming import files_of_frame
 from nodes.search.types import Frame
 from tests.support.repositories import make_repository
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from nodes.search.engine import Engine
 from nodes.search.index.columns import ranges
 from nodes.search.issue.query import parse_query
-from nodes.search.ranking.features.table import Features
-from nodes.search.ranking.features.words import Candidates, add_functions
+from nodes.search.ranking.features import Features
+from nodes.search.ranking.words import Candidates, add_functions
 from nodes.search.types import Query
 from tests.support.repositories import make_repository
 

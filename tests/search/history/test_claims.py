@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.history.claims import Claim, Named, names_a_range, read_claims
-from nodes.search.history.marks import parse_day
+from nodes.search.history.claims import Claim, Named, names_a_range, parse_day, read_claims
 from tests.support.growth import assert_linear
 
 VERSIONS = [

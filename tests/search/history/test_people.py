@@ -1,4 +1,4 @@
-"""People have the names of the mailmap, and never email addresses."""
+"""People never have email addresses, and bots are no people."""
 
 from __future__ import annotations
 
@@ -6,31 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.search.history.printed import UNKNOWN, is_bot, parse_mailmap, shown
-
-MAILMAP = """
-# forms of git-shortlog(1)
-Proper Name <commit@one.org>
-<proper@two.org> <commit@two.org>
-Third Name <proper@three.org> <commit@three.org>
-Fourth Name <proper@four.org> Commit Name <shared@four.org>
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "address", "expected"),
-    [
-        ("x", "commit@one.org", ("Proper Name", "commit@one.org")),
-        ("x", "COMMIT@ONE.ORG", ("Proper Name", "COMMIT@ONE.ORG")),
-        ("x", "commit@two.org", ("x", "proper@two.org")),
-        ("x", "commit@three.org", ("Third Name", "proper@three.org")),
-        ("Commit Name", "shared@four.org", ("Fourth Name", "proper@four.org")),
-        ("Other Name", "shared@four.org", ("Other Name", "shared@four.org")),
-        ("x", "nobody@nowhere.org", ("x", "nobody@nowhere.org")),
-    ],
-)
-def test_a_mailmap_renames_as_git_does(name, address, expected):
-    assert parse_mailmap(MAILMAP).proper(name, address) == expected
+from nodes.search.history.log import UNKNOWN, is_bot, shown
 
 
 @pytest.mark.parametrize(

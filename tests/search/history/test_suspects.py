@@ -324,11 +324,11 @@ def test_a_change_is_re_read_by_its_sha(project, tmp_path):
     project.ask(tmp_path, "")
     repository = Repository.open(tmp_path / "r")
     sha, read = project.story.sha(project.guilty), project.story.sha(project.other)
-    assert subject_of(repository, repository.resolve("main"), sha) == "Speed up the parser"
-    assert subject_of(repository, read, sha) is None
-    assert subject_of(repository, read, "0" * 40) is None
+    assert subject_of(Log(repository, repository.resolve("main")), sha) == "Speed up the parser"
+    assert subject_of(Log(repository, read), sha) is None
+    assert subject_of(Log(repository, read), "0" * 40) is None
     for forged in ("main", "--all", "v1.1", sha[:12], f"{sha}\n"):
-        assert subject_of(repository, repository.resolve("main"), forged) is None
+        assert subject_of(Log(repository, repository.resolve("main")), forged) is None
         with pytest.raises(ValueError, match="SHA"):
             Log(repository, forged)
 

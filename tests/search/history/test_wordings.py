@@ -177,7 +177,7 @@ def _span(repository: Repository, text: str) -> str | None:
     sha = repository.resolve("main")
     log = Log(repository, sha)
     own = own_names(repository, {entry.path: entry.blob for entry in repository.tree(sha)})
-    span = find_range(read_claims("Titles are lost", text), log, own, log.committed_at)
+    span = find_range(read_claims("Titles are lost", text), log, own)
     return span.words if isinstance(span, Range) else None
 
 
@@ -206,6 +206,6 @@ def test_versions_are_those_of_the_tags(tmp_path: Path, tags: tuple[str, ...], t
     repository = _tagged(tmp_path / "kettle", tags)
     good, bad = (repository.resolve(tag) for tag in tags)
     log = Log(repository, repository.resolve("main"))
-    span = find_range(read_claims("Titles are lost", text), log, frozenset({"kettle"}), log.committed_at)
+    span = find_range(read_claims("Titles are lost", text), log, frozenset({"kettle"}))
     assert isinstance(span, Range), span
     assert (span.start, span.end) == (good, bad)

@@ -60,7 +60,7 @@ def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
 
 def _range(inquiry: FinderInput, claims: Claims) -> Range | None:
     log = inquiry.log
-    span = find_range(claims, log, inquiry.code.names, log.committed_at)
+    span = find_range(claims, log, inquiry.code.names)
     return span if isinstance(span, Range) and span.start is not None else None
 
 

@@ -10,7 +10,7 @@ from nodes.search.facts.code import folder_of_copies, whole_word
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, inherited, names, names_of_code
 from nodes.search.facts.names.inherited import is_inherited
 from nodes.search.facts.types import Fact, declares_type
-from nodes.search.paths.suffixes import module_parts
+from nodes.search.paths.project import module_parts
 from nodes.search.sentences import say
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import hash_of
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
-from nodes.search.paths.whose import MANIFEST, package_of, simplified
+from nodes.search.paths.project import MANIFEST, package_of, simplified
 from nodes.search.sentences import say
 
 if TYPE_CHECKING:

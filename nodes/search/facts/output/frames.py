@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.search.facts.code import family, whole_word
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.languages.table import has_grammar, language_of
-from nodes.search.paths.suffixes import common_tail
-from nodes.search.paths.whose import is_library as is_library_path
-from nodes.search.paths.whose import simplified
-from nodes.search.ranking.features.naming import files_of_frame
+from nodes.search.paths.project import common_tail, simplified
+from nodes.search.paths.project import is_library as is_library_path
+from nodes.search.ranking.naming import files_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

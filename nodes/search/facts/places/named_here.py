@@ -18,7 +18,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
-from nodes.search.paths.whose import simplified
+from nodes.search.paths.project import simplified
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 

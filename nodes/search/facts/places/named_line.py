@@ -21,7 +21,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.unclaimed import is_logging
 from nodes.search.issue.located import find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
-from nodes.search.paths.suffixes import common_tail
+from nodes.search.paths.project import common_tail
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 

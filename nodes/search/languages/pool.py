@@ -16,18 +16,18 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from nodes.search.index.records import ColumnBuilder
-from nodes.search.languages.table import always_needs_parser, language_of
-from nodes.search.parsers.protocol import (
+from nodes.search.languages.protocol import (
+    FAULTS,
     PLAIN,
     Helper,
     Job,
     Task,
     Text,
-    is_fault_of_file,
     plain_text,
     text_without_parser,
     used,
 )
+from nodes.search.languages.table import always_needs_parser, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +83,9 @@ class Pool:
             for number, text in self._read():
                 self._left.pop(number)
                 self.complete &= text is not None
-                self.unparsed += text is not None and _is_unparsed(self._jobs[number], text)
+                if text and text.content and text.outline.language == PLAIN.language:
+                    # A NUL means that the file is not of that language.
+                    self.unparsed += language_of(self._jobs[number].path) is not None and b"\0" not in text.content
                 batch.append((self._jobs[number].key, text or _MISSING))
                 size += self._jobs[number].size
                 if size >= BATCH_BYTES or not self._left:
@@ -108,7 +110,11 @@ class Pool:
                 yield from self._collect()
         while self._left and not self.is_over:
             if not self._helpers:
-                self._start_for_rest()
+                # For files that this process could not read, and for those of a helper that began none.
+                left = [self._jobs[number] for number in self._left]
+                count = helpers_for(sum(job.size for job in left), 0) or 1
+                for part in range(count):
+                    self._start(left[part::count])
             time.sleep(PAUSE)
             yield from self._collect()
         self._stop()
@@ -135,13 +141,6 @@ class Pool:
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MAX_FAILURES
 
-    def _start_for_rest(self) -> None:
-        """Start helpers for files that this process could not read, and for those of a helper that began none."""
-        left = [self._jobs[number] for number in self._left]
-        count = helpers_for(sum(job.size for job in left), 0) or 1
-        for part in range(count):
-            self._start(left[part::count])
-
     def _collect(self) -> Iterator[tuple[int, Text | None]]:
         """Yield the texts since the last call, and replace helpers that ended at a file."""
         for helper in list(self._helpers):
@@ -161,7 +160,7 @@ class Pool:
             job = self._jobs[at.number]
             self._processor += used(at, job.size, code)
             # A helper may also be killed from outside. Only the second such end at the same file is the file's fault.
-            if is_fault_of_file(code) or at.number in self._suspects:
+            if code in FAULTS or at.number in self._suspects:
                 self._missed[language_of(job.path)] += 1
                 yield from self._read_without_parser([job] if at.number in self._left else [])
             else:
@@ -191,9 +190,3 @@ def helpers_for(need_parser: int, plain: int) -> int:
     # One core is left to this process if it has its share of easy batches to read.
     available -= plain * available >= total > 0
     return max(1 if need_parser else 0, min(available, total // WORTH_A_PROCESS))
-
-
-def _is_unparsed(job: Job, text: Text) -> bool:
-    if text.outline.language != PLAIN.language or not text.content or language_of(job.path) is None:
-        return False
-    return b"\0" not in text.content  # a NUL means that the file is not of that language

@@ -5,28 +5,18 @@ The call neighbourhood of the likeliest functions consists of their callees and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nodes.search.index import lookup
-from nodes.search.paths.suffixes import common_tail
-from nodes.search.ranking.features.past import change_together
-from nodes.search.ranking.features.table import best_of_file, divided_by_best, of_definitions
+from nodes.search.index import Index, lookup
+from nodes.search.index.columns import Flags, Floats, Ints
+from nodes.search.paths.project import PathIndex, common_tail
+from nodes.search.ranking.features import Features, best_of_file, divided_by_best, of_definitions
+from nodes.search.ranking.past import change_together
 from nodes.search.tokens import STOPWORDS, WORD, term_hash
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.index import Index
-    from nodes.search.paths.suffixes import PathIndex
-    from nodes.search.ranking.features.table import Features
-
-    Flags = npt.NDArray[np.bool_]
-    Floats = npt.NDArray[np.float64]
-    ReadChunks = Callable[[Sequence[int]], Mapping[int, str]]
+ReadChunks = Callable[[Sequence[int]], Mapping[int, str]]
 
 CHUNKS = 30
 """Number of chunks whose calls are followed."""
@@ -88,7 +78,10 @@ def callers(index: Index, shares: Mapping[int, float]) -> Floats:
 
 def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
     """Return for each text the definitions in ranked files that it names, weighted by how few share the name."""
-    words = {key: {word for word in WORD.findall(text) if _may_name(word)} for key, text in texts.items()}
+    words = {
+        key: {w for w in WORD.findall(text) if SHORTEST <= len(w) <= 64 and w.lower() not in STOPWORDS}
+        for key, text in texts.items()
+    }
     every = sorted({term_hash(word) for mentions in words.values() for word in mentions})
     place, exact = lookup(np.asarray(every, np.uint32), index.def_last)
     rows = np.flatnonzero(exact & ranked[index.def_file]) if len(index.def_last) else np.zeros(0, np.int64)
@@ -109,14 +102,7 @@ def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) 
 def add_context_features(
     features: Features, index: Index, first: tuple[Floats, Floats], read_chunks: ReadChunks
 ) -> None:
-    """Add the features that depend on a first ranking.
-
-    Args:
-        features: the features of each file and chunk alone; this function adds to them.
-        index: the commit's files.
-        first: the first score of every file, and of every chunk.
-        read_chunks: returns the text of chunks.
-    """
+    """Add the features that depend on a first score of every file, and of every chunk."""
     of_files, of_chunks = first
     files = likely(of_files, FILES)
     features.files["neighbour"] = neighbour_scores(index, index.names, files)
@@ -137,16 +123,17 @@ def neighbour_scores(index: Index, names: PathIndex, shares: Mapping[int, float]
     """Give each file the likelihood of the files that it imports or that import it."""
     found = np.zeros(len(index.paths))
     for number, share in shares.items():
+        imports = index.meta(number).imports
+        imported = {other for written in imports for other in resolve(names, index.paths[number], written)}
         # Sorted, because the sum of floats depends on their order.
-        for other in sorted(imported(index, names, number)):
-            if other != number:
-                found[other] += share
-                # Both directions, but this one among likely files only: the imports of all others are not read.
-                found[number] += shares.get(other, 0.0)
+        for other in sorted(imported - {number}):
+            found[other] += share
+            # Both directions, but this one among likely files only: the imports of all others are not read.
+            found[number] += shares.get(other, 0.0)
     return np.minimum(1.0, found)
 
 
-def siblings(scores: Floats, folder: npt.NDArray[np.int64]) -> Floats:
+def siblings(scores: Floats, folder: Ints) -> Floats:
     """Give each file the mean score of the others in its folder, 0 to 1 of the best score."""
     positive = np.maximum(0.0, scores)
     count = np.bincount(folder)[folder]
@@ -154,35 +141,21 @@ def siblings(scores: Floats, folder: npt.NDArray[np.int64]) -> Floats:
     return np.asarray(others / np.maximum(1, count - 1) / max(1e-9, float(positive.max(initial=0.0))))
 
 
-def imported(index: Index, names: PathIndex, number: int) -> set[int]:
-    """Return the files of the commit that a file imports."""
-    return {found for written in index.meta(number).imports for found in resolve(names, index.paths[number], written)}
-
-
 def resolve(names: PathIndex, path: str, written: str) -> Iterator[int]:
     """Yield the files that one import, relative or absolute, refers to."""
-    parts = [
-        part for part in written.replace("::", ".").replace("/", ".").split(".") if part not in {"", "crate", "self"}
-    ]
+    written_parts = written.replace("::", ".").replace("/", ".").split(".")
+    parts = [part for part in written_parts if part not in {"", "crate", "self"}]
     relative = written.startswith(".")
     folder = path.split("/")[:-1]
     if not parts:
         return
-    best = [
-        number
-        for number in names.by_module_tail.get(parts[-1], ())
-        if common_tail(parts, names.modules[number]) == len(parts)
-    ]
+    tails = names.by_module_tail.get(parts[-1], ())
+    best = [number for number in tails if common_tail(parts, names.modules[number]) == len(parts)]
     # The dots are not resolved. A file counts if it is at most two folders up, as with ``../../x``.
     if relative:
-        best = [
-            n for n in best if names.paths[n].split("/")[: max(0, len(folder) - 2)] == folder[: max(0, len(folder) - 2)]
-        ]
+        up = max(0, len(folder) - 2)
+        best = [number for number in best if names.paths[number].split("/")[:up] == folder[:up]]
     if 0 < len(best) <= 2:
         yield from best
     elif len(parts) > 1 and not relative:
         yield from (number for number, _ in names.of_module(".".join(parts)))
-
-
-def _may_name(word: str) -> bool:
-    return SHORTEST <= len(word) <= 64 and word.lower() not in STOPWORDS

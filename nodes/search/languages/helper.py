@@ -1,4 +1,4 @@
-"""A child process that parses its files one by one (``python -m nodes.search.parsers.helper``).
+"""A child process that parses its files one by one (``python -m nodes.search.languages.helper``).
 
 Each file is written alone, so that nothing is lost if a parser ends the process. A parser may need minutes for a small
 file, and nothing in this process can interrupt it. Therefore the kernel ends the process when a file has used its
@@ -12,29 +12,25 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_text
-from nodes.search.languages.syntax import outline
-from nodes.search.languages.table import language_of
-from nodes.search.parsers.protocol import (
+from nodes.search.languages.protocol import (
     PLAIN,
     TOO_MUCH_MEMORY,
     Task,
     Text,
     deadline,
-    frame_of_start,
-    frame_of_text,
     load_task,
+    packed,
     plain_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nodes.search.languages.syntax import outline
+from nodes.search.languages.table import language_of
 
 MEMORY = 1 << 30
 """Bytes of address space; the largest file that parses without errors needs a third of it."""
@@ -49,9 +45,8 @@ def work(task: Task, contents: Iterator[bytes | None], output: int) -> None:
         if os.getppid() != task.parent:
             return
         # Before the parser starts: after the kernel has ended the process, only this frame remains.
-        _write(output, frame_of_start(job.number, time.process_time()))
-        text = None if content is None else _text(task, job.path, content)
-        _write(output, frame_of_text(job.number, text))
+        _write(output, packed(job.number, time.process_time()))
+        _write(output, packed(job.number, None if content is None else _text(task, job.path, content)))
 
 
 def _text(task: Task, path: str, content: bytes) -> Text:

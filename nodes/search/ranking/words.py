@@ -7,30 +7,17 @@ inverse document frequencies of definitions count the definitions of the best fi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodes.search.index import lookup
-from nodes.search.index.columns import grouped
-from nodes.search.issue.query import FIELDS
-from nodes.search.ranking.features.table import best_of_file, divided_by_best, scaled
+from nodes.search.index import Index, Matches, lookup
+from nodes.search.index.columns import Array, Flags, Floats, Ints, grouped
+from nodes.search.issue.query import FIELDS, Parsed
+from nodes.search.ranking.features import Features, best_of_file, divided_by_best, scaled
 from nodes.search.tokens import hashes_of, term_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.index import Index, Matches
-    from nodes.search.issue.query import Parsed
-    from nodes.search.ranking.features.table import Features
-
-    Flags = npt.NDArray[np.bool_]
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.signedinteger]
 
 # Files differ more in length than functions, so their counts saturate later and their lengths are normalised more.
 K1_FILE, B_FILE = 2.0, 0.75
@@ -54,7 +41,7 @@ class Words:
     """One score per file, for the words of its path only."""
 
 
-def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> Words:
+def score_words(index: Index, parsed: Parsed, ranked: Flags) -> Words:
     """Score every file and chunk. The inverse document frequency counts only the files marked in ``ranked``."""
     hashes = sorted({term_hash(term) for field in parsed.terms.values() for term in field})
     place = {value: number for number, value in enumerate(hashes)}
@@ -86,30 +73,30 @@ def score_words(index: Index, parsed: Parsed, ranked: npt.NDArray[np.bool_]) -> 
     )
 
 
-def by_file(index: Index, matches: Matches, terms: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+def by_file(index: Index, matches: Matches, terms: int) -> tuple[Ints, Ints, Floats]:
     """Sum the matches per file and term. Return the file, the term and the count of each sum."""
     keys = index.chunk_file[matches.chunk].astype(np.int64) * max(1, terms) + matches.term
     distinct, inverse = grouped(keys)
     return distinct // max(1, terms), distinct % max(1, terms), added(inverse, matches.counts, len(distinct))
 
 
-def added(rows: npt.NDArray[np.signedinteger], values: npt.NDArray[np.int32] | Floats, size: int) -> Floats:
+def added(rows: Ints, values: Array, size: int) -> Floats:
     """Sum the values per row."""
     return np.bincount(rows, values, size).astype(np.float64)
 
 
-def rarity(files_with: npt.NDArray[np.int64], files: int) -> Floats:
+def rarity(files_with: Ints, files: int) -> Floats:
     """Return the inverse document frequency, never negative."""
     return np.asarray(np.log(1 + (files - np.minimum(files_with, files) + 0.5) / (files_with + 0.5)))
 
 
-def relative(lengths: npt.NDArray[np.integer[Any]] | Floats) -> Floats:
+def relative(lengths: Array) -> Floats:
     """Return lengths as multiples of the mean of the non-zero ones."""
     some = lengths[lengths > 0]
     return np.asarray(lengths / (some.mean() if len(some) else 1.0))
 
 
-def saturate(count: npt.NDArray[np.integer[Any]] | Floats, length: Floats, k1: float, b: float) -> Floats:
+def saturate(count: Array, length: Floats, k1: float, b: float) -> Floats:
     """Return term weights that grow less with each occurrence and shrink with the length of the text (BM25's k1, b)."""
     return np.asarray(count * (k1 + 1) / (count + k1 * (1 - b + b * length)))
 
@@ -141,7 +128,7 @@ class Candidates:
     definitions: Ints
     names: tuple[str, ...]
     """Dotted names."""
-    contains: npt.NDArray[np.bool_]
+    contains: Flags
     """Whether the definition is a class or another container."""
 
     @classmethod

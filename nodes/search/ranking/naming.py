@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from nodes.search.index import lookup
-from nodes.search.index.columns import grouped
-from nodes.search.issue.query import FIELDS
-from nodes.search.paths.suffixes import PACKAGE_FILES, SEPARATORS, PathIndex, common_tail, module_parts
-from nodes.search.paths.whose import is_of_package
-from nodes.search.ranking.features.table import best_of_file, of_definitions, set_at_least
+from nodes.search.index import Index, lookup
+from nodes.search.index.columns import Array, Flags, Floats, grouped
+from nodes.search.issue.query import FIELDS, Parsed
+from nodes.search.paths.project import PACKAGE_FILES, SEPARATORS, PathIndex, common_tail, is_of_package, module_parts
+from nodes.search.ranking.features import Features, best_of_file, of_definitions, set_at_least
 from nodes.search.tokens import STOPWORDS, WORD, term_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from nodes.search.index import Index
-    from nodes.search.issue.query import Parsed
-    from nodes.search.ranking.features.table import Features
-    from nodes.search.types import Frame
-
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
-
+from nodes.search.types import Frame
 
 ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a message quoted in full
 COMMON = 12  # definitions of the same name; if there are more, the name identifies none
@@ -114,9 +100,7 @@ def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: 
     features.files["symbol_title"] = best_of_file(len(index.paths), index.def_file, scores)
 
 
-def definitions_named(
-    names: npt.NDArray[np.uint32], hashes: list[int], index: Index, ranked: Flags
-) -> tuple[list[int], list[int]]:
+def definitions_named(names: Array, hashes: list[int], index: Index, ranked: Flags) -> tuple[list[int], list[int]]:
     """Return (definition, hash) for the definitions in ranked files whose name has one of the hashes."""
     place, exact = lookup(np.asarray(hashes, np.uint32), names)
     rows = np.flatnonzero(exact & (ranked & index.compared)[index.def_file])

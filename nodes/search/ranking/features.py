@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.paths.suffixes import PACKAGE_FILES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy.typing as npt
-
-    from nodes.search.index import Index
-    from nodes.search.issue.query import Parsed
-    from nodes.search.paths.suffixes import PathIndex
-
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+from nodes.search.index import Index
+from nodes.search.index.columns import Flags, Floats, Ints
+from nodes.search.issue.query import Parsed
+from nodes.search.paths.project import PACKAGE_FILES, PathIndex
 
 ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
 TAGGED = r"^\W{0,3}(%s)\W{0,3}[:\]]"  # "docs: …", "[Docs] …"
@@ -104,7 +95,7 @@ def set_at_least(scores: Floats, number: int, value: float) -> None:
     scores[number] = max(float(scores[number]), value)
 
 
-def best_of_file(files: int, owner: npt.NDArray[np.signedinteger], scores: Floats) -> Floats:
+def best_of_file(files: int, owner: Ints, scores: Floats) -> Floats:
     """Give each of ``files`` files the best score of its parts, whose file numbers are ``owner``; at least 0."""
     best = np.zeros(files)
     np.maximum.at(best, owner, scores)

@@ -11,16 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from zlib import crc32
 
 from nodes.search.git.objects import is_text
 from nodes.search.languages.table import outline_without_parser
 from nodes.search.types import Definition, Outline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STALL = 180.0
 """Seconds of wall time without progress after which a helper is killed, far beyond the deadline of any file."""
@@ -28,7 +26,7 @@ PLAIN = Outline("text")
 """The outline of a file that is only searched by its words."""
 TOO_MUCH_MEMORY = 3
 """Exit code after an allocation of Python failed; if a parser's allocation fails, the process ends with SIGABRT."""
-_FAULTS = frozenset(
+FAULTS = frozenset(
     (-signal.SIGPROF, -signal.SIGXCPU, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, TOO_MUCH_MEMORY)
 )
 """Exit codes for which the current file is at fault; all others may have another cause."""
@@ -64,11 +62,11 @@ class Helper:
         self._frames = Output(self._output.fileno())
         self._since = time.monotonic()
         with tempfile.TemporaryFile() as order:
-            order.write(task.dump())
+            order.write(json.dumps(task).encode())
             order.seek(0)
             self._process = subprocess.Popen(
                 # -P keeps the current directory off sys.path: it may belong to anyone
-                [sys.executable, "-P", "-m", "nodes.search.parsers.helper"],
+                [sys.executable, "-P", "-m", "nodes.search.languages.helper"],
                 stdin=order,
                 stdout=self._output,
                 # A parser that aborts may print its assertion; the exit code is sufficient.
@@ -102,19 +100,8 @@ class Helper:
         self._output.close()
 
 
-def is_fault_of_file(code: int) -> bool:
-    """Return whether an exit code means that the current file ended the process."""
-    return code in _FAULTS
-
-
 def used(at: FilePosition, size: int, code: int) -> float:
-    """Return the seconds of processor time that a helper used until it ended.
-
-    Args:
-        at: the file at which it ended.
-        size: bytes of that file.
-        code: the exit code.
-    """
+    """Return the seconds of processor time that a helper used until it ended, at a file of ``size`` bytes."""
     # SIGPROF comes from the file's timer, so the file has used its whole deadline.
     return at.processor + (deadline(size) if code == -signal.SIGPROF else 0.0)
 
@@ -149,13 +136,9 @@ class Task(NamedTuple):
     gave_up: list[str]
     """Languages that missed too many deadlines: their files stay plain text."""
 
-    def dump(self) -> bytes:
-        """Return JSON for ``load_task``."""
-        return json.dumps(self).encode()
-
 
 def load_task(stream: IO[str]) -> Task:
-    """Parse a task."""
+    """Parse the JSON of a task."""
     directory, jobs, *rest = json.load(stream)
     return Task(directory, [Job(*fields) for fields in jobs], *rest)
 
@@ -182,18 +165,16 @@ def deadline(size: int) -> float:
     return 0.5 + size * 1.5e-6
 
 
-def frame_of_start(number: int, processor: float) -> bytes:
-    """Return the frame that says at which file a helper is, and how many seconds of processor time it used before."""
-    return _packed((number, processor))
-
-
-def frame_of_text(number: int, text: Text | None) -> bytes:
-    """Return the frame with the text of a file; None if its blob is missing."""
-    if text is None:
-        return _packed((number, None))
-    outline = text.outline
-    definitions = [(item.name, item.kind, item.start_line, item.end_line) for item in outline.definitions]
-    return _packed((number, (text.content, outline.language, definitions, outline.imports, outline.strings)))
+def packed(number: int, value: float | Text | None) -> bytes:
+    """Return a frame about a file: the seconds of processor time used before it, its text, or None if it is missing."""
+    body: Any = value
+    if isinstance(value, Text):
+        outline = value.outline
+        definitions = [(item.name, item.kind, item.start_line, item.end_line) for item in outline.definitions]
+        body = (value.content, outline.language, definitions, outline.imports, outline.strings)
+    # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
+    frame = marshal.dumps((number, body))
+    return _HEAD.pack(crc32(frame), len(frame)) + frame
 
 
 class Output:
@@ -204,18 +185,16 @@ class Output:
         self._read = 0
 
     def new(self) -> Iterator[tuple[int, float | Text | None]]:
-        """Yield the frames written since the last call; an incomplete frame follows in a later call, or never.
-
-        A frame has the number of a file, and what ``frame_of_start`` or ``frame_of_text`` took.
-        """
-        while bodies := self._bodies(os.pread(self._descriptor, self._read_size(), self._read)):
+        """Yield what ``packed`` took of the frames since the last call; an incomplete one follows later, or never."""
+        while True:
+            head = os.pread(self._descriptor, _HEAD.size, self._read)
+            size = max(_AT_ONCE, _HEAD.size + _HEAD.unpack(head)[1]) if len(head) == _HEAD.size else 0
+            bodies = self._bodies(os.pread(self._descriptor, size, self._read))
+            if not bodies:
+                return
             for body in bodies:
                 number, value = marshal.loads(body)  # noqa: S302 - our own child process wrote it
                 yield number, _text(*value) if isinstance(value, tuple) else value
-
-    def _read_size(self) -> int:
-        head = os.pread(self._descriptor, _HEAD.size, self._read)
-        return max(_AT_ONCE, _HEAD.size + _HEAD.unpack(head)[1]) if len(head) == _HEAD.size else 0
 
     def _bodies(self, block: bytes) -> list[memoryview]:
         bodies: list[memoryview] = []
@@ -230,12 +209,6 @@ class Output:
             bodies.append(body)
         self._read += at
         return bodies
-
-
-def _packed(value: tuple[int, Any]) -> bytes:
-    # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
-    body = marshal.dumps(value)
-    return _HEAD.pack(crc32(body), len(body)) + body
 
 
 def _text(content: bytes, language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Text:

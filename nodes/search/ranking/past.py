@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
-from nodes.search.index import lookup
-from nodes.search.index.columns import grouped
-from nodes.search.issue.query import FIELDS
-from nodes.search.ranking.features.table import divided_by_best
-from nodes.search.ranking.features.words import added, rarity, relative, saturate
+from nodes.search.index import Index, lookup
+from nodes.search.index.columns import Flags, Floats, Ints, grouped
+from nodes.search.index.postings import Changes
+from nodes.search.issue.query import FIELDS, Parsed
+from nodes.search.ranking.features import Features, divided_by_best
+from nodes.search.ranking.words import added, rarity, relative, saturate
 from nodes.search.tokens import term_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from nodes.search.index.postings import Changes
-    from nodes.search.issue.query import Parsed
-
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 MAX_FILES = 30  # files; a commit that changes more is not evidence for any of them
 SIMILAR = 60  # number of the most similar commits that count
@@ -33,12 +23,18 @@ SMOOTHING = 3.0  # added to a file's number of changes, so that few changes toge
 K1, B = 1.2, 0.4
 
 
-def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, Floats]:
-    """Score files by the similarity of the text with the messages of commits that changed them.
+def add_past(features: Features, index: Index, parsed: Parsed) -> None:
+    """Add features of earlier commits: similar changes, frequent fixes and folders with recent work."""
+    past, size = index.changes, len(index.paths)
+    features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
+    features.files["told"] = score_by_messages(past, parsed, size)
+    tests, source = (np.array([mine == role for mine in index.roles], bool) for role in ("test", "source"))
+    features.files["fixed"] = fixed_often(past, tests, source)
+    features.files["busy_folder"] = recent_folder_changes(past, index.names.folder)
 
-    Returns:
-        For each file the weight of its best commit, and the sum over all commits; both 0 to 1.
-    """
+
+def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, Floats]:
+    """Return for each file the similarity of its best commit's message with the text, and the sum of all; 0 to 1."""
     best, total = np.zeros(size), np.zeros(size)
     scores = _message_scores(past, parsed)
     # Rounding prevents scores that differ by a rounding error from changing places between machines.
@@ -57,27 +53,25 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
 
 def _message_scores(past: Changes, parsed: Parsed) -> Floats:
     """Return the BM25 score of each commit's message for the text's terms."""
-    weight = _weights(parsed)
-    place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
-    term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
-    worth = np.array(list(weight.values())) * rarity(np.bincount(term, minlength=len(weight)), len(past))
+    weight, term, commit, times = _matching(past, parsed)
+    worth = weight * rarity(np.bincount(term, minlength=len(weight)), len(past))
     return added(commit, worth[term] * saturate(times, relative(past.words + 1)[commit], K1, B), len(past))
 
 
-def _weights(parsed: Parsed) -> dict[int, float]:
+def _matching(past: Changes, parsed: Parsed) -> tuple[Floats, Ints, Ints, Ints]:
+    """Return the weights of the text's terms; the term, the commit and the count of each match with a message."""
     weight: dict[int, float] = {}
     for field in FIELDS:
         for term, by in parsed.terms[field].items():
             key = term_hash(term)
             weight[key] = weight.get(key, 0.0) + by
-    return weight
+    place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
+    return np.array(list(weight.values())), place[exact], past.term_commit[exact], past.term_count[exact]
 
 
 def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
     """Score files by BM25 of the text over all messages of the commits that changed them; 0 to 1."""
-    weight = _weights(parsed)
-    place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
-    term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    weight, term, commit, times = _matching(past, parsed)
     share = np.where(past.width <= MAX_FILES, 1 / np.sqrt(np.maximum(1, past.width)), 0.0)
     row, file = _files_of(past, commit)
     keys, cell = grouped(file.astype(np.int64) * max(1, len(weight)) + term[row])
@@ -85,12 +79,12 @@ def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
     of_file, of_term = keys // max(1, len(weight)), keys % max(1, len(weight))
     length = np.bincount(past.file, (share * past.words)[past.file_commit], size)
     spread = np.bincount(of_term[count > 0], minlength=len(weight))
-    worth = np.array(list(weight.values())) * rarity(spread, max(1, int(np.count_nonzero(length))))
+    worth = weight * rarity(spread, max(1, int(np.count_nonzero(length))))
     found = added(of_file, worth[of_term] * saturate(count, relative(length)[of_file], K1, B), size)
     return divided_by_best(found)
 
 
-def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _files_of(past: Changes, commits: Ints) -> tuple[Ints, Ints]:
     """Return a row per file of each given commit: the position in ``commits``, and the file."""
     # Stable, so that files of one commit stay in their order, and sums of floats with them.
     order = np.argsort(past.file_commit, kind="stable")
@@ -103,11 +97,6 @@ def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArra
 
 def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
     """Return how often each source file changed with a test, as fixes do, with recent changes weighing more.
-
-    Args:
-        past: the commits.
-        tests: whether a file is a test.
-        source: whether a file is source.
 
     Returns:
         The logarithm of each file's rate relative to the mean, about -1 to 1.
@@ -122,13 +111,8 @@ def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
     return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
 
 
-def recent_folder_changes(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
-    """Return how much was changed recently in each file's folder, 0 to 1.
-
-    Args:
-        past: the commits.
-        folder: the number of each file's folder.
-    """
+def recent_folder_changes(past: Changes, folder: Ints) -> Floats:
+    """Return how much was changed recently in each file's folder, given by its number; 0 to 1."""
     narrow = past.width[past.file_commit] <= MAX_FILES
     file, age = past.file[narrow], past.file_commit[narrow]
     recent = np.bincount(folder[file], 0.5 ** (age / HALF_LIFE), int(folder.max(initial=0)) + 1)[folder]
