@@ -1,19 +1,23 @@
-"""Read the logs that are attached to an issue, and put what they say about a failure where their link is."""
+"""Fetch the logs that are attached to an issue, and put what they say about a failure where their link is."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+import ipaddress
 import re
+import socket
 import ssl
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+import httpx
 
 from bot.report.sanitise import code
-from bot.runs import attachments
 from bot.settings.operator import LogsConfig
 from nodes.context import AttachedText
 from nodes.search.issue.normal.evidence import fence_after
@@ -38,8 +42,29 @@ _FAILURE = re.compile(
 )
 _ENTRIES, _MEMBERS, _MAX_TEXT, _RATIO = 1_000, 5, 8_000_000, 100
 """Of an archive: entries, texts that are read, bytes of a text, and how many times its size a text may be."""
-LIMITS = attachments.AttachmentLimits(number=3, max_bytes=2_000_000, seconds=10.0)
+_HOPS = 3
+"""Requests for one attachment: its address and its redirects."""
 _ODD = re.compile(r"[^\w.+@ -]")
+Resolve = Callable[[str], Awaitable[tuple[str, int]]]
+"""Returns an address and a port of a host; raises OSError if the host is unknown."""
+
+
+class AttachmentLimits(NamedTuple):
+    """Limits on the attachments of an issue."""
+
+    number: int = 3
+    """The first ones of an issue and its answers."""
+    max_bytes: int = 2_000_000
+    """Of one attachment, packed if it is an archive."""
+    seconds: float = 10.0
+    """For one attachment, redirects included."""
+
+
+LIMITS = AttachmentLimits()
+
+
+class RefusedAttachment(Exception):  # noqa: N818  an expected outcome; the message is for people
+    """The attachment is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +78,15 @@ class ReadIssueText:
 
 
 class LogReader:
-    """Reads attached logs; without an attachment it sends no request."""
+    """Reads attached logs over https, each from one of the allowed hosts; without one it sends no request."""
 
     def __init__(
         self,
         config: LogsConfig,
         server_url: str,
         *,
-        limits: attachments.AttachmentLimits = LIMITS,
-        resolve: attachments.Resolve | None = None,
+        limits: AttachmentLimits = LIMITS,
+        resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """Read within limits.
@@ -76,19 +101,10 @@ class LogReader:
         """
         self._config = config
         self._server = (urlsplit(server_url).hostname or "github.com").lower()
-
-        async def found(host: str) -> attachments.Resolved:
-            own = host == self._server and host != "github.com"
-            return await (attachments.resolve_any if own else attachments.resolve_public)(host)
-
-        self._fetcher = attachments.Fetcher(
-            hosts=frozenset((self._server, *LOG_HOSTS)),
-            pages=self._server,
-            attachments=_PATH,
-            limits=limits,
-            resolve=resolve or found,
-            tls=tls,
-        )
+        self._hosts = (self._server, *LOG_HOSTS)
+        self._limits = limits
+        self._tls = tls
+        self.resolve = resolve or self._resolve
 
     async def read(self, body: str, *, allowed: bool = True) -> ReadIssueText:
         """Return the body with an excerpt of each attached log below its link. Nothing is raised.
@@ -98,19 +114,21 @@ class LogReader:
         links = self._links(body) if self._config.enabled and allowed else {}
         if not links:
             return ReadIssueText(body)
-        limits = self._fetcher.limits
+        most = self._limits.number
         read, notes = dict[str, AttachedText](), list[str]()
-        async with self._fetcher.client() as client:
-            for url in list(links)[: limits.number]:
+        # No proxy of the environment: the address that was checked is the one that is connected to.
+        tls = self._tls or ssl.create_default_context()  # httpx brings certificates of its own
+        async with httpx.AsyncClient(verify=tls, trust_env=False, follow_redirects=False) as client:
+            for url in list(links)[:most]:
                 name = _name(urlsplit(url).path)
                 try:
-                    content = await attachments.within(limits.seconds, self._fetcher.get(client, url))
+                    content = await self._fetched(client, url)
                     room = EXCERPT - sum(len(item.text) for item in read.values())
                     read[url] = await asyncio.to_thread(_texts, name, content, room)
-                except attachments.RefusedAttachment as refusal:
+                except RefusedAttachment as refusal:
                     notes.append(f"The attached {code(name)} was not read: {refusal}.")
-        if len(links) > limits.number:
-            notes.append(f"Only the first {limits.number} of {len(links)} attached files were read.")
+        if len(links) > most:
+            notes.append(f"Only the first {most} of {len(links)} attached files were read.")
         return ReadIssueText(_inserted(body, read, links), tuple(read.values()), tuple(notes))
 
     def _links(self, body: str) -> dict[str, int]:
@@ -124,6 +142,70 @@ class LogReader:
                 if host == self._server and _PATH.match(path) and path.lower().endswith((*_TEXT, _ARCHIVE)):
                     found.setdefault(url, number)
         return found
+
+    async def _fetched(self, client: httpx.AsyncClient, url: str) -> bytes:
+        """Return the content of an attachment, through at most two redirects.
+
+        Raises:
+            RefusedAttachment: it may not be fetched, is too large, or cannot be fetched in time.
+        """
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                for _ in range(_HOPS):
+                    host = self._allowed(url)
+                    address, port = await self.resolve(host)
+                    # Connected by address: a second lookup could give another one than was checked.
+                    target = httpx.URL(url).copy_with(host=address, port=port)
+                    headers = {"Host": host, "Accept": "*/*", "User-Agent": "tracehound", "Accept-Encoding": "identity"}
+                    sni = {"sni_hostname": host}
+                    async with client.stream(
+                        "GET", target, headers=headers, timeout=self._limits.seconds, extensions=sni
+                    ) as response:
+                        if not response.has_redirect_location:
+                            return await self._content(response)
+                        url = urljoin(url, response.headers["location"])
+        except TimeoutError as error:
+            raise RefusedAttachment("not received in time") from error
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            raise RefusedAttachment("not reachable") from error
+        raise RefusedAttachment("too many redirects")
+
+    def _allowed(self, url: str) -> str:
+        """Return the host of an address that may be requested."""
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        if parts.scheme != "https" or parts.username or parts.password or parts.port not in (None, 443):
+            raise RefusedAttachment("not a plain https address")
+        if host not in self._hosts:
+            raise RefusedAttachment("the host is not allowed")
+        # GitHub's host has pages besides attachments.
+        if host == self._server and not _PATH.match(parts.path):
+            raise RefusedAttachment("not an attachment")
+        return host
+
+    async def _resolve(self, host: str) -> tuple[str, int]:
+        """Return a public address of a host, or any of the server that the operator named.
+
+        Raises:
+            RefusedAttachment: the host has a private address, also if it has public ones too.
+        """
+        infos = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
+        found = [str(info[4][0]) for info in infos]
+        own = host == self._server and host != "github.com"
+        if not found or not (own or all(ipaddress.ip_address(address).is_global for address in found)):
+            raise RefusedAttachment("the host has a private address")
+        return found[0], 443
+
+    async def _content(self, response: httpx.Response) -> bytes:
+        if response.status_code != 200:
+            raise RefusedAttachment(f"HTTP {response.status_code}")
+        content = bytearray()
+        # Raw: a bomb would be expanded before it is measured.
+        async for chunk in response.aiter_raw():
+            content += chunk
+            if len(content) > self._limits.max_bytes:
+                raise RefusedAttachment("too large")
+        return bytes(content)
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -161,7 +243,7 @@ def _texts(name: str, content: bytes, room: int) -> AttachedText:
         parts.append(excerpt(text, room - sum(map(len, parts))))
     whole = "\n".join(filter(None, parts))
     if not whole:
-        raise attachments.RefusedAttachment("nothing in it tells of a failure, or there is no room left")
+        raise RefusedAttachment("nothing in it tells of a failure, or there is no room left")
     return AttachedText(name, whole)
 
 
@@ -170,31 +252,31 @@ def _members(content: bytes) -> Iterator[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if len(archive.infolist()) > _ENTRIES:
-                raise attachments.RefusedAttachment("too many files in it")
+                raise RefusedAttachment("too many files in it")
             named = [item for item in archive.infolist() if item.filename.lower().endswith(_TEXT)]
             for member in named[:_MEMBERS]:
                 yield _decoded(_member(archive, member))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise attachments.RefusedAttachment("not a readable archive") from error
+        raise RefusedAttachment("not a readable archive") from error
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return a file of an archive, unless it expands too far; the sizes that the archive states are not trusted."""
     # Python expands the other methods without a limit.
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise attachments.RefusedAttachment("packed with an unusual method")
+        raise RefusedAttachment("packed with an unusual method")
     most = min(_MAX_TEXT, max(member.compress_size, 1_000) * _RATIO)
     with archive.open(member) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise attachments.RefusedAttachment("a file in it is too large when unpacked")
+        raise RefusedAttachment("a file in it is too large when unpacked")
     return content
 
 
 def _decoded(content: bytes) -> str:
     utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     if not utf16 and b"\0" in content:
-        raise attachments.RefusedAttachment("not a text")
+        raise RefusedAttachment("not a text")
     return content.decode("utf-16" if utf16 else "utf-8-sig", "replace").replace("\r\n", "\n").replace("\0", "")
 
 

@@ -17,7 +17,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bot.runs.attachments import Resolved
 from bot.runs.logs import LOG_HOSTS
 
 
@@ -31,8 +30,8 @@ class Site:
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     delay: float = 0.0
 
-    async def here(self, _host: str) -> Resolved:
-        return Resolved("127.0.0.1", self.port)
+    async def here(self, _host: str) -> tuple[str, int]:
+        return "127.0.0.1", self.port
 
 
 @pytest.fixture(scope="session")

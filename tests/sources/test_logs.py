@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.runs.attachments import RefusedAttachment, resolve_public
-from bot.runs.logs import EXCERPT, LIMITS, LOG_HOSTS, LogReader, excerpt
+from bot.runs.logs import EXCERPT, LIMITS, LOG_HOSTS, LogReader, RefusedAttachment, excerpt
 from bot.settings.operator import LogsConfig
 from tests.graph.rules_run import run_by_rules
 from tests.limits.test_admission import staged
@@ -163,7 +162,7 @@ async def test_other_addresses_are_not_requested(site: Site, body: str) -> None:
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "10.1.2.3", "169.254.169.254", "0.0.0.0"])
 async def test_a_host_with_a_private_address_is_refused(host: str) -> None:
     with pytest.raises(RefusedAttachment, match="private address"):
-        await resolve_public(host)
+        await LogReader(LogsConfig(), "https://github.com").resolve(host)
 
 
 async def test_a_certificate_of_another_host_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,9 +175,9 @@ async def test_a_certificate_of_another_host_is_refused(site: Site, monkeypatch:
 
 async def test_private_addresses_are_refused_except_that_of_the_operators_own_server() -> None:
     with pytest.raises(RefusedAttachment, match="private"):
-        await LogReader(LogsConfig(), "https://github.com")._fetcher.resolve("localhost")
-    own = await LogReader(LogsConfig(), "https://localhost")._fetcher.resolve("localhost")
-    assert own.port == 443
+        await LogReader(LogsConfig(), "https://github.com").resolve("localhost")
+    _, port = await LogReader(LogsConfig(), "https://localhost").resolve("localhost")
+    assert port == 443
 
 
 async def test_settings_turn_it_off_and_bound_it(site: Site) -> None:
