@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -161,23 +160,6 @@ class GitHub:
         return found
 
 
-class _FixedToken(Tokens):
-    """The same token for every request; GitHub refuses what it does not permit."""
-
-    def __init__(self, session: Session, token: str) -> None:
-        super().__init__(session)
-        self._token = token
-
-    async def get(
-        self,
-        installation: int,  # noqa: ARG002  of the parent's signature
-        repositories: Sequence[int | str],  # noqa: ARG002
-        permissions: Mapping[str, str],  # noqa: ARG002
-    ) -> str:
-        """Return the given token."""
-        return self._token
-
-
 class TokenGitHub(GitHub):
     """Reads and writes as the owner of the token."""
 
@@ -187,7 +169,7 @@ class TokenGitHub(GitHub):
         """Open a session; without ``writes`` every write is refused."""
         writes = writes or NoWrites()
         super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
-        self.tokens = _FixedToken(self._session, token)
+        self.tokens = Tokens(self._session, fixed=token)
         self._token = token
 
     async def check_key(self) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +17,6 @@ from bot.ports import RepositoryRef
 
 MAX_RESPONSES, MAX_BYTES, LARGEST = 2_000, 4_000_000, 131_072
 """Number of responses, bytes of all, and bytes of one; a larger one is never cached."""
-_ABSENT, _ABSENCES = 300.0, 1_000
-"""Seconds for which a 404 is cached, and how many of them."""
 _PAGE, _PAGES = 100, 30
 """Items per page, which is GitHub's maximum, and pages per list."""
 _NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "contents"), ("/commits", "contents"))
@@ -31,11 +28,9 @@ class ResponseCache:
     The cache is in memory: a table would contain private text and cost a write for each read.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
         self._size = 0
-        self._absent: OrderedDict[Hashable, float] = OrderedDict()
 
     def etag(self, key: Hashable) -> str:
         """Return the ETag of the cached response; empty if there is none."""
@@ -62,17 +57,6 @@ class ResponseCache:
         while len(self._answers) > MAX_RESPONSES or self._size > MAX_BYTES:
             _, oldest = self._answers.popitem(last=False)
             self._size -= len(oldest.content)
-
-    def is_absent(self, key: Hashable) -> bool:
-        """Return whether GitHub recently answered 404, which has no ETag and counts against the rate limit."""
-        return self._absent.get(key, 0.0) > self._clock()
-
-    def note_absent(self, key: Hashable) -> None:
-        """Cache that GitHub answered 404."""
-        self._absent[key] = self._clock() + _ABSENT
-        self._absent.move_to_end(key)
-        while len(self._absent) > _ABSENCES:
-            self._absent.popitem(last=False)
 
 
 class Channel:
@@ -154,14 +138,6 @@ class Channel:
         return await self._tokens.get(
             self._repository.installation_id, repositories or (self._repository.id,), permissions
         )
-
-    def is_absent(self, path: str) -> bool:
-        """Return whether a path was missing a short while ago."""
-        return self._cache.is_absent((self._installation, path))
-
-    def note_absent(self, path: str) -> None:
-        """Cache that a path is missing."""
-        self._cache.note_absent((self._installation, path))
 
     async def _send_cached(
         self,

@@ -226,16 +226,10 @@ class RepositoryClient:
             UnreadableFileError: It exists and cannot be read as text.
         """
         file_path = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
-        # Only here is a 404 cached: `enabled: false` in the repository's own file must apply at once.
-        if self._channel.is_absent(file_path):
-            return None
         try:
-            items = await self._file(file_path, (".github",))
+            return await self._file(file_path, (".github",))
         except RefusedError:  # the installation has no access to such a repository
             return None
-        if items is None:
-            self._channel.note_absent(file_path)
-        return items
 
     async def tip(self) -> str | None:
         """Return the newest commit of the default branch; None if GitHub does not return it."""

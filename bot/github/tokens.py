@@ -37,8 +37,10 @@ class Tokens:
     The cache is our own, because a revoked token stays in githubkit's.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, fixed: str | None = None) -> None:
+        """Cache the tokens of a session's App; a ``fixed`` one, for which GitHub refuses what it does not permit."""
         self._session = session
+        self._fixed = fixed
         self._cache: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
         self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
         self._refused: dict[_Key, tuple[errors.RefusedError, float]] = {}
@@ -50,6 +52,8 @@ class Tokens:
             SuspendedError: The installation is suspended or gone.
             RefusedError: The installation has no access to a repository, or lacks a permission.
         """
+        if self._fixed is not None:
+            return self._fixed
         # Permissions are part of the key, so that a token is never used for more than it was requested for.
         key = (installation, tuple(repositories), tuple(sorted(permissions.items())))
         # One request per key at a time: tasks that wait for the lock find the token of the first one. The dict drops a

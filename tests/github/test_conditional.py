@@ -72,13 +72,6 @@ async def test_a_failed_response_replaces_no_stored_one(server, client) -> None:
     assert len(server.free) == 1
 
 
-async def test_an_organisations_absent_file_is_requested_seldom(server, client) -> None:
-    server.world.repository("octo/.github")
-    for _ in range(3):
-        assert await client.organisation_file(CONFIG) is None
-    assert len(server.asked("GET", "/.github/contents/")) == 1
-
-
 def test_the_cache_of_responses_is_bounded() -> None:
     known = ResponseCache()
     for number in range(MAX_RESPONSES + 10):
@@ -90,12 +83,3 @@ def test_the_cache_of_responses_is_bounded() -> None:
         known.put(f"{number}", Answer(200, {}, etag="e", content=b" " * LARGEST))
     assert sum(bool(known.etag(f"{number}")) for number in range(100)) == MAX_BYTES // LARGEST
     known.put("1", Answer(200, {}, etag="", content=b"{}"))
-
-
-def test_an_absence_is_cached_for_a_while() -> None:
-    now = [0.0]
-    known = ResponseCache(lambda: now[0])
-    known.note_absent("a")
-    assert known.is_absent("a")
-    now[0] = 301.0
-    assert not known.is_absent("a")
