@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Required, TypedDict, Unpack
 
 from bot.observability.tracing_switch import langsmith_is_on
@@ -27,7 +26,7 @@ from nodes.brains.screening import brain_of
 from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
-from nodes.state import Answer, BugTriageState, HumanExchange, Waiting
+from nodes.state import Answer, HumanExchange, Waiting
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 Ask = Callable[[HumanExchange], Awaitable[Answer]]
@@ -65,12 +64,21 @@ async def triage(
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     rules = RulesBrain()
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
-    async with _open_run(settings, key) as run, open_brain(settings) as brain, _outside(settings, operator) as outside:
+
+    async def ask_person(waiting: Waiting) -> Answer:
+        return await ask(waiting.exchange)
+
+    async with (
+        _open_run(settings, key) as (number, store, saver),
+        open_brain(settings) as brain,
+        _outside(settings, operator) as outside,
+    ):
+        thread = f"{key}:{number}"
         given = Context(
             title=title,
             body=text.body,
             code=code,
-            evidence=run.store.evidence(run.thread_id),
+            evidence=store.evidence(thread),
             brain=brain or rules,
             rules=rules,
             signals=NoSignals(),
@@ -79,9 +87,14 @@ async def triage(
             **parts,
         )
         context = configured(given, RepositoryConfig(language=language, answer_questions=True))
+        start = initial_state(title, text.body, repository="", sha=code.sha, outside=outside, notes=text.notes)
         with _tracing(settings):
-            state = await _run_to_completion(run, context, ask, text.notes)
-        return await _conclude(run, context, state, settings)
+            state = (await advance(build_graph(saver), context, thread, start, ask_person)).state
+        # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
+        await store.finish_run(key, number)
+        result = build_result(state, language=context.language)
+        gathered = result.numbered(await context.evidence.get(state.evidence))
+        return Account(number, code.sha, context.brain.name, settings_hash(settings), result, gathered)
 
 
 def _tracing(settings: Settings) -> AbstractContextManager[object]:
@@ -93,48 +106,13 @@ def _tracing(settings: Settings) -> AbstractContextManager[object]:
     return tracing(settings)
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenRun:
-    """A run that was begun or is resumed, and where it is stored."""
-
-    number: int
-    key: str
-    store: SqliteStore
-    saver: SqliteCheckpoints
-
-    @property
-    def thread_id(self) -> str:
-        """Return the name of the run's checkpoints and evidence."""
-        return f"{self.key}:{self.number}"
-
-
 @asynccontextmanager
-async def _open_run(settings: Settings, key: str) -> AsyncIterator[_OpenRun]:
-    """Open the stores of the data directory, and in them the unfinished run of a key or a new one."""
+async def _open_run(settings: Settings, key: str) -> AsyncIterator[tuple[int, SqliteStore, SqliteCheckpoints]]:
+    """Open the stores of the data directory, and in them the unfinished run of a key or a new one, by its number."""
     async with aclosing(SqliteStore(settings.triage_data_dir / "store.db")) as store:
         number = await store.open_run(key)
         async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
-            yield _OpenRun(number, key, store, SqliteCheckpoints(connection, serde=serializer()))
-
-
-async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask, notes: tuple[str, ...]) -> BugTriageState:
-    """Run the graph to its end, with each question put to the caller, and return the last state."""
-
-    async def ask_person(waiting: Waiting) -> Answer:
-        return await ask(waiting.exchange)
-
-    sha, outside = context.code.sha, context.outside
-    start = initial_state(context.title, context.body, repository="", sha=sha, outside=outside, notes=notes)
-    return (await advance(build_graph(run.saver), context, run.thread_id, start, ask_person)).state
-
-
-async def _conclude(run: _OpenRun, context: Context, state: BugTriageState, settings: Settings) -> Account:
-    """Mark a run as finished, and return its result with the evidence that it gathered."""
-    # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
-    await run.store.finish_run(run.key, run.number)
-    result = build_result(state, language=context.language)
-    gathered = result.numbered(await context.evidence.get(state.evidence))
-    return Account(run.number, context.code.sha, context.brain.name, settings_hash(settings), result, gathered)
+            yield number, store, SqliteCheckpoints(connection, serde=serializer())
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str, *, language: str) -> str:
