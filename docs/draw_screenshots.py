@@ -16,7 +16,7 @@ from demo.make_repository import make
 from playwright.async_api import Browser
 
 from bot.server.app import build_app
-from bot.server.first_start import FinishSetup, defaults_of
+from bot.server.first_start import defaults_of
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
@@ -51,9 +51,8 @@ Scene = Callable[[Path], AbstractAsyncContextManager[list[Shot]]]
 async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
     """Serve a server without an App."""
     settings = Settings(triage_public_url=PUBLIC, triage_data_dir=folder)
-    done = asyncio.Event()
     defaults = replace(defaults_of(settings), name="tracehound-octo")
-    setup = SetupPages(defaults, FinishSetup(settings, done), done=done)
+    setup = SetupPages(settings, defaults)
     async with serving(setup_app(setup)) as url:
         yield [
             Shot("landing", url, height=460),

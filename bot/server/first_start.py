@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import secrets
 import socket
 import webbrowser
 from dataclasses import replace
-from typing import Any
 
 import click
-from pydantic import SecretStr
-from starlette.requests import Request
-from starlette.responses import Response
 
 from bot.errors import UserError
 from bot.files import DirectoryLock
-from bot.github.registration import NewApp
 from bot.server.process import listening, serve_until
-from bot.server.registration import (
-    FILE,
-    RequestedApp,
-    api_of,
-    installation_address,
-    is_local,
-    read_registration,
-    store_registration,
-    suggested_name,
-)
-from bot.server.web.pages.setup import Pending, SetupPages, made, setup_app
-from bot.server.web.site import build_authenticator
+from bot.server.registration import FILE, RequestedApp, api_of, read_registration, suggested_name
+from bot.server.web.pages.setup import Pending, SetupPages, setup_app
 from bot.settings import Settings, load_settings
 
 logger = logging.getLogger(__name__)
@@ -44,24 +27,22 @@ def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
     """
     lock = DirectoryLock(settings.triage_data_dir)
     try:
-        done = asyncio.Event()
-        setup = setup_pages(settings, done)
+        setup = setup_pages(settings)
         _announce(settings, setup, listener)
         # uvicorn closes its socket when it stops; the caller's listener must survive to serve the App.
-        serve_until(setup_app(setup), listener.dup(), done)
-        return done.is_set()
+        serve_until(setup_app(setup), listener.dup(), setup.done)
+        return setup.done.is_set()
     finally:
         lock.release()
 
 
-def setup_pages(settings: Settings, done: asyncio.Event) -> SetupPages:
+def setup_pages(settings: Settings) -> SetupPages:
     """Return the setup pages; those of several servers continue each other's registration and store no secrets."""
-    defaults, finish, secret = defaults_of(settings), FinishSetup(settings, done), settings.triage_session_secret
+    defaults, secret = defaults_of(settings), settings.triage_session_secret
     if secret is None or settings.database_url is None:
-        return SetupPages(defaults, finish, done=done)
+        return SetupPages(settings, defaults)
     # The other servers and the workers would not see the file.
-    pending = Pending(secret.get_secret_value().encode())
-    return SetupPages(replace(defaults, keep=False), finish, pending, done)
+    return SetupPages(settings, replace(defaults, keep=False), pending=Pending(secret.get_secret_value().encode()))
 
 
 def defaults_of(settings: Settings, server_url: str | None = None) -> RequestedApp:
@@ -74,49 +55,6 @@ def defaults_of(settings: Settings, server_url: str | None = None) -> RequestedA
         name=suggested_name(),
         public_url=(settings.triage_public_url or "").rstrip("/"),
     )
-
-
-def values_of(app: NewApp, requested: RequestedApp, settings: Settings) -> dict[str, str]:
-    """Return the settings of a registered App, and a new operator token if none is set."""
-    values = {
-        "github_app_id": str(app.id),
-        "github_private_key": app.private_key,
-        "github_webhook_secret": app.webhook_secret,
-        "github_client_id": app.client_id,
-        "github_client_secret": app.client_secret,
-        "github_server_url": requested.server_url,
-        "github_api_url": requested.api_url,
-    }
-    if settings.triage_public_url is None and not is_local(requested.public_url):
-        values["triage_public_url"] = requested.public_url
-    if settings.triage_admin_token is None:
-        values["triage_admin_token"] = secrets.token_urlsafe(24)
-    return values
-
-
-class FinishSetup:
-    """Store the App's credentials and log its creator in, or show the secrets once."""
-
-    def __init__(self, settings: Settings, done: asyncio.Event) -> None:
-        self._settings = settings
-        self._done = done
-
-    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp) -> Response:
-        """Handle GitHub's redirect after it created the App."""
-        values = values_of(app, requested, self._settings)
-        if not requested.keep:
-            return made(request, app, requested, values=values)
-        response = made(request, app, requested, kept=store_registration(self._settings.triage_data_dir, values))
-        # The cookie has to fit the settings that the server reads when it starts with these values.
-        given: dict[str, Any] = {}
-        if "triage_public_url" in values:
-            given["triage_public_url"] = values["triage_public_url"]
-        if "triage_admin_token" in values:
-            given["triage_admin_token"] = SecretStr(values["triage_admin_token"])
-        settings = self._settings.model_copy(update=given)
-        build_authenticator(settings).log_in(request, response)
-        self._done.set()
-        return response
 
 
 def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) -> None:
@@ -166,38 +104,13 @@ def create_app(
         owner=owner,
         keep=keep,
     )
-    done = asyncio.Event()
-    finish = _FinishOnTerminal(settings, done)
+    setup = SetupPages(settings, requested, printed=[])
     with listening("127.0.0.1", 0) as listener:
-        setup = SetupPages(requested, finish, done=done)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/setup?token={setup.pending.token}"
         click.echo(f"Open {address}", err=True)
         if browse:
             webbrowser.open(address)
-        serve_until(setup_app(setup), listener.dup(), done)
-    if not done.is_set():
+        serve_until(setup_app(setup), listener.dup(), setup.done)
+    if not setup.done.is_set():
         raise UserError("stopped before an App was registered")
-    for line in finish.lines:
-        click.echo(line)
-
-
-class _FinishOnTerminal:
-    """Store the App's credentials or collect them for printing; the browser page points back to the terminal."""
-
-    def __init__(self, settings: Settings, done: asyncio.Event) -> None:
-        self._settings = settings
-        self._done = done
-        self.lines: list[str] = []
-        """Lines to print on the terminal."""
-
-    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp) -> Response:
-        """Handle GitHub's redirect after it created the App."""
-        values = values_of(app, requested, self._settings)
-        if requested.keep:
-            path = store_registration(self._settings.triage_data_dir, values)
-            self.lines = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
-        else:
-            self.lines = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]
-        self.lines.append(f"Install it: {installation_address(requested.server_url, app.slug)}")
-        self._done.set()
-        return made(request, app, requested)
+    click.echo("\n".join(setup.printed or ()))

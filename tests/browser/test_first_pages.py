@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from bot.server.app import build_app
-from bot.server.first_start import FinishSetup, defaults_of
+from bot.server.first_start import defaults_of
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
@@ -42,8 +41,7 @@ def github() -> Iterator[GitHubServer]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[First]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
-    done = asyncio.Event()
-    setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
+    setup = SetupPages(settings, defaults_of(settings))
     async with serving(setup_app(setup)) as url:
         yield First(url, setup.pending.token)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -50,7 +49,7 @@ def github() -> Iterator[GitHubServer]:
 @pytest.fixture
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStart]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
-    setup = setup_pages(settings, asyncio.Event())
+    setup = setup_pages(settings)
     async with (
         serving(setup_app(setup)) as url,
         httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http,
@@ -165,7 +164,7 @@ async def test_any_server_of_a_database_continues_a_registration(
     shared = {"triage_session_secret": "one for all servers", "database_url": "postgresql://db/triage"}
     others = shared | {"triage_session_secret": "another for all servers"}
     first, second, third = (
-        setup_pages(Settings(triage_public_url="http://triage.test", **given, **more), asyncio.Event())  # type: ignore[arg-type]
+        setup_pages(Settings(triage_public_url="http://triage.test", **given, **more))  # type: ignore[arg-type]
         for more in (shared, shared, others)
     )
     assert first.pending.token == second.pending.token != third.pending.token

@@ -7,12 +7,12 @@ import hashlib
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from itsdangerous import BadData, URLSafeTimedSerializer
+from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -22,10 +22,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.errors import UserError
 from bot.github.registration import NewApp, exchange_code
 from bot.server.connections.bodies import read_form
-from bot.server.registration import CALLBACK, WEBHOOK, RequestedApp, installation_address, is_local, registration
+from bot.server.registration import (
+    CALLBACK,
+    WEBHOOK,
+    RequestedApp,
+    installation_address,
+    is_local,
+    registration,
+    store_registration,
+)
 from bot.server.web.auth.authentication import Attempts
 from bot.server.web.render import fault, handlers, render, routes
 from bot.server.web.security import Shield, content_policy, same_token
+from bot.server.web.site import build_authenticator
+from bot.settings import Settings
 
 NO_APP = "no App is configured: open /setup with the token in the log"
 COOKIE = "triage-setup"
@@ -50,14 +60,6 @@ class Pending:
         self._states = URLSafeTimedSerializer(secret, salt="tracehound.setup", signer_kwargs=signs)
         self._taken: set[str] = set()
 
-    def is_token(self, token: str) -> bool:
-        """Return whether this is the setup token from the log."""
-        return same_token(token, self.token)
-
-    def has_shown_token(self, request: Request) -> bool:
-        """Return whether this browser has shown the token before."""
-        return self.is_token(request.cookies.get(COOKIE, ""))
-
     def state(self, requested: RequestedApp) -> str:
         """Return the state that GitHub sends back with its answer: the requested App, signed."""
         return str(self._states.dumps([secrets.token_urlsafe(8), asdict(requested)]))
@@ -81,10 +83,11 @@ class Pending:
 class SetupPages:
     """The dependencies of the setup pages."""
 
+    settings: Settings
     defaults: RequestedApp
     """Initial values of the setup form."""
-    finish: Callable[[Request, NewApp, RequestedApp], Awaitable[Response]]
-    """Stores a new App, or shows its secrets; returns a page with the next steps; sets ``done`` to end the setup."""
+    printed: list[str] | None = None
+    """Receives what a terminal shows at the end; None if the pages show it."""
     pending: Pending = field(default_factory=Pending)
     done: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the setup is complete."""
@@ -125,7 +128,7 @@ async def form(request: Request) -> Response:
         return fault(request, 410)
     if "token" in request.query_params:
         return _take(request, request.query_params["token"])
-    if not setup.pending.has_shown_token(request):
+    if not _has_shown_token(request):
         return render(request, "setup/token.html", status=401, wrong=False)
     return _filled(request, setup.defaults.filled(_here(request), request.query_params))
 
@@ -142,13 +145,13 @@ async def complete_registration(request: Request) -> Response:
     setup = _setup(request)
     if setup.pending.over:
         return fault(request, 410)
-    shown = setup.pending.has_shown_token(request)
+    shown = _has_shown_token(request)
     requested = setup.pending.take(request.query_params.get("state", "")) if shown else None
     if requested is None:
         return _failed(request, 400, "This response belongs to no registration that was started here.")
     try:
         app = await exchange_code(requested.api_url, request.query_params.get("code", ""))
-        response = await setup.finish(request, app, requested)
+        response = _finish(request, app, requested)
     except UserError as error:
         logger.warning("no App was registered: %s", error, extra={"action": "setup_failed"})
         return _failed(request, 502, f"{error}.")
@@ -165,7 +168,7 @@ def _failed(request: Request, status: int, message: str) -> Response:
 def _take(request: Request, token: str) -> Response:
     pending, address = _setup(request).pending, request.client.host if request.client else ""
     # The correct token is checked first, so other clients' attempts cannot lock the operator out.
-    if not pending.is_token(token):
+    if not same_token(token, pending.token):
         if pending.attempts.is_blocked(address):
             return fault(request, 429)
         pending.attempts.record_failure(address)
@@ -198,6 +201,11 @@ def _filled(request: Request, requested: RequestedApp) -> Response:
     )
 
 
+def _has_shown_token(request: Request) -> bool:
+    """Return whether this browser has shown the token before."""
+    return same_token(request.cookies.get(COOKIE, ""), _setup(request).pending.token)
+
+
 def _setup(request: Request) -> SetupPages:
     setup: SetupPages = request.app.state.setup
     return setup
@@ -220,19 +228,56 @@ async def _not_ready(_request: Request) -> Response:
     return JSONResponse({"ready": False}, 503)
 
 
-def made(
-    request: Request, app: NewApp, requested: RequestedApp, *, kept: Path | None = None, values: Mapping[str, str] = {}
-) -> Response:
-    """Return the page with the next steps; with the place of the stored secrets, or with the secrets themselves."""
-    return render(
+def _finish(request: Request, app: NewApp, requested: RequestedApp) -> Response:
+    """Store the App's secrets and log its creator in, or show them once; return the page with the next steps.
+
+    Raises:
+        UserError: the secrets cannot be stored.
+    """
+    setup, install = _setup(request), installation_address(requested.server_url, app.slug)
+    values = values_of(app, requested, setup.settings)
+    kept = store_registration(setup.settings.triage_data_dir, values) if requested.keep else None
+    if setup.printed is not None:
+        secrets_of = ("{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items())
+        stored = (f"{app.slug} is registered; its secrets are in {kept}", "Next: triage serve")
+        setup.printed.extend((*(stored if kept else secrets_of), f"Install it: {install}"))
+    on_page = setup.printed is None
+    response = render(
         request,
         "setup/made.html",
         slug=app.slug,
-        install=installation_address(requested.server_url, app.slug),
+        install=install,
         webhook=requested.webhook_url,
         local=is_local(requested.webhook_url),
-        kept=kept,
-        values=values,
+        kept=kept if on_page else None,
+        values=values if on_page and not kept else {},
         # The server stops listening now, and the next request of the browser is for its successor.
         headers={"connection": "close"},
     )
+    if kept and on_page:
+        # The cookie has to fit the settings that the server reads when it starts with these values.
+        given: dict[str, Any] = {name: values[name] for name in values if name == "triage_public_url"}
+        if "triage_admin_token" in values:
+            given["triage_admin_token"] = SecretStr(values["triage_admin_token"])
+        build_authenticator(setup.settings.model_copy(update=given)).log_in(request, response)
+    if kept or not on_page:
+        setup.done.set()
+    return response
+
+
+def values_of(app: NewApp, requested: RequestedApp, settings: Settings) -> dict[str, str]:
+    """Return the settings of a registered App, and a new operator token if none is set."""
+    values = {
+        "github_app_id": str(app.id),
+        "github_private_key": app.private_key,
+        "github_webhook_secret": app.webhook_secret,
+        "github_client_id": app.client_id,
+        "github_client_secret": app.client_secret,
+        "github_server_url": requested.server_url,
+        "github_api_url": requested.api_url,
+    }
+    if settings.triage_public_url is None and not is_local(requested.public_url):
+        values["triage_public_url"] = requested.public_url
+    if settings.triage_admin_token is None:
+        values["triage_admin_token"] = secrets.token_urlsafe(24)
+    return values
