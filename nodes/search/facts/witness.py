@@ -173,17 +173,8 @@ class Witness:
     def changed(self, change: str) -> frozenset[str]:
         """Return the files that a commit changed relative to its first parent."""
         # Options, so that no setting of the machine changes what git prints.
-        command = (
-            "show",
-            "--format=",
-            "--name-only",
-            "-m",
-            "--first-parent",
-            "-z",
-            "--no-renames",
-            "--no-show-signature",
-        )
-        printed = self.repository.cached_output(*command, "--no-textconv", "--no-ext-diff", change) or b""
+        command = "show --format= --name-only -m --first-parent -z --no-renames --no-show-signature --no-textconv"
+        printed = self.repository.cached_output(*command.split(), "--no-ext-diff", change) or b""
         return frozenset(os.fsdecode(name.strip(b"\n")) for name in printed.split(b"\0") if name.strip(b"\n"))
 
 

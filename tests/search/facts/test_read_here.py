@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.kinds import verify
-from nodes.search.git import Repository
-from tests.search.facts.finding import facts_at, facts_of, of_kind
-from tests.support.repositories import make_repository
+from tests.search.facts.finding import facts_of, of_kind
 
 CASES = [
     pytest.param(
@@ -69,36 +65,6 @@ TITLES = ["strict_zones does not apply to names", "`strict_zones=False` is ignor
 def test_a_setting_in_the_title_needs_no_backticks(tmp_path: Path, path: str, code: str, title: str):
     (found,) = of_kind(facts_of(tmp_path, {path: code}, title, "It fails."), "read_here")
     assert (found.path, found.words, found.strong) == (path, "strict_zones", True)
-
-
-def test_a_setting_in_the_title_that_many_functions_of_one_file_use(tmp_path: Path):
-    reads = "".join(f"def run{at}(c):\n    return c.strict_zones\n" for at in range(4))
-    files = {"a.py": f"{reads}def setup(app):\n    app.add_value('strict_zones', False)\n", "b.py": "x = 1\n"}
-    (found,) = of_kind(facts_of(tmp_path, files, "strict_zones does not apply to names", "It fails."), "read_here")
-    assert (found.path, found.line, found.count, found.strong, found.symbol) == ("a.py", 10, 5, True, None)
-    assert found.says == "`strict_zones` is used on 5 lines of `a.py` and in no other file of the project's code."
-
-
-def test_the_stated_number_of_lines_is_counted_again(tmp_path: Path):
-    reads = "".join(f"def run{at}(c):\n    return c.strict_zones  # strict_zones\n" for at in range(4))
-    path, title = "a.py", "strict_zones does not apply to names"
-    sha = make_repository(tmp_path, {path: f"# strict_zones\n{reads}"})
-    (found,) = of_kind(facts_at(tmp_path, sha, title), "read_here")
-    assert found.count == 4
-    repository = Repository.open(tmp_path)
-    for wrong in (3, 5, None):
-        assert verify(replace(found, count=wrong), repository, sha, title) is not None
-    long = make_repository(tmp_path, {path: f"{reads}def last(c):\n    return c.strict_zones, {'1, ' * 400}\n"})
-    assert of_kind(facts_at(tmp_path, long, title), "read_here") == []
-
-
-def test_the_stated_number_of_lines_includes_tests_inside_the_file(tmp_path: Path):
-    reads = "".join(f"fn run{at}(c: C) -> bool {{\n    c.strict_zones\n}}\n" for at in range(3))
-    code = (
-        f"{reads}#[cfg(test)]\nmod tests {{\n    #[test]\n    fn t() {{\n        assert!(c.strict_zones);\n    }}\n}}\n"
-    )
-    (found,) = of_kind(facts_of(tmp_path, {"src/a.rs": code}, "strict_zones does not apply"), "read_here")
-    assert (found.count, found.line) == (4, 2)
 
 
 @pytest.mark.parametrize(
@@ -187,32 +153,6 @@ def test_an_argument_with_its_value_leads_to_the_line_that_calls_it(tmp_path: Pa
         facts_of(tmp_path, {"zones.py": code}, "Gaps are lost", "With `handle_gap=min` it fails."), "read_here"
     )
     assert [(fact.line, fact.symbol, fact.strong) for fact in found][:1] == [(8, "join", True)]
-
-
-def test_an_argument_that_many_functions_pass_on_is_stated_in_the_first_file(tmp_path: Path):
-    more = "".join(f"\n\ndef z{at}(p):\n    return join(p, handle_gap)\n" for at in range(3))
-    files = {"zones.py": PASSED.format("") + more}
-    facts = facts_of(tmp_path, files, "Gaps are lost", "With `handle_gap=min` it fails.", first=["zones.py"])
-    (fact,) = of_kind(facts, "read_here")
-    assert (fact.strong, fact.chosen) == (False, True)
-
-
-ENTRIES = [
-    pytest.param("config/zones.php", "<?php\n\nreturn [\n    'strict_zones' => true,\n];\n", 4, id="php"),
-    pytest.param("zones.py", 'DEFAULTS = {\n    "strict_zones": True,\n}\n', 2, id="python"),
-    pytest.param("zones.js", "export const defaults = {\n  'strict_zones': true,\n}\n", 2, id="javascript"),
-    pytest.param("zones.rb", "DEFAULTS = {\n  'strict_zones' => true,\n}.freeze\n", 2, id="ruby"),
-]
-
-
-@pytest.mark.parametrize(("path", "code", "line"), ENTRIES)
-def test_a_setting_that_nothing_reads(tmp_path: Path, path: str, code: str, line: int):
-    body = "I set `strict_zones` to `false`, and nothing changes."
-    (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are not strict", body), "read_here")
-    assert (found.path, found.line, found.strong) == (path, line, True)
-    assert found.says.endswith("is the key of an entry on this line; no other line of the project's code uses it.")
-    sha = make_repository(tmp_path, {path: f"{code}\n$x['strict_zones'];\n"})
-    assert verify(found, Repository.open(tmp_path), sha, body) == "another line uses it"
 
 
 def test_the_line_that_reads_a_setting_and_not_its_entry(tmp_path: Path):

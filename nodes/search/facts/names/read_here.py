@@ -28,8 +28,6 @@ MAX_NAMES = 30
 FEW_FUNCTIONS, FEW_PLACES = 2, 3
 MAX_WIDTH = 400
 """Maximum length of a line that may read a name or declare an option, in characters."""
-MAX_LINES = 100_000
-"""Maximum number of lines of a file in which uses are counted."""
 SHORTEST = 4
 """Minimum length of a name's longest part; shorter parts are often country or language codes."""
 MAX_FILES = 8
@@ -55,7 +53,6 @@ _OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 """An option with its value."""
-_QUOTED = re.compile(r"[\"'][\w.-]{3,80}[\"']")
 # System information and examples in reports have these in code spans, and no option is meant.
 MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|!?\[))|//|\*|/\*|--\s|\"\"\"|''')")
@@ -88,12 +85,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         files = {number for number, _, _ in uses}
         if len(files) == 1 and len(functions) <= FEW_FUNCTIONS:
             yield from _facts(code, words, uses)
-        elif len(files) == 1 and words in inquiry.issue.title:
-            yield from _used_throughout(code, words, uses)
-        elif words in given and files == {code.number(path) for path in inquiry.first[:1]}:
-            # An argument whose value the report gives is passed on until one line calls or reads it.
-            for fact in _used_throughout(code, words, uses):
-                yield replace(fact, strong=False, in_title=False, chosen=True)
     # Many options are a command line that the reporter used; none of them indicates the fault.
     yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
 
@@ -201,13 +192,6 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
     by_function: dict[str | None, tuple[int, int, bool]] = {}
     entry = re.compile(_ENTRY.format(re.escape(words)))
     reading = [use for use in uses if not entry.match(code.text(use[0], use[1]) or "")]
-    if not reading and len(uses) == 1:
-        number, line, _ = uses[0]
-        says = say(
-            "`{name}` is the key of an entry on this line; no other line of the project's code uses it.", name=words
-        )
-        text, symbol = code.text(number, line), code.symbol(number, line)
-        yield Fact("read_here", says, words, code.path(number), line, text, symbol, count=1, strong=True, users=1)
     called = re.compile(rf"(?<![\w$.]){re.escape(words)}\s?\(")
     # Where a value is called says more than where it is compared or passed on.
     for use in sorted(reading, key=lambda use: not called.search(code.text(use[0], use[1]) or "")):
@@ -226,24 +210,6 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
         )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
         yield Fact(kind, says, words, path, line, text, symbol, count=len(uses), strong=not declared, users=1)
-
-
-def _used_throughout(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
-    """Yield the first line that uses a name of the title which many functions of one file use.
-
-    The stated number includes tests inside the file, which use the name too.
-    """
-    # A line with the name in quotes usually reads the setting, and the others pass its value on.
-    number, line, _ = next((use for use in uses if _QUOTED.search(code.text(use[0], use[1]) or "")), uses[0])
-    text, path, count = code.text(number, line), code.path(number), _count(code.lines(number), words)
-    if text is not None and count is not None:
-        says = say(
-            "`{name}` is used on {count} lines of `{path}` and in no other file of the project's code.",
-            name=words,
-            count=count,
-            path=path,
-        )
-        yield Fact("read_here", says, words, path, line, text, count=count, strong=True, users=1, in_title=True)
 
 
 def _declared_once(code: Code, words: str) -> Iterator[Fact]:
@@ -309,7 +275,7 @@ class Docstrings:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the line contains the name, that no other source file of the language does, and any stated number."""
+    """Verify that the line contains the name, and that no other source file of the language does."""
     bare = (fact.words or "").lstrip("-")
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
@@ -321,24 +287,4 @@ def check(fact: Fact, witness: Witness) -> str | None:
         if not declares(fact.text or "", witness.line(fact.path or "", (fact.line or 0) - 1) or ""):
             return "the line does not declare it"
     others = {hit.path for hit in hits} - {fact.path}
-    if others:
-        return f"`{min(others)}` contains it as well"
-    used = [line for line, _ in _reads(witness.lines(fact.path or "", 1, MAX_LINES + 1), _spellings(fact.words or ""))]
-    if fact.says.endswith("uses it."):
-        is_entry = re.match(_ENTRY.format(re.escape(fact.words or "")), fact.text or "")
-        return None if is_entry and used == [fact.line] else "another line uses it"
-    if " is used on " in fact.says and fact.count != _count(
-        witness.lines(fact.path or "", 1, MAX_LINES + 1), fact.words or ""
-    ):
-        return "the file uses it on another number of lines"
-    return None
-
-
-def _count(lines: Sequence[str], words: str) -> int | None:
-    """Return on how many lines a file uses a name, its tests included; None if that is unknown."""
-    spellings = _spellings(words)
-    # Lines that are too long to be read may use the name as well.
-    unread = len(lines) > MAX_LINES or any(
-        len(text) > MAX_WIDTH and any(s in text for s in spellings) for text in lines
-    )
-    return None if unread else sum(1 for _ in _reads(lines, spellings))
+    return f"`{min(others)}` contains it as well" if others else None
