@@ -13,10 +13,10 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from bot.errors import BotError, RefusedError
+from bot.errors import RefusedError
 from bot.ports import RepositoryRef
 from bot.runs import fetching
 
@@ -147,7 +147,10 @@ class Mirrors:
         return await source.tip() == self._tips[name][0]
 
     async def _fetch(self, directory: Path, source: CloneSource) -> None:
-        self._check_refused(directory)
+        name = directory.parent.name
+        reason, until = self._too_large.get(name, ("", 0.0))
+        if time.monotonic() < until:
+            raise fetching.TooLargeToFetchError(reason)
         await self._make_room()
         if fault := await asyncio.to_thread(self.fault):
             raise fetching.full(fault)
@@ -155,29 +158,20 @@ class Mirrors:
         if urlsplit(url).scheme == "file" and not self._local:
             raise RefusedError("a payload may not name a path on this machine")
         try:
-            await self._into(directory, url, header)
-        except fetching.BrokenMirrorError as error:
-            logger.warning("mirror recreated", extra={"action": "mirror.broken", "reason": str(error)})
+            try:
+                await self._into(directory, url, header)
+            except fetching.BrokenMirrorError as error:
+                logger.warning("mirror recreated", extra={"action": "mirror.broken", "reason": str(error)})
+                shutil.rmtree(directory, ignore_errors=True)
+                await self._into(directory, url, header)
+        except (fetching.BrokenMirrorError, fetching.TooLargeError) as error:
             shutil.rmtree(directory, ignore_errors=True)
-            await self._fetch_again(directory, url, header)
-
-    async def _fetch_again(self, directory: Path, url: str, header: str) -> None:
-        """Fetch into an empty directory: if git cannot use the result, the server's data is the cause."""
-        try:
-            await self._into(directory, url, header)
-        except fetching.BrokenMirrorError as error:
-            shutil.rmtree(directory, ignore_errors=True)
-            self._refuse(directory, "git cannot use the repository that the server sent", error)
-
-    def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
-        """Remember for a while that fetching fails, since each try would cost minutes and gigabytes."""
-        self._too_large[directory.parent.name] = reason, time.monotonic() + REFUSED_FOR
-        raise fetching.TooLargeToFetchError(reason) from error
-
-    def _check_refused(self, directory: Path) -> None:
-        reason, until = self._too_large.get(directory.parent.name, ("", 0.0))
-        if time.monotonic() < until:
-            raise fetching.TooLargeToFetchError(reason)
+            is_large = isinstance(error, fetching.TooLargeError)
+            # If git cannot use the files of an empty directory, the server's data is the cause.
+            reason = f"the repository {error}" if is_large else "git cannot use the repository that the server sent"
+            # Remembered for a while, since each try would cost minutes and gigabytes.
+            self._too_large[name] = reason, time.monotonic() + REFUSED_FOR
+            raise fetching.TooLargeToFetchError(reason) from error
 
     async def _into(self, directory: Path, url: str, header: str) -> None:
         """Fetch the whole history or, if that exceeds a limit, the newest commit alone."""
@@ -188,14 +182,7 @@ class Mirrors:
             logger.warning("history omitted", extra={"action": "mirror.shallow", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
             await _make_bare(directory)
-            await self._shallow(directory, url, header)
-
-    async def _shallow(self, directory: Path, url: str, header: str) -> None:
-        try:
             await fetching.fetch(directory, url, header, self._limits, depth=1)
-        except fetching.TooLargeError as error:
-            shutil.rmtree(directory, ignore_errors=True)
-            self._refuse(directory, f"the repository {error}", error)
 
     async def _make_room(self) -> None:
         limits = self._limits
