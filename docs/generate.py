@@ -23,7 +23,7 @@ from bot.cli.proposal import WORKFLOW
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.release import released
 from bot.report.document import result_schema
-from bot.server.api.openapi import openapi
+from bot.server.api.routes import openapi
 from bot.settings import Settings
 from bot.settings.operator import (
     LimitsConfig,

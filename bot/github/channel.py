@@ -131,7 +131,7 @@ class Channel:
         response = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
         items: list[Any] = list(response.objects())
         # A server may return fewer items than requested on a page that is not the last.
-        return items, len(items) >= _PAGE or response.has_next
+        return items, len(items) >= _PAGE or bool(response.next_url)
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
         """Return a token for these repositories only; for this repository if none are given."""

@@ -20,10 +20,8 @@ from bot.github.values import Json, text
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _HEADERS = {"Accept": "application/vnd.github+json", "User-Agent": "tracehound"}
-_PATIENCE = 20.0
-"""httpx's timeout for each network operation, in seconds."""
-_LOGIN_PATIENCE = 10.0
-"""httpx's timeout for each network operation, in seconds."""
+_PATIENCE, _LOGIN_PATIENCE = 20.0, 10.0
+"""httpx's timeouts for each network operation, in seconds."""
 _ALL = 30.0
 """Seconds for listing all repositories of a person."""
 _PAGE = 100
@@ -99,7 +97,11 @@ async def fetch_registered_app(app_id: str, private_key: str, api_url: str) -> R
     async with aclosing(Session(app_id=app_id, private_key=private_key, api_url=api_url)) as session:
         authorization = await session.app_authorization()
         app: Json = (await session.send("GET", "/app", authorization=authorization)).object()
-        hook = await _hook(session, authorization)
+        try:
+            hook: Json = (await session.send("GET", "/app/hook/config", authorization=authorization)).object()
+        # An App may have no webhook.
+        except GoneError:
+            hook = {}
     return RegisteredApp(
         slug=text(app.get("slug")),
         permissions={str(name): str(level) for name, level in (app.get("permissions") or {}).items()},
@@ -107,15 +109,6 @@ async def fetch_registered_app(app_id: str, private_key: str, api_url: str) -> R
         hook_url=text(hook.get("url")),
         hook_insecure=str(hook.get("insecure_ssl", "0")) == "1",
     )
-
-
-async def _hook(session: Session, authorization: str) -> Json:
-    try:
-        config: Json = (await session.send("GET", "/app/hook/config", authorization=authorization)).object()
-    # An App may have no webhook.
-    except GoneError:
-        return {}
-    return config
 
 
 class LoggedOutError(RefusedError):

@@ -52,9 +52,8 @@ class Answer:
     data: Any
     """The decoded JSON; None if the body is empty."""
     etag: str = ""
-    has_next: bool = False
-    """A further page follows."""
     next_url: str = ""
+    """The address of the next page; empty if there is none."""
     content: bytes = b""
     """The undecoded body."""
 
@@ -103,7 +102,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     except (ValueError, RecursionError) as error:
         raise undecodable(response) from error
     next_url = response.links.get("next", {}).get("url", "")
-    return Answer(status, data, response.headers.get("etag", ""), bool(next_url), next_url, response.content)
+    return Answer(status, data, response.headers.get("etag", ""), next_url, response.content)
 
 
 def is_githubs(response: httpx.Response) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import JobTakenOverError
 from bot.jobs import ApiRun
 from bot.release import released
-from bot.server.api.openapi import SCHEMAS, openapi
+from bot.server.api.routes import SCHEMAS, openapi
 from bot.store.runs.api_runs import MAX_UNFINISHED
 from tests.api.conftest import ISSUE, TOKEN, Api
 from tests.cli.process import ROOT

@@ -13,6 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.report.document import Result
+from bot.store.databases.database import StoreError
+from bot.store.runs.api_runs import TooManyRunsError
 
 _NAME = r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$"
 MAX_BODY = 250_000
@@ -65,11 +67,6 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def unavailable() -> ProblemError:
-    """Return the error of a store that does not answer."""
-    return ProblemError(503, "the store does not answer", headers={"Retry-After": "5"})
-
-
 def invalid(error: ValidationError) -> ProblemError:
     """Convert a validation error of a request body into a problem that lists each error with its location."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
@@ -86,6 +83,10 @@ async def answer_problem(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else None
         return ProblemError(error.status_code, detail, headers=error.headers).answer()
+    if isinstance(error, StoreError):
+        return ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}).answer()
+    if isinstance(error, TooManyRunsError):
+        return ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}).answer()
     return ProblemError(500, "internal error; see the log").answer()
 
 

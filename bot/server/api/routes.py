@@ -1,14 +1,19 @@
-"""``/api/v1``: request runs, and read their results and what the App stored."""
+"""``/api/v1``: request runs and read their results; the API's description (OpenAPI 3.1), generated from the models."""
 
 from __future__ import annotations
 
 import json
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
+from typing import Any
 
-from pydantic import ValidationError
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,15 +21,25 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from bot.jobs import ApiRun
+from bot.report.document import result_schema
 from bot.server.api import models
-from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
 from bot.server.connections.bodies import read_body
 from bot.server.web.security import has_bearer_token
 from bot.settings import Settings
+from bot.settings.operator import operator_schema
+from bot.settings.repository import config_schema
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
 
+PREFIX = "/api/v1"
+DOCUMENT = "/openapi.json"
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "triage-result.json": result_schema,
+    "triage.yml.json": config_schema,
+    "operator.yml.json": operator_schema,
+}
+"""JSON Schemas by the name under which the server and the documentation publish them, each with an `$id`."""
 MAX_REQUEST = 6 * models.MAX_BODY + 10_000
 """Bytes of a request body: in JSON, one character may be escaped to six bytes."""
 REQUEST_SECONDS = 30.0
@@ -43,11 +58,9 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
         Route(DOCUMENT, _describe, methods=["GET"]),
         Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
-    handlers = {
-        models.ProblemError: models.answer_problem,
-        HTTPException: models.answer_problem,
-        Exception: models.answer_problem,
-    }
+    handlers = dict.fromkeys(
+        (models.ProblemError, HTTPException, StoreError, TooManyRunsError, Exception), models.answer_problem
+    )
     mount = Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
     # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is no problem document.
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
@@ -75,12 +88,7 @@ class _Api:
         """Store a run for a worker and answer 202."""
         self._admit(request)
         asked, key = await _read(request), _key(request)
-        try:
-            run = await self._accepted(asked, key)
-        except TooManyRunsError:
-            raise models.ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}) from None
-        except StoreError:
-            raise models.unavailable() from None
+        run = await self._accepted(asked, key)
         # A reused idempotency key returns the stored run, so the stored request is compared with this one.
         if json.loads(run.request) != asked.model_dump(mode="json"):
             raise models.ProblemError(409, "this Idempotency-Key was used for another request")
@@ -90,10 +98,7 @@ class _Api:
     async def get(self, request: Request) -> Response:
         """Return the current state of a run."""
         self._admit(request)
-        try:
-            run = await self._store.api_runs.get(request.path_params["id"])
-        except StoreError:
-            raise models.unavailable() from None
+        run = await self._store.api_runs.get(request.path_params["id"])
         if run is None:
             raise models.ProblemError(404, "the run does not exist, or was deleted")
         return _shown(run, 200)
@@ -153,3 +158,23 @@ def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -
         fault=run.fault,
     )
     return Response(shown.model_dump_json(exclude_none=True), status, headers, media_type="application/json")
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    """Return the whole document."""
+    text = resources.files(__package__).joinpath("openapi.yml").read_text(encoding="utf-8")
+    document: dict[str, Any] = yaml.safe_load(text)
+    says = document.pop("problems")
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            codes = operation.pop("problems")
+            operation["responses"] |= {code: {"description": says[code], "content": content} for code in codes}
+    given: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+        *((model, "validation") for model in (models.IssueRun, models.TextRun)),
+        *((model, "serialization") for model in (models.Run, models.Problem)),
+    ]
+    _, definitions = models_json_schema(given, ref_template="#/components/schemas/{model}")
+    document["components"]["schemas"] = definitions["$defs"]
+    return document
