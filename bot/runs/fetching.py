@@ -226,13 +226,12 @@ def _fault(errors: str, code: int) -> BotError:
     return BrokenMirrorError(line)
 
 
-def _gone(_line: str) -> GoneError:
-    return GoneError("the repository has no commit")
-
-
 _FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
     (re.compile("No space left on device"), full),
-    (re.compile("couldn't find remote ref HEAD|remote HEAD refers to nonexistent ref"), _gone),
+    (
+        re.compile("couldn't find remote ref HEAD|remote HEAD refers to nonexistent ref"),
+        lambda _line: GoneError("the repository has no commit"),
+    ),
     # GitHub responds "not found" for repositories that the token may not read, and a proxy for any reason.
     (
         re.compile(

@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from bot.errors import RetryableError
 from bot.report.sanitise import visible
 from bot.report.words import percent
 from bot.runs.promise import wilson
@@ -189,7 +190,7 @@ def environment() -> Environment:
 
 def handlers() -> dict[int | type[Exception], Handler]:
     """Return the exception handlers for Starlette."""
-    return {HTTPException: _refused, Exception: _failed}
+    return {HTTPException: _refused, RetryableError: _unavailable, Exception: _failed}
 
 
 def wants_page(request: Request) -> bool:
@@ -212,6 +213,10 @@ async def _refused(request: Request, error: Exception) -> Response:
     if error.status_code in (204, 304):
         return Response(status_code=error.status_code, headers=error.headers)
     return fault(request, error.status_code, dict(error.headers or {}))
+
+
+async def _unavailable(request: Request, _error: Exception) -> Response:
+    return fault(request, 503)
 
 
 async def _failed(request: Request, _error: Exception) -> Response:

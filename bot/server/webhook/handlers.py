@@ -71,10 +71,6 @@ def _labelled(delivery: Delivery) -> list[jobs.Work]:
     ]
 
 
-def _typed(delivery: Delivery) -> list[jobs.Work]:
-    return [jobs.Typed(ref=delivery.issue)]
-
-
 _ACTIONS: Mapping[str, Callable[[Delivery], list[jobs.Work]]] = {
     "opened": _opened,
     "reopened": lambda delivery: [jobs.Triage(ref=delivery.issue, why="reopened")],
@@ -84,8 +80,8 @@ _ACTIONS: Mapping[str, Callable[[Delivery], list[jobs.Work]]] = {
     "transferred": _transferred,
     "labeled": _labelled,
     "unlabeled": _labelled,
-    "typed": _typed,
-    "untyped": _typed,
+    "typed": lambda delivery: [jobs.Typed(ref=delivery.issue)],
+    "untyped": lambda delivery: [jobs.Typed(ref=delivery.issue)],
 }
 
 

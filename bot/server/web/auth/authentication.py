@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -65,10 +66,6 @@ class Attempts:
         self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MAX_WRONG:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
-
-
-class TooManyError(Exception):
-    """A wrong token after too many wrong ones from the same address."""
 
 
 @dataclass
@@ -221,7 +218,7 @@ class Authenticator:
         """Authenticate a request by its cookie, or by ``Authorization: Bearer`` with the operator's token.
 
         Raises:
-            TooManyError: the token is wrong and too many wrong ones came from this address.
+            HTTPException: 429, the token is wrong and too many wrong ones came from this address.
             RetryableError: GitHub or the store does not answer, so permissions or the logout state are unknown.
         """
         kind, _, token = request.headers.get("authorization", "").partition(" ")
@@ -241,7 +238,7 @@ class Authenticator:
         """Return whether this is the operator's token. The correct token is always accepted.
 
         Raises:
-            TooManyError: the token is wrong and too many wrong ones came from this address.
+            HTTPException: 429, the token is wrong and too many wrong ones came from this address.
         """
         # Before the attempts are counted, so that wrong tokens never lock the operator out.
         if self._token is not None and same_token(token, self._token):
@@ -249,7 +246,7 @@ class Authenticator:
         address = request.client.host if request.client else ""
         self._refusals.count("wrong token", address)
         if self._attempts.is_blocked(address):
-            raise TooManyError
+            raise HTTPException(429)
         self._attempts.record_failure(address)
         return False
 

@@ -13,11 +13,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.errors import RetryableError
 from bot.github.registration import LoggedOutError
 from bot.server.connections.bodies import read_form
 from bot.server.registration import LOGIN_CALLBACK
-from bot.server.web.auth.authentication import Accounts, Authenticator, TooManyError
+from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.render import fault, render, wants_page
 from bot.server.web.site import Site, site_of
 
@@ -32,14 +31,7 @@ class RequireLogin:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         request = Request(scope, receive)
-        try:
-            viewer = await self._authenticator.viewer(request)
-        except TooManyError:
-            await fault(request, 429)(scope, receive, send)
-            return
-        except RetryableError:
-            await fault(request, 503)(scope, receive, send)
-            return
+        viewer = await self._authenticator.viewer(request)
         if viewer is None:
             await request_login(request)(scope, receive, send)
             return
@@ -76,11 +68,7 @@ async def log_in(request: Request) -> Response:
     """Log in with the operator's token."""
     form = await read_form(request)
     authenticator, wanted = site_of(request).authenticator, form.get("next", "/")
-    try:
-        right = authenticator.is_operator(request, form.get("token", "").strip())
-    except TooManyError:
-        return fault(request, 429)
-    if not right:
+    if not authenticator.is_operator(request, form.get("token", "").strip()):
         return login_form(request, wanted, status=403, message="That is not the operator's token.")
     response = RedirectResponse(own_path(wanted), 303)
     authenticator.log_in(request, response)
@@ -90,10 +78,7 @@ async def log_in(request: Request) -> Response:
 async def log_out(request: Request) -> Response:
     """End the session."""
     response = RedirectResponse("/login", 303)
-    try:
-        await site_of(request).authenticator.log_out(request, response)
-    except RetryableError:
-        return fault(request, 503)
+    await site_of(request).authenticator.log_out(request, response)
     return response
 
 
@@ -153,8 +138,6 @@ async def complete_github_login(request: Request) -> Response:
             login = await accounts.log_in(token)
     except LoggedOutError:
         return login_form(request, state_data["next"], status=403, message="GitHub did not log you in.")
-    except RetryableError:
-        return fault(request, 503)
     response = RedirectResponse(state_data["next"], 303)
     # Each state is valid for one login.
     authenticator.oauth_states.forget(request, response)
