@@ -36,8 +36,7 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
 
 def _facts(state: BugTriageState, context: Context) -> IssueFacts:
     """Return the facts that a program extracts from an issue; later text from people is parsed like the body."""
-    answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
-    added = (*answers, *state.redirect_instructions)
+    added = (*state.answers, *state.redirect_instructions)
     return read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts
 
 

@@ -20,16 +20,16 @@ from nodes.agents.code.candidates import (
     pointed_at,
     rescored,
 )
-from nodes.agents.code.explained import is_explained
 from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unreadable
 from nodes.agents.code.tools import CodeTools
+from nodes.agents.writing.explanation import is_explained
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
 from nodes.brains.conversation import LISTED
 from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, quoted
-from nodes.guards import is_rejected, progress
+from nodes.guards import is_rejected, people_added
 from nodes.judgements import CodeReading
 from nodes.search.git.errors import SearchError
 from nodes.search.issue.mentions import find_mentions
@@ -68,7 +68,6 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 def build_query(state: BugTriageState, context: Context) -> Query:
     """Combine the issue with redirects, answers, gaps and the investigator's search terms."""
-    answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     # What a model's reading lacks is looked up by itself, because these words would move the search's own places.
     objects = verdict is not None and (state.retry_count or is_rejected(state)) and not _is_read(state, context)
@@ -79,7 +78,7 @@ def build_query(state: BugTriageState, context: Context) -> Query:
     return Query(
         title=context.title,
         body=context.body,
-        extra=(*state.redirect_instructions, *answers, *gaps, *terms),
+        extra=(*state.redirect_instructions, *state.answers, *gaps, *terms),
         limit=max(limit, LISTED) if is_model_asked(context, state) else limit,
     )
 
@@ -132,10 +131,9 @@ def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
 
     A search that only the critic's gaps widened finds what those gaps name, which does not support the result.
     """
-    before, now = state.marks.after_search, progress(state)
-    if before is None or (before.answers, before.redirects) != (now.answers, now.redirects):
-        return confidence
-    return min(confidence, state.search_confidence)
+    before = state.marks.after_search
+    repeated = before is not None and not people_added(state, before)
+    return min(confidence, state.search_confidence) if repeated else confidence
 
 
 async def _judge(gathered: Gathered, context: Context) -> Read:
@@ -187,13 +185,10 @@ def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], ga
 
 def _is_read(state: BugTriageState, context: Context) -> bool:
     """Return whether a model read the code and no answer or redirect arrived since; it would see the same code."""
-    before, now = state.marks.after_search, progress(state)
+    before = state.marks.after_search
     if before is None or not is_model_asked(context, state):
         return False
-    by_model = any(
-        finding.agent_name == "codebase_search" and finding.judged_by != "rules" for finding in state.findings
-    )
-    return by_model and (before.answers, before.redirects) == (now.answers, now.redirects)
+    return bool(state.readings) and not people_added(state, before)
 
 
 def _objected(state: BugTriageState) -> bool:

@@ -10,13 +10,14 @@ from langgraph.runtime import Runtime
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
 from nodes.brains.fence import estimate
-from nodes.context import Case, Context, Judged
+from nodes.context import Case, Context
 from nodes.evidence import Evidence, Locator
 from nodes.guards import progress
 from nodes.judgements import Audit
 from nodes.search.types import Passage
 from nodes.sources import OUTSIDE
 from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
+from nodes.trust.citations import still_matches
 from nodes.trust.prose import ProseCheck
 from nodes.trust.secrets import mask
 from nodes.trust.statements import cited_in
@@ -38,11 +39,24 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         case = replace(case, bodies=await _first_functions(case, context))
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, case, context)
-    verdict = _verdict(audit, changed, _grounded(replace(judged, value=audit), case), state)
+    # Evidence that changed leads to a rejection, independent of the brain's judgement.
+    approved = audit.approved and not changed
+    verdict = CriticVerdict(
+        verdict="APPROVED" if approved else "REJECTED",
+        gaps=(*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4],
+        # An approval ends the reading, so nothing more is looked up.
+        required_evidence=() if approved else audit.required_evidence,
+        contradictions=audit.contradictions,
+        better_place=audit.better_place,
+        confidence=audit.confidence,
+        on_evidence=progress(state),
+    )
+    gaps, contradictions = ("; ".join(texts) or "none" for texts in (verdict.gaps, verdict.contradictions))
+    required = f" Required evidence: {'; '.join(verdict.required_evidence)}." if verdict.required_evidence else ""
     finding = AgentFinding(
         agent_name="critic",
         summary=f"Verdict: {verdict.verdict}",
-        details=_details(verdict),
+        details=f"Gaps: {gaps}. Contradictions: {contradictions}.{required}"[:600],
         confidence=verdict.confidence,
         judged_by=judged.judged_by,
     )
@@ -64,30 +78,10 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _verdict(audit: Audit, changed: list[str], contradictions: tuple[str, ...], state: BugTriageState) -> CriticVerdict:
-    """Return the verdict. Evidence that changed leads to a rejection, independent of the brain's judgement."""
-    return CriticVerdict(
-        verdict="APPROVED" if audit.approved and not changed else "REJECTED",
-        gaps=(*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4],
-        # An approval ends the reading, so nothing more is looked up.
-        required_evidence=() if audit.approved and not changed else audit.required_evidence,
-        contradictions=contradictions,
-        better_place=audit.better_place,
-        confidence=audit.confidence,
-        on_evidence=progress(state),
-    )
-
-
 async def _unreadable(case: Case, context: Context) -> list[str]:
     """Return the ids of code evidence whose quote does not match the file at the commit."""
-    changed = []
-    for item in case.evidence:
-        where = item.evidence.locator
-        if item.evidence.kind != "code" or where.path is None or where.start_line is None or where.end_line is None:
-            continue
-        if await context.code.read(where.path, where.start_line, where.end_line) != item.evidence.quote:
-            changed.append(item.id)
-    return changed
+    code = [item for item in case.evidence if item.evidence.kind == "code" and item.evidence.locator.path]
+    return [item.id for item in code if not await still_matches(item.evidence, context.code, "")]
 
 
 async def _first_functions(case: Case, context: Context) -> dict[str, Passage]:
@@ -109,13 +103,7 @@ async def _around(evidence: Evidence, context: Context) -> tuple[int, Passage | 
     """Return where the definition that is quoted begins, and the lines of it around the quote."""
     where = evidence.locator
     path, start, end = str(where.path), where.start_line or 1, where.end_line or 1
-    found = await context.code.definitions(evidence.symbol) if evidence.symbol else None
-    spans = [
-        (item.start_line, max(item.ends, item.end_line))
-        for item in (found.passages if found else ())
-        if item.path == path
-    ]
-    span = next((span for span in spans if span[0] <= start <= span[1]), None)
+    span = (await context.code.definitions(evidence.symbol)).span(path, start) if evidence.symbol else None
     if span is not None:
         first, last = max(span[0], start - _BEFORE), min(span[1], end + _AFTER)
         text = await context.code.read(path, first, last)
@@ -140,7 +128,11 @@ def _shortened(around: Passage, quoted: Locator) -> Passage:
 
 
 async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:
-    """Return a model's audit without statements about code that does not exist, because its gaps may be published."""
+    """Return a model's audit without statements about code that does not exist, because its gaps may be published.
+
+    A contradiction must cite gathered evidence of the repository: an opinion, or the words of strangers, must not block
+    a sound report.
+    """
     evidence = [f"{item.evidence.quote} {item.evidence.locator.path or ''}\n" for item in case.evidence]
     paths = [item.evidence.locator.path for item in case.evidence if item.evidence.locator.path]
     prose = ProseCheck(context.code, (case.title, case.body, *evidence), paths)
@@ -148,6 +140,8 @@ async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:
         name: tuple(filter(None, [await prose.text(line) for line in getattr(audit, name)]))
         for name in ("gaps", "required_evidence", "contradictions")
     }
+    gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
+    lists["contradictions"] = tuple(line for line in lists["contradictions"] if gathered & set(cited_in(line)))
     return audit.model_copy(update={**lists, "better_place": await _existing(audit.better_place, case, context)})
 
 
@@ -155,29 +149,7 @@ async def _existing(place: str, case: Case, context: Context) -> str:
     """Return the place as a path or name of this commit; empty if the commit has neither."""
     name = place.strip(" `'\"[]().")
     known = {item.id: item.evidence for item in case.evidence if item.evidence.kind == "code"}
-    if name.upper() in known:
-        found = known[name.upper()]
+    if found := known.get(name.upper()):
         return f"`{found.symbol or found.locator.path}`"[:300]
-    if await context.code.text(name) is not None or (await context.code.definitions(name)).total:
-        return f"`{name}`"[:300]
-    return ""
-
-
-def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
-    """Return the contradictions that cite gathered evidence; an opinion alone must not block a sound report.
-
-    Evidence from outside the repository does not count either, because strangers write it.
-    """
-    if judged.judged_by == "rules":
-        return judged.value.contradictions
-    gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
-    return tuple(
-        contradiction for contradiction in judged.value.contradictions if gathered & set(cited_in(contradiction))
-    )
-
-
-def _details(verdict: CriticVerdict) -> str:
-    gaps = "; ".join(verdict.gaps) or "none"
-    contradictions = "; ".join(verdict.contradictions) or "none"
-    required = f" Required evidence: {'; '.join(verdict.required_evidence)}." if verdict.required_evidence else ""
-    return f"Gaps: {gaps}. Contradictions: {contradictions}.{required}"[:600]
+    exists = await context.code.text(name) is not None or (await context.code.definitions(name)).total
+    return f"`{name}`"[:300] if exists else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -11,28 +12,11 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
-from nodes.agents.writing.acceptance import (
-    after_verdict,
-    better_draft,
-    check_draft,
-    is_by_rules,
-    is_too_thin,
-    was_searched,
-)
-from nodes.agents.writing.changes import add_history, add_related_changes
+from nodes.agents.writing import acceptance, statement
+from nodes.agents.writing.acceptance import Gate, is_by_rules, was_searched
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.explanation import completed, is_same_place, proposed, within_words
-from nodes.agents.writing.past_issues import add_past_issues, title_of
-from nodes.agents.writing.statement import (
-    TOO_THIN,
-    is_refuted,
-    naming_attached,
-    reporter_query,
-    state_changes,
-    state_facts,
-    with_pointer,
-    without_claim,
-)
+from nodes.agents.writing.related import add_history, add_past_issues, add_related_changes, title_of
 from nodes.brains import is_model_asked, judge
 from nodes.brains.rules.write import kind_labels
 from nodes.context import Case, Context, Judged
@@ -47,7 +31,6 @@ from nodes.search.types import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.prose import ProseCheck
-from nodes.trust.quality_gate import Gate, evaluate
 
 _PLACELESS = frozenset({"security", "spam"})
 _CHANGES_CODE = frozenset({"feature", "docs"})
@@ -62,10 +45,10 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     case = await load_case(state, context)
     judged = await _drafted_by_reader(case, context) or await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
-    shown, support = after_verdict(state, context.agreement)
+    shown, support = acceptance.after_verdict(state, context.agreement)
     confidence = penalised(_raw_confidence(case, judged, checked, shown), checked.audit)
     support = _raw_support(case, judged, checked, support)
-    evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
+    evaluation = acceptance.evaluate(checked.draft, checked.audit, state.search_confidence)
     composed = compose(
         case,
         checked,
@@ -76,20 +59,19 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         fallback=judged.fallback,
     )
     report = await _stated(composed, case, context)
-    verdict = check_draft(case, report, context.claim_from, context.agreement)
+    verdict = acceptance.check_draft(case, report, context.claim_from, context.agreement)
     update: Update = {"metrics": _measured(judged, report, verdict, state)}
     if verdict.outcome == "retry":
-        update |= {"best_draft": better_draft(report, state)}
+        update |= {"best_draft": acceptance.better_draft(report, state), "findings": _rejected(report, judged)}
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
-        update |= {"findings": _rejected(report, judged)}
     else:
-        chosen = conclude(better_draft(report, state), verdict, case, context.claim_from)
+        chosen = conclude(acceptance.better_draft(report, state), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
-        final = _drafted(naming_attached(await add_related_changes(whole, context), context), context)
-        update["findings"] = (*history, *past)
-        update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
-        update |= {"clarification_question": final.review_message}
+        final = statement.naming_attached(await add_related_changes(whole, context), context)
+        drafts = {"github_comment": context.renderer.comment(final), "ticket": context.renderer.ticket(final)}
+        update |= {"findings": (*history, *past), "report": final.model_copy(update=drafts), "best_draft": None}
+        update |= {"requires_human_review": final.requires_human_review, "clarification_question": final.review_message}
     update["trace"] = (_entry(report, verdict, judged, state, started),)
     return update
 
@@ -100,7 +82,7 @@ async def _drafted_by_reader(case: Case, context: Context) -> Judged[Draft] | No
         return None
     by_rules = await context.rules.write(case)
     draft = proposed(by_rules.value, case)
-    read = next((finding.judged_by for finding in reversed(case.state.findings) if finding.submitted is not None), "")
+    read = next((finding.judged_by for finding in reversed(case.state.searches) if finding.submitted is not None), "")
     return None if draft is None else replace(by_rules, value=draft, judged_by=read)
 
 
@@ -149,9 +131,11 @@ def _raw_support(case: Case, judged: Judged[Draft], checked: Checked, support: f
 
 def _moved(case: Case, checked: Checked) -> bool:
     """Return whether the draft's first file differs from the first file of the model that read the code."""
-    first = next(iter(checked.draft.suspects), None)
-    path = next((item.evidence.locator.path for item in case.evidence if first and item.id == first.evidence), None)
-    return bool(path) and _read_first(case.state) not in ("", path)
+    first, read = checked.draft.suspects[:1], case.state.readings[-1:]
+    if not (first and read and case.state.search_confidence):
+        return False
+    path = next((item.evidence.locator.path for item in case.evidence if item.id == first[0].evidence), None)
+    return bool(path) and next(iter(read[0].relevant_files), "") not in ("", path)
 
 
 def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -> Draft:
@@ -167,22 +151,14 @@ def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -
 
     def position(suspect: DraftSuspect) -> int:
         here = evidence[suspect.evidence]
+        if here in read:
+            return read.index(here)
         same = [number for number, place in enumerate(read) if is_same_place(here, place)]
         # A writer may name another line of a file that was submitted.
         same += [number for number, place in enumerate(read) if place.locator.path == here.locator.path]
-        return read.index(here) if here in read else next(iter(same), len(read))
+        return next(iter(same), len(read))
 
     return draft.model_copy(update={"suspects": tuple(sorted(draft.suspects, key=position))})
-
-
-def _read_first(state: BugTriageState) -> str:
-    """Return the file that a model ranked first; empty if no model ranked any."""
-    read = [
-        finding
-        for finding in state.findings
-        if finding.agent_name == "codebase_search" and finding.judged_by != "rules"
-    ]
-    return next(iter(read[-1].relevant_files), "") if read and state.search_confidence else ""
 
 
 async def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]:
@@ -197,12 +173,11 @@ async def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]
 
 def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding, ...]:
     """Return the finding about a model's rejected draft, for the supervisor."""
-    if judged.judged_by == "rules":
-        return ()
     dropped = "; ".join(report.citation_audit.dropped)
     summary = "A draft was rejected, because a program could not confirm all of it."
     details = f"Removed: {dropped}"[:600] if dropped else ""
-    return (AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by),)
+    finding = AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by)
+    return () if judged.judged_by == "rules" else (finding,)
 
 
 _UNREVIEWED = "No second reading tried to refute it, so it is not claimed."
@@ -214,38 +189,34 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
         return report
     searched = was_searched(case.state)
     report = report if searched or report.written_by == "rules" else without_code_claims(report)
-    survey = None if report.kind in _PLACELESS else await _survey(case, context)
+    survey: Survey | None = None
+    if report.kind not in _PLACELESS:
+        with suppress(SearchError):
+            survey = await context.code.survey(statement.reporter_query(case, CANDIDATES))
     # A short bug report that names a text of the program names a place.
     is_named = any(fact.kind == "quoted_here" and fact.is_named_line for fact in survey.facts) if survey else False
-    if report.kind in _PLACELESS or (is_too_thin(report, case) and not is_named):
-        thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
+    if report.kind in _PLACELESS or (acceptance.is_too_thin(report, case) and not is_named):
+        thin = {"verdict": statement.TOO_THIN} if report.kind == "bug" else {}
         placeless = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
         report = report.model_copy(update=placeless)
         is_about_changes = report.kind == "bug" and names_history(case.title, case.body)
-        return state_changes(report, survey) if survey is not None and is_about_changes else report
+        return statement.state_changes(report, survey) if survey is not None and is_about_changes else report
     if survey is None:
-        return without_claim(report) if searched else without_code_claims(report)
+        return statement.without_claim(report) if searched else without_code_claims(report)
     explained = searched and report.is_explained and report.kind in _CHANGES_CODE
     if report.kind != "bug" and not explained:
         asked = questions(case.title, case.body) if context.answers_questions and report.kind == "question" else ()
-        return await with_pointer(report, survey, context.code, asked)
+        return await statement.with_pointer(report, survey, context.code, asked)
     if searched:
         return await _with_facts(report, survey, case, context)
     return report if case.state.tier == "simple" else await _with_search_result(report, survey, context)
-
-
-async def _survey(case: Case, context: Context) -> Survey | None:
-    try:
-        return await context.code.survey(reporter_query(case, CANDIDATES))
-    except SearchError:
-        return None
 
 
 async def _with_search_result(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
     """Return the program's own places with their facts, for a report that was written before any search."""
     if not survey.leads:
         return without_code_claims(report)
-    stated = await state_facts(without_code_claims(report), survey, context.code, ordered=True)
+    stated = await statement.state_facts(without_code_claims(report), survey, context.code, ordered=True)
     tried = (*stated.tried, "Searched the code for the words of the issue alone.")[-6:]
     sure = round(penalised(survey.confidence, report.citation_audit), 4)
     return stated.model_copy(update={"confidence": sure, "support": None, "tried": tried})
@@ -254,26 +225,26 @@ async def _with_search_result(report: TriageReport, survey: Survey, context: Con
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
     by_rules, by_model = is_by_rules(report, case), report.written_by != "rules"
     # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
-    stated = await state_facts(report, survey, context.code, ordered=by_rules or not report.suspects)
+    stated = await statement.state_facts(report, survey, context.code, ordered=by_rules or not report.suspects)
     if by_model and report.root_cause and case.state.critic_feedback is None:
         # A supervisor may skip the critic. What a model says about a mechanism is claimed only after an attempt to
         # refute it.
-        return without_claim(stated, _UNREVIEWED)
+        return statement.without_claim(stated, _UNREVIEWED)
     if not by_rules:
-        return without_claim(stated) if not by_model and is_rejected(case.state) else stated
-    if is_refuted(case, stated):
-        return without_claim(stated)
+        return statement.without_claim(stated) if not by_model and is_rejected(case.state) else stated
+    if statement.is_refuted(case, stated):
+        return statement.without_claim(stated)
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
-
-
-def _drafted(report: TriageReport, context: Context) -> TriageReport:
-    drafts = {"github_comment": context.renderer.comment(report), "ticket": context.renderer.ticket(report)}
-    return report.model_copy(update=drafts)
 
 
 def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state: BugTriageState) -> Metrics:
     audit = report.citation_audit
-    retries: tuple[RetryReason, ...] = ()
+    update: dict[str, object] = {
+        "confidence_history": (report.confidence,),
+        "evaluation": report.evaluation,
+        "last_citation_audit": audit,
+        "claims_dropped": len(audit.dropped),
+    }
     if verdict.cause is not None:
         reason = RetryReason(
             iteration=state.retry_count + 1,
@@ -282,16 +253,8 @@ def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state:
             citation_issue=bool(audit.fabricated or audit.failed),
             hallucination=bool(audit.fabricated),
         )
-        retries = (reason,)
-    return metrics_of(judged).model_copy(
-        update={
-            "confidence_history": (report.confidence,),
-            "retry_reasons": retries,
-            "evaluation": report.evaluation,
-            "last_citation_audit": audit,
-            "claims_dropped": len(audit.dropped),
-        }
-    )
+        update["retry_reasons"] = (reason,)
+    return metrics_of(judged).model_copy(update=update)
 
 
 def _entry(

@@ -43,9 +43,7 @@ class ScreeningBrain(RulesBrain, LLMBrain):
         """Choose five files by their paths; the best place of each is the search's."""
         if case.tools is None:
             return await super().read_code(case, candidates)
-        before = [
-            one for one in case.state.findings if one.agent_name == "codebase_search" and one.judged_by != "rules"
-        ]
+        before = case.state.readings
         if case.looked_up is not None and before:
             # A draft was rejected; the same list of paths would be answered in the same way.
             again = await _best_places(before[-1].relevant_files, case.tools)

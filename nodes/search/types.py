@@ -183,6 +183,11 @@ class Lookup:
     total: int = 0
     """Total number of matches; for a query of lines, the file's number of lines."""
 
+    def span(self, path: str, line: int) -> tuple[int, int] | None:
+        """Return the first and last line of the definition in a file that contains a line."""
+        spans = ((one.start_line, max(one.ends, one.end_line)) for one in self.passages if one.path == path)
+        return next((span for span in spans if span[0] <= line <= span[1]), None)
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

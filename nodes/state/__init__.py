@@ -345,6 +345,21 @@ class BugTriageState(Value):
         """The end of a model's last reading of the code, by content keys; None if there was none."""
         return next((finding.submitted for finding in reversed(self.findings) if finding.submitted is not None), None)
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What people answered so far."""
+        return tuple(exchange.answer for exchange in self.human_exchanges if exchange.answer)
+
+    @property
+    def searches(self) -> tuple[AgentFinding, ...]:
+        """The findings of the code search."""
+        return tuple(finding for finding in self.findings if finding.agent_name == "codebase_search")
+
+    @property
+    def readings(self) -> tuple[AgentFinding, ...]:
+        """Those by a model."""
+        return tuple(finding for finding in self.searches if finding.judged_by != "rules")
+
     @field_validator("max_retries", mode="before")
     @classmethod
     def _none_means_the_default(cls, value: int | None) -> int:

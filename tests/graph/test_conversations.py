@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
 from nodes.agents.code.candidates import find_candidates, rescored
-from nodes.agents.code.explained import is_explained
+from nodes.agents.writing.explanation import is_explained
 from nodes.brains.calls.models import READING, Effort, Models, ModelSettings, ReadingLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain

@@ -12,9 +12,9 @@ import pytest
 
 from bot.report.comment.folds import WORDS
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
+from nodes.agents.writing.acceptance import READ_THE_LIST
 from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
-from nodes.trust.quality_gate import READ_THE_LIST
 
 GOLDEN = Path(__file__).parent / "golden"
 SHA = "0123456789abcdef0123456789abcdef01234567"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes.agents.writing.acceptance import WEIGHTS, Signals, clamp, gate
 from nodes.report import CitationAudit, Evaluation
-from nodes.trust.quality_gate import WEIGHTS, Signals, clamp, gate
 
 PRAISE = Evaluation(faithfulness=1, relevance=1, completeness=1, reasoning_quality=1, overall_score=1)
 

@@ -11,7 +11,7 @@ from bot.cli.backtest.case import Case
 from bot.cli.backtest.run import Found, Judge
 from bot.report.words import count
 from bot.runs.promise import LEAST, Threshold, fifths, recommend
-from nodes.trust.quality_gate import LOW_CONFIDENCE
+from nodes.agents.writing.acceptance import LOW_CONFIDENCE
 
 _PLACES = (1, 3, 5, 10)
 _ROWS: tuple[tuple[str, Callable[[Case], bool]], ...] = (

@@ -10,11 +10,11 @@ from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut, spaced_words
+from nodes.agents.writing.acceptance import READ_THE_LIST
 from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.levels import is_stated
 from nodes.search.facts.output.frames import is_raising
-from nodes.trust.quality_gate import READ_THE_LIST
 
 _REASON_WORDS = 16
 _TITLE_WORDS = 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from nodes.agents.writing.acceptance import Gate
 from nodes.agents.writing.explanation import citations_of
 from nodes.agents.writing.statement import TOO_THIN, without_claim
 from nodes.brains.rules.investigate import acting_kind
@@ -17,7 +18,6 @@ from nodes.report import DISAGREE, Evaluation, Kind, NotFoundReason, OutsideSour
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
 from nodes.trust.citations import Checked
-from nodes.trust.quality_gate import Gate
 from nodes.trust.secrets import mask
 from nodes.trust.statements import names
 

@@ -1,20 +1,109 @@
-"""A model's explanation of a fault: what its reading of the code adds to a draft, and the places that it cites."""
+"""A model's explanation of a fault: whether it explains it, what it adds to a draft, and the places that it cites."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from nodes.context import Case
-from nodes.evidence import Evidence
+from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import progress
 from nodes.judgements import CauseSentence, Draft, DraftSuspect, Submission
 from nodes.report import Citation
+from nodes.search.facts.names.read_here import is_code
+from nodes.search.issue.mentions.places import URL
+from nodes.search.tokens import query_terms
 from nodes.trust.prose import split
-from nodes.trust.statements import cited_in
+from nodes.trust.statements import IssueEcho, cited_in, names_in
 
 CAUSE_WORDS = 100
 """Maximum words of a cause; a comment shows all of it beside its verdict and places (SPEC section 5a)."""
 _SUSPECTS = 5
+_STEPS, _NAMES, _NEW, _QUOTED = 2, 2, 2, 0.25
+"""Steps of an explanation, the names in each, and those of all that the report lacks, if there are so many; the largest
+share of a step that may be the report's own words."""
+_SHARED, _OF_TERMS = 2, 4
+"""Terms of the report in the steps; a short report needs only one in so many of its terms."""
+_WORD = re.compile(r"[^\W\d_]+")
+_OF_LANGUAGES = frozenset(
+    """assert async await bool boolean break case catch char class const continue default defer delete double elif else
+    enum except export extends extern false final finally float from func function global goto impl implements import
+    inline instanceof interface lambda local long loop match module mutable namespace none null nullptr override package
+    pass private protected public raise range return select self short signed static string struct super switch
+    template this throw throws trait true typedef typename typeof undefined unsafe unsigned using virtual void volatile
+    where while with yield""".split()
+)
+"""Words of programming languages, which name nothing that is in one line and not in another."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A sentence of a cause with the code that it cites."""
+
+    text: str
+    code: Mapping[str, str]
+    """The cited lines that decide something, and their definition's name, by evidence."""
+    files: Mapping[str, str | None]
+    """The file of each."""
+    known: frozenset[str]
+    """The names in these lines."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Those of them that the sentence is about."""
+        return names_in(self.text) & self.known
+
+
+def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence], issue: str) -> bool:
+    """Return whether a cause follows the code and is about the report.
+
+    A sentence such as "this code decides it" suits any line and any report, so an approval of it says nothing. A cause
+    explains if at least two of its sentences, about different lines of code that does something, name several things
+    in these lines without quoting the report, some of which the report does not name; if they have some of the report's
+    terms, and the lines of the first place's file too; and if the sentences differ in more than the names, because one
+    sentence about any three lines is no explanation.
+    """
+    cause, places = (submitted.cause, submitted.places) if submitted is not None else ((), ())
+    # Words of another script occur in no sentence about code.
+    terms = {term for term in query_terms(URL.sub(" ", issue)) if term.isascii()}
+    echo, reported = IssueEcho(issue), names_in(issue)
+    every = [_step(sentence, evidence) for sentence in cause]
+    steps: dict[frozenset[str], _Step] = {}
+    for step in every:
+        if len(step.names) >= _NAMES and echo.share(step.text) <= _QUOTED:
+            # What the sentence says about the lines and the report: the words that neither has.
+            said = _words(step.text) - _words(issue) - _words(" ".join(step.code.values()))
+            steps.setdefault(said, step)
+    new = frozenset[str]().union(*(step.names for step in steps.values())) - reported
+    there = frozenset[str]().union(*(step.known for step in steps.values())) - reported
+    cited = {key for step in steps.values() for key in step.code}
+    shared = len(query_terms(" ".join(step.text for step in steps.values())).keys() & terms)
+    enough = len(steps) >= _STEPS and len(cited) >= _STEPS and len(new) >= min(_NEW, len(there))
+    # What other files do is no reason to name this one.
+    found = (evidence[place.evidence].evidence.locator.path for place in places if place.evidence in evidence)
+    first = next(found, None)
+    here = " ".join(text for step in every for key, text in step.code.items() if step.files[key] == first)
+    is_here = not terms or bool(query_terms(here).keys() & terms)
+    return enough and is_here and shared >= min(_SHARED, len(terms) // _OF_TERMS)
+
+
+def _step(sentence: CauseSentence, evidence: Mapping[str, NumberedEvidence]) -> _Step:
+    # That something has no matches names no code, so it explains nothing by itself.
+    cited = [evidence[name].evidence for name in sentence.evidence if name in evidence]
+    code = {item.key: f"{text} {item.symbol or ''}" for item in cited if (text := _code_of(item))}
+    files = {item.key: item.locator.path for item in cited}
+    return _Step(sentence.text, code, files, names_in(" ".join(code.values())) - _OF_LANGUAGES)
+
+
+def _code_of(item: Evidence) -> str:
+    """Return the quoted lines without comments and imports, which decide nothing; a commit's subject whole."""
+    lines = item.quote.splitlines() if item.kind != "lookup" else []
+    return "\n".join(line for line in lines if line.strip() and (item.kind != "code" or is_code(line)))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _WORD.findall(text))
 
 
 def completed(draft: Draft, case: Case) -> Draft:
@@ -25,21 +114,23 @@ def completed(draft: Draft, case: Case) -> Draft:
     given = case.state.submitted
     if given is None:
         return draft
-    numbers = {item.evidence.key: item.id for item in case.evidence}
-    places = [
-        DraftSuspect(evidence=numbers[place.evidence], why=place.why)
+    gathered = {item.evidence.key: item for item in case.evidence}
+    numbers = {key: item.id for key, item in gathered.items()}
+    suspected = {suspect.evidence for suspect in draft.suspects}
+    named = [item.evidence for item in case.evidence if item.id in suspected]
+    others = [
+        DraftSuspect(evidence=item.id, why=place.why)
         for place in given.places
-        if place.evidence in numbers
+        if (item := gathered.get(place.evidence)) and not any(is_same_place(item.evidence, other) for other in named)
     ]
-    gathered = {item.id: item.evidence for item in case.evidence}
-    named = [gathered[suspect.evidence] for suspect in draft.suspects if suspect.evidence in gathered]
-    others = [place for place in places if not any(is_same_place(gathered[place.evidence], known) for known in named)]
-    rival = rival_of(given, numbers)
+    cause = " ".join(filter(None, (_cited(sentence.text, sentence.evidence, numbers) for sentence in given.cause)))
+    rival = given.rival
+    ruled_out = _cited(rival.why, (rival.evidence, given.against), numbers)[:300] if rival is not None else ""
     return draft.model_copy(
         update={
-            "root_cause": draft.root_cause or cause_of(given, numbers),
+            "root_cause": draft.root_cause or cause,
             "suspects": (*draft.suspects, *others)[:_SUSPECTS],
-            "ruled_out": draft.ruled_out or ((rival,) if rival else ()),
+            "ruled_out": draft.ruled_out or tuple(filter(None, (ruled_out,))),
             "how_to_confirm": draft.how_to_confirm or given.confirm,
         }
     )
@@ -72,24 +163,11 @@ def is_same_place(one: Evidence, other: Evidence) -> bool:
     return shared or (one.symbol is not None and one.symbol == other.symbol)
 
 
-def cause_of(given: Submission, numbers: Mapping[str, str]) -> str:
-    """Return a submitted cause as prose; each sentence cites the evidence that the run still has."""
-    return " ".join(filter(None, (_cited(sentence, numbers) for sentence in given.cause)))
-
-
-def rival_of(given: Submission, numbers: Mapping[str, str]) -> str:
-    """Return the strongest other place and what speaks against it, cited; empty if either is missing."""
-    rival = given.rival
-    cited = [numbers[key] for key in (rival.evidence, given.against) if key in numbers] if rival is not None else []
-    return (
-        f"{rival.why.rstrip('.')} [{', '.join(dict.fromkeys(cited))}]."[:300] if rival and rival.why and cited else ""
-    )
-
-
-def _cited(sentence: CauseSentence, numbers: Mapping[str, str]) -> str:
-    cited = [numbers[key] for key in sentence.evidence if key in numbers]
-    text = sentence.text.strip().rstrip(".")
-    return f"{text} [{', '.join(dict.fromkeys(cited))}]." if text and cited else ""
+def _cited(text: str, keys: Iterable[str], numbers: Mapping[str, str]) -> str:
+    """Return a sentence with the numbers of the evidence that the run still has; empty if it has none."""
+    cited = dict.fromkeys(numbers[key] for key in keys if key in numbers)
+    text = text.strip().rstrip(".")
+    return f"{text} [{', '.join(cited)}]." if text and cited else ""
 
 
 def within_words(cause: str) -> tuple[str, tuple[str, ...]]:

@@ -81,7 +81,7 @@ async def suspect_of(
     placing = (fact for fact in stated if fact is lead_fact or not is_single_line(fact))
     chosen = next((fact for fact in placing if fact.line and not fact.sha and not _is_spread(fact)), None)
     base = known or (
-        _from_lead(lead, survey.leads[0].score) if lead is not None else Suspect(path=path, start_line=0, end_line=0)
+        from_lead(lead, survey.leads[0].score) if lead is not None else Suspect(path=path, start_line=0, end_line=0)
     )
     why = facts[shown[0]].says[:300] if shown else ""
     if chosen is not None and chosen.line is not None:
@@ -119,15 +119,12 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
         return None
     inside = base.start_line <= line <= base.end_line
     span: dict[str, object] = {} if inside else {"evidence": ""}
-    if not (inside and base.symbol == fact.symbol) and (base.symbol is None or _locates(fact)):
+    if not (inside and base.symbol == fact.symbol) and (
+        base.symbol is None or (fact.symbol and fact.kind not in POINTING)
+    ):
         first, last = await _definition(fact, code) or (start, end)
         span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
     return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
-
-
-def _locates(fact: Fact) -> bool:
-    """Return whether the function of a fact is the place, also where the search names another one."""
-    return fact.kind not in POINTING and fact.symbol is not None
 
 
 async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
@@ -135,15 +132,11 @@ async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
     if not fact.symbol or not fact.line:
         return None
     found = await code.definitions(fact.symbol.rpartition(".")[2])
-    spans = (
-        (passage.start_line, max(passage.ends, passage.end_line))
-        for passage in found.passages
-        if passage.path == fact.path
-    )
-    return next((span for span in spans if span[0] <= fact.line <= span[1]), None)
+    return found.span(str(fact.path), fact.line)
 
 
-def _from_lead(lead: Location, best: float) -> Suspect:
+def from_lead(lead: Location, best: float) -> Suspect:
+    """Return a place of the search; the best score of the search is the measure."""
     return Suspect(
         path=lead.path,
         score=round(min(max(lead.score / best, 0.0), 1.0), 4) if best > 0 else 0.0,

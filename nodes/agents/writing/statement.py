@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from nodes.agents.writing.places import FactBasis, _from_lead, is_single_line, suspect_of
+from nodes.agents.writing.places import FactBasis, from_lead, is_single_line, suspect_of
 from nodes.context import Case, CodePort, Context
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
@@ -21,6 +21,8 @@ from nodes.state import CORRECTION
 PLACES = 5
 """Number of files in a report; facts about other files are not shown."""
 TOO_THIN = "The report has no code and no message, and names no file or function; so no place in the code is named."
+_ATTACHED = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
+"""Ends of paths of attached files, which are no part of a program."""
 THIN, LONGEST_THIN = 30, 4_000
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by, and
 maximum characters of it that are read for an option or a command that failed."""
@@ -31,63 +33,50 @@ def reporter_query(case: Case, limit: int) -> Query:
 
     Requests of a critic or a model are left out: a fact relates a person's words to a line.
     """
-    answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
-    return Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers), limit=limit)
+    extra = (*case.state.redirect_instructions, *case.state.answers)
+    return Query(case.title, case.body, extra=extra, limit=limit)
 
 
 def is_thin(case: Case) -> bool:
     """Return whether an issue names no part of the program and no range of versions, in few words."""
-    facts = case.facts
-    names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
-    body = case.body[:LONGEST_THIN]
+    facts, body = case.facts, case.body[:LONGEST_THIN]
+    files = [path for path in facts.paths if not path.lower().endswith(_ATTACHED)]
+    names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, files)
     named = FLAG.search(f"{case.title}\n{body}") or any(FAILED.match(line) for line in body.splitlines())
     return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
 
 
-def _files(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths of source files: an attached log is not a part of a program."""
-    attached = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
-    return tuple(path for path in paths if not path.lower().endswith(attached))
-
-
 def is_refuted(case: Case, report: TriageReport) -> bool:
     """Return whether a person called a report wrong without naming its first place."""
-    if not report.suspects:
-        return False
-    first = report.suspects[0]
-    named = set(plain_words(f"{first.symbol or ''} {PurePosixPath(first.path).stem}"))
-    corrections = (text for text in case.state.redirect_instructions if text.startswith(CORRECTION))
+    first = next(iter(report.suspects), None)
+    named = set(plain_words(f"{first.symbol or ''} {PurePosixPath(first.path).stem}")) if first else set[str]()
+    corrections = (text for text in case.state.redirect_instructions if first and text.startswith(CORRECTION))
     return any(not named & set(plain_words(text.removeprefix(CORRECTION))) for text in corrections)
 
 
 async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, ordered: bool) -> TriageReport:
     """Return the report with its facts, its files and what it states about them.
 
-    Args:
-        report: the checked report; its suspects are the places that a brain named.
-        survey: the search result.
-        code: reads the lines around a fact.
-        ordered: whether the order of the files is the search's (rules) and not a model's.
+    The files are in the order of the search after those that a maintainer named, or, if not ``ordered``, a model's.
     """
-    paths = _paths(report, survey, ordered=ordered)
+    named = [suspect.path for suspect in report.suspects if not ordered or suspect.pointed]
+    paths = tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
     basis = FactBasis.of(survey, paths)
     # A fact complements a model's place and reason; it replaces neither.
-    kept = () if ordered else tuple(basis.beside(suspect) for suspect in report.suspects)
+    kept = () if ordered else tuple(map(basis.beside, report.suspects))
     others = [path for path in basis.paths if path not in [place.path for place in kept]]
     added = [one for path in others if (one := await suspect_of(path, report, survey, basis, code))]
     suspects = (*kept, *added)[: max(PLACES, len(added))]
     update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
-    if not ordered:  # a model's own headline is only shown above a checked cause
-        # Rules that write with files that a model ordered claim what they would claim alone, if the first is the same.
-        same = report.written_by == "rules" and survey.paths[:1] == paths[:1]
-        cause = _cause(report.kind, basis, suspects) if same else None
-        return report.model_copy(
-            update={**update, "statement": basis.statement, "verdict": verdict(basis), "root_cause": cause}
-        )
-    statement = basis.statement
-    update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(report.kind, basis, suspects)}
+    # A model's own headline is only shown above a checked cause. Rules that write with files that a model ordered claim
+    # what they would claim alone, if the first is the same.
+    may_claim = ordered or (report.written_by == "rules" and survey.paths[:1] == paths[:1])
+    statement, cause = basis.statement, _cause(report.kind, basis, suspects) if may_claim else None
+    update |= {"statement": statement, "verdict": verdict(basis), "root_cause": cause}
+    if not ordered:
+        return report.model_copy(update=update)
     # A report with a fact that quotes the error's message has what would be asked for.
     has_message = any(fact.kind in ("built_here", "raised_here") and fact.words for fact in basis.facts)
     open_request = statement in ("ranked", "nothing", "first_place") and not has_message
@@ -119,11 +108,7 @@ def verdict(basis: FactBasis) -> str:
 def without_claim(report: TriageReport, because: str = "") -> TriageReport:
     """Return a report without the claimed cause; its facts stay, without order.
 
-    A model's checked sentences stay too, as not confirmed.
-
-    Args:
-        report: the report.
-        because: why a model's cause is not claimed; empty if a doubt of the report says it.
+    A model's checked sentences stay too, as not confirmed, with the reason unless a doubt of the report says it.
     """
     if report.statement != "claim":
         return report.model_copy(update={"root_cause": None})
@@ -149,29 +134,21 @@ def _without_place(facts: Sequence[Fact]) -> str:
 
 def without_facts(report: TriageReport, dropped: Collection[int]) -> TriageReport:
     """Return a report without some of its facts, given by position; without its leading fact it claims nothing."""
-    if not dropped:
-        return report
     if report.headline in dropped:
         report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
-        left = [fact for number, fact in enumerate(report.facts) if number not in dropped]
-        report = report.model_copy(update={"statement": "ranked", "verdict": _without_place(left)})
+        others = [fact for number, fact in enumerate(report.facts) if number not in dropped]
+        report = report.model_copy(update={"statement": "ranked", "verdict": _without_place(others)})
     kept = [number for number in range(len(report.facts)) if number not in dropped]
     new = {old: number for number, old in enumerate(kept)}
-    suspects = tuple(
-        suspect.model_copy(
-            update={"facts": tuple(new[n] for n in suspect.facts if n in new), "why": _why(suspect, report, new)}
-        )
-        for suspect in report.suspects
-    )
+
+    def left(place: Suspect) -> Suspect:
+        removed = {report.facts[number].says[:300] for number in place.facts if number not in new}
+        facts = tuple(new[number] for number in place.facts if number in new)
+        return place.model_copy(update={"facts": facts, "why": "" if place.why in removed else place.why})
+
     headline = None if report.headline is None else new[report.headline]
-    facts = tuple(report.facts[number] for number in kept)
+    facts, suspects = tuple(report.facts[number] for number in kept), tuple(map(left, report.suspects))
     return report.model_copy(update={"facts": facts, "suspects": suspects, "headline": headline})
-
-
-def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
-    """Return why a place is named, unless the reason is a removed fact."""
-    removed_sentences = {report.facts[number].says[:300] for number in place.facts if number not in new}
-    return "" if place.why in removed_sentences else place.why
 
 
 def function_of(report: TriageReport) -> str | None:
@@ -225,25 +202,17 @@ async def with_pointer(
     # A page never supports a claim about a fault but may be shown as an answer.
     found = [fact for fact in pointing if fact.strong or fact.kind == "documented_here" or answers(fact, asked)]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
-    listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
-    places = tuple(
-        [pull for pull in listed if await code.read(pull.path, pull.quote_start, pull.quote_end) == pull.quote]
-    )
+    listed = [from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
+    places = [one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote]
     by_rules = report.written_by == "rules"
     update: dict[str, object] = {}
     if places and (by_rules or not report.suspects):
-        update = {"suspects": places, "statement": "ranked", "confidence": survey.confidence}
+        update = {"suspects": tuple(places), "statement": "ranked", "confidence": survey.confidence}
     if report.kind == "docs" and by_rules:
         update["verdict"] = "This is probably a report on the documentation."
     if best is not None:
         update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300], "missing": ()}
     return report.model_copy(update=update)
-
-
-def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:
-    """Return the files in order: with rules, those that a maintainer named, then the search's; else the model's."""
-    named = [suspect.path for suspect in report.suspects if not ordered or suspect.pointed]
-    return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 
 def probable_place(kind: Kind) -> str:

@@ -38,8 +38,7 @@ _UNINFORMATIVE = re.compile(
 def code_of(case: Case) -> tuple[NumberedEvidence, ...]:
     """Return the gathered code, results of the last search first."""
     code = [item for item in case.evidence if item.evidence.kind == "code" and item.evidence.locator.path]
-    searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
-    last = set(searches[-1].evidence) if searches else set()
+    last = case.state.searches[-1].evidence if case.state.searches else ()
     return tuple(sorted(code, key=lambda item: item.evidence.key not in last))
 
 
@@ -50,11 +49,8 @@ def rank(case: Case, candidates: Sequence[NumberedEvidence]) -> tuple[NumberedEv
 
 def leading(case: Case) -> tuple[NumberedEvidence, ...]:
     """Return the results of the last search in ranked order, without those of older searches."""
-    code = code_of(case)
-    searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
-    last = set(searches[-1].evidence) if searches else {item.evidence.key for item in code}
-    newest = [item for item in code if item.evidence.key in last]
-    return rank(case, newest or code)
+    code, last = code_of(case), case.state.searches[-1].evidence if case.state.searches else ()
+    return rank(case, [item for item in code if item.evidence.key in last] or code)
 
 
 def _ranking_score(case: Case, evidence: Evidence) -> float:
@@ -153,9 +149,6 @@ def words_of(evidence: Evidence) -> frozenset[str]:
 
 def rival(ranked: Sequence[NumberedEvidence]) -> NumberedEvidence | None:
     """Return the best place of another file if its score is nearly equal to the first."""
-    if not ranked:
-        return None
-    first = ranked[0].evidence
-    others = (item for item in ranked[1:] if item.evidence.locator.path != first.locator.path)
-    other = next(others, None)
+    first = ranked[0].evidence if ranked else Evidence(kind="code")
+    other = next((item for item in ranked if item.evidence.locator.path != first.locator.path), None)
     return other if other is not None and other.evidence.score >= EQUAL * first.score else None
