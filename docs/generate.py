@@ -38,6 +38,7 @@ from bot.settings.repository import RepositoryConfig, config_schema
 from bot.settings.retired import MOVED
 from nodes.brains.calls.models import LONGER, READING, ModelSettings
 from nodes.brains.shared import ISSUE
+from nodes.context import COMPRESS_FROM
 from tests.graph.test_endpoints import CALLS
 from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table
@@ -187,7 +188,7 @@ def _costs() -> Iterator[str]:
         "reasons beyond them | |"
     )
     yield (
-        f"| an issue's text in a prompt | {ISSUE:,} tokens and {ModelSettings().compress_from:,} characters; what is "
+        f"| an issue's text in a prompt | {ISSUE:,} tokens and {COMPRESS_FROM:,} characters; what is "
         "longer loses template comments, blocks about the environment and frames of libraries, then its middle "
         "| |"
     )

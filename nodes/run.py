@@ -67,19 +67,11 @@ async def advance(
     snapshot: StateSnapshot | None = None,
     durability: Durability = "sync",
 ) -> Waiting | Finished:
-    """Run a thread from its checkpoint until it waits or ends.
+    """Run a thread from its checkpoint until it waits or ends; a finished thread stays finished.
 
-    Args:
-        graph: compiled with a checkpointer.
-        context: what the run may call.
-        thread_id: one per run; a finished thread stays finished.
-        initial: the first state of a new thread; ignored for an existing thread.
-        ask: returns the answer to each question of the run; the run waits while there is none.
-        answer: the answer to the pending question; None only returns the current status.
-        question_id: the question that the answer belongs to.
-        watch: receives each node's start and end.
-        snapshot: the thread's current state, if the caller has just read it.
-        durability: whether to store a checkpoint after each step, or only when the run waits or ends.
+    The first state is ignored for an existing thread. ``ask`` returns the answer to each question of the run, which
+    waits while there is none; ``answer`` is that to the pending question, and without it only the status is returned.
+    The snapshot is the thread's current state, if the caller has just read it.
 
     Raises:
         StaleAnswerError: no question with that id is pending.

@@ -20,7 +20,6 @@ from nodes.state import (
     HumanExchange,
     Marks,
     NodeName,
-    Progress,
     SupervisorDecision,
     TraceEntry,
     Update,
@@ -78,8 +77,7 @@ async def _update_progress(state: BugTriageState, context: Context) -> Update:
     """Number the joined evidence, record the progress after a search, and read new messages from people."""
     evidence = await join_evidence(state, context)
     arrived: Update = {"evidence": evidence}
-    searched = "codebase_search" in (state.next_node, *state.also)
-    if searched:
+    if "codebase_search" in (state.next_node, *state.also):
         after = guards.progress(state.model_copy(update={"evidence": evidence}))
         arrived["marks"] = state.marks.model_copy(update={"after_search": after})
     signals = await context.signals.unread(state.last_signal)
@@ -122,18 +120,17 @@ async def _without_duplicates(known: tuple[str, ...], keys: tuple[str, ...], con
 
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
     forced = guards.forced_route(state)
-    step: tuple[NodeName, str] | None = None
     # The program decides these steps itself, because a model might spend further rounds on them.
     if forced is not None:
-        step = (forced.node, "Only one step is possible.")
-    elif state.retry_pending:
-        step = ("codebase_search", "The draft did not pass the quality gate: the search is broadened.")
-    elif guards.all_failed(state):
-        step = ("codebase_search", "No specialist gave an answer: the general search runs.")
-    elif guards.is_simple(state):
-        step = ("writer", "Nothing in this issue requires a code search.")
-    if step is not None:
-        return Judged(SupervisorDecision.to(*step))
+        return Judged(SupervisorDecision.to(forced.node, "Only one step is possible."))
+    steps: tuple[tuple[bool, NodeName, str], ...] = (
+        (state.retry_pending, "codebase_search", "The draft did not pass the quality gate: the search is broadened."),
+        (guards.all_failed(state), "codebase_search", "No specialist gave an answer: the general search runs."),
+        (guards.is_simple(state), "writer", "Nothing in this issue requires a code search."),
+    )
+    for holds, node, why in steps:
+        if holds:
+            return Judged(SupervisorDecision.to(node, why))
     case = await load_case(state, context)
     return await judge(context, case, lambda brain: brain.decide(case))
 
@@ -180,12 +177,7 @@ def _exchange(decision: SupervisorDecision) -> HumanExchange:
 
 def mark_step(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
     """Record the input of the next nodes; the guards compare it with the input when the step is repeated."""
-    marks = state.marks
-    if "codebase_search" in nodes and not guards.is_exempt(state):
-        marks = marks.model_copy(update={"searches": marks.searches + 1})
-    if "critic" in nodes:
-        judged: Progress = guards.progress(state)
-        marks = marks.model_copy(update={"at_critic": judged})
-    if "investigator" in nodes:
-        marks = marks.model_copy(update={"at_investigator": guards.progress(state)})
-    return marks
+    searches = state.marks.searches + ("codebase_search" in nodes and not guards.is_exempt(state))
+    called = [node for node in ("critic", "investigator") if node in nodes]
+    update = {"searches": searches} | {f"at_{node}": guards.progress(state) for node in called}
+    return state.marks.model_copy(update=update)

@@ -19,9 +19,8 @@ import numpy as np
 from benchmarks.kinds.examples import read_examples
 from benchmarks.kinds.learner import Space, Used, fit, postings
 from benchmarks.kinds.train import as_text
-from nodes.issue.kinds.model import TENTHS, UNIT, Model
+from nodes.issue.kinds.model import TENTHS, UNIT, Field, Model, parts_of
 from nodes.issue.kinds.rare import DISCLOSURES, disclosure_terms, names_weakness, opening_of
-from nodes.issue.kinds.terms import Field, parts_of
 from tests.kinds.disclosures import DISCLOSURES as WRITTEN
 from tests.kinds.disclosures import ORDINARY_NEAR
 from tests.kinds.pairs import paraphrases, read_pairs

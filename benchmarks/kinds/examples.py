@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nodes.issue.kinds.model import LEARNT, LearntKind
-from nodes.issue.kinds.terms import Field, parts_of, terms_in
+from nodes.issue.kinds.model import LEARNT, Field, LearntKind, parts_of, terms_in
 
 LONGEST = 1 << 27
 FOLDS = 5

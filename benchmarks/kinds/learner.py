@@ -15,8 +15,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from nodes.issue.kinds.model import LEAST
-from nodes.issue.kinds.terms import Field
+from nodes.issue.kinds.model import LEAST, Field
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]

@@ -9,8 +9,7 @@ import numpy as np
 
 from benchmarks.kinds.examples import Example
 from benchmarks.kinds.learner import Floats, Space, Used, fit, postings
-from nodes.issue.kinds.model import LEARNT, TENTHS, UNIT, Model
-from nodes.issue.kinds.terms import Field
+from nodes.issue.kinds.model import LEARNT, TENTHS, UNIT, Field, Model
 
 FIELDS: Mapping[Field, float] = {"title": 1.0, "prose": 1.2, "code": 0.7, "cues": 0.9, "whole": 1.0}
 """The fields, and their weights."""

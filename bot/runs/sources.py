@@ -14,7 +14,7 @@ from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
 from nodes.context import ExternalSources, OpenPull
 from nodes.evidence import Evidence, EvidenceKind
-from nodes.sources import FALLBACK, Inquiry, SourceError, SourceInfo, route
+from nodes.sources import FALLBACK, Inquiry, SourceError, route
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
 from nodes.sources.web import NAME, FindIssues, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
@@ -72,7 +72,7 @@ class Sources:
         """Query the sources whose keywords are in a question; a harmful one receives the fixed sentence."""
         outside = self.outside(find_issues)
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
-        routed = route(question, map(SourceInfo.of, sources.values()))
+        routed = route(question, [source.info for source in sources.values()])
         if routed is None:
             return RoutedAnswer("fallback", message=FALLBACK)
         if not routed:
@@ -153,9 +153,9 @@ def _providers(config: OperatorConfig) -> tuple[SearchProvider, ...]:
 
 async def _tool_check(tool: McpTool) -> SourceCheck:
     try:
-        return SourceCheck(tool.name, ok=True, says=await tool.check())
+        return SourceCheck(tool.info.name, ok=True, says=await tool.check())
     except SourceError as error:
-        return SourceCheck(tool.name, ok=False, says=str(error))
+        return SourceCheck(tool.info.name, ok=False, says=str(error))
 
 
 async def _provider_check(provider: SearchProvider) -> SourceCheck:

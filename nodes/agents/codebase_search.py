@@ -3,44 +3,57 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
-from nodes.agents.code.candidates import (
-    CANDIDATES,
-    CANDIDATES_ON_RETRY,
-    POINTED,
-    find_candidates,
-    in_order,
-    lines_of_facts,
-    list_files,
-    pointed_at,
-    rescored,
-)
-from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unreadable
+from nodes.agents.code import candidates as places
+from nodes.agents.code.candidates import CANDIDATES, CANDIDATES_ON_RETRY, POINTED, Candidates, in_order
 from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.explanation import is_explained
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
 from nodes.brains.conversation import LISTED
-from nodes.context import Context
+from nodes.context import Case, Context, Judged
 from nodes.context.agreement import Opinions, confidence_of, support_of
-from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, quoted
-from nodes.guards import is_rejected, people_added
-from nodes.judgements import CodeReading
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.guards import NOT_READABLE, is_rejected, people_added
+from nodes.judgements import CodeReading, Submission, SubmittedPlace
 from nodes.search.git.errors import SearchError
-from nodes.search.issue.mentions import find_mentions
-from nodes.search.types import Passage, Query, Ranking, Survey
-from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
+from nodes.search.types import Query, Ranking, Survey
+from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
 
-_NAMES, _FEW, _AROUND = 6, 2, 6
-"""Names that are looked up, definitions of a name that are quoted, and lines around a named line."""
-_PLACES = 6
-_SCORE = 0.4
-"""The score of these places: below the score of places that the model read and ranked first."""
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """The search results before any judgement."""
+
+    query: Query
+    ranking: Ranking
+    candidates: Candidates
+    tools: CodeTools
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The judgement of a brain on the search results."""
+
+    judged: Judged[CodeReading]
+    seen: tuple[NumberedEvidence, ...]
+    """All evidence that the brain saw, in search order."""
+    ranked: tuple[NumberedEvidence, ...]
+    """The same evidence in the brain's order, best first."""
+    confidence: float
+    """Shown in the report."""
+    support: float | None = None
+    """How far search and model together support the first place; None if rules judged."""
+    search_prefers: str = ""
+    """The first file of the search, if the brain prefers another one."""
+    opinions: Opinions | None = None
+    """The opinions from which the support is computed."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -53,15 +66,15 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     try:
         gathered = await _gather(state, context)
     except SearchError as error:
-        return unreadable(state, error, started)
+        return _unreadable(state, error, started)
     read = await _judge(gathered, context)
     await context.evidence.put([item.evidence for item in read.seen])
     return {
-        "findings": (finding_of(read),),
+        "findings": (_finding(read),),
         "search_confidence": read.confidence,
         "search_support": read.support,
         "search_prefers": read.search_prefers,
-        "trace": (entry_of(state, gathered, read, started),),
+        "trace": (_entry(state, gathered, read, started),),
         "metrics": metrics_of(read.judged),
     }
 
@@ -83,22 +96,24 @@ def build_query(state: BugTriageState, context: Context) -> Query:
     )
 
 
-async def _gather(state: BugTriageState, context: Context) -> Gathered:
+async def _gather(state: BugTriageState, context: Context) -> _Gathered:
     case, asked = await load_case(state, context), is_model_asked(context, state)
     query = build_query(state, context)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     # Rules read the facts when they write; a model may cite their lines besides the places of the search.
     survey = await context.code.survey(reporter_query(case, CANDIDATES)) if asked else Survey()
-    facts = lines_of_facts(survey.facts, context.code.sha)
-    files = await list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
+    facts = places.lines_of_facts(survey.facts, context.code.sha)
+    files = await places.list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
-    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
+    candidates = places.find_candidates(
+        ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts
+    )
     seen = candidates.all if asked else candidates.strong
     keys = [item.evidence.key for item in seen]
     tools = CodeTools(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), context.listener, query)
     objected = _is_read(state, context)
-    looked_up = tools.take(await look_up_objections(state, context, tools)) if objected else None
+    looked_up = tools.take(await places.look_up_objections(state, context, tools)) if objected else None
     new = [item for item in (*seen, *(looked_up or ())) if item.evidence.key not in state.evidence]
     case = replace(
         case,
@@ -108,7 +123,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         files=files,
         tools=tools if ranking.commit else None,
     )
-    return Gathered(query, ranking, candidates, tools, case)
+    return _Gathered(query, ranking, candidates, tools, case)
 
 
 def _search_confidence(ranking: Ranking, survey: Survey) -> float:
@@ -123,7 +138,7 @@ async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, .
     texts = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
     if not texts:
         return ()
-    return pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
+    return places.pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
 
 
 def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
@@ -136,7 +151,7 @@ def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
     return min(confidence, state.search_confidence) if repeated else confidence
 
 
-async def _judge(gathered: Gathered, context: Context) -> Read:
+async def _judge(gathered: _Gathered, context: Context) -> _Read:
     """Ask the brain. A model reads the code with tools; rules see the strong candidates."""
     case, candidates = gathered.case, gathered.candidates
     judged = await judge(
@@ -148,19 +163,19 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     # After a fallback what the model cited is dropped, so the run equals one by rules.
     if not is_model_asked(context, case.state) or judged.fallback:
         ranked = in_order(candidates.strong, suspects)
-        return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
+        return _Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
     cited = judged.value.submitted.cited if judged.value.submitted is not None else ()
     named = {*suspects, *cited} - {item.id for item in candidates.all}
     # A model may cite again what an earlier reading found.
     again = (item for item in case.evidence if item.id in named)
     seen = (*candidates.all, *again, *gathered.tools.gathered)
     # What the model cites comes before what only the search found, so that later readers see it.
-    ranked = rescored(in_order(seen, (*suspects, *cited)))
+    ranked = places.rescored(in_order(seen, (*suspects, *cited)))
     by_id = {item.id: item for item in ranked}
     prefers = _search_prefers(judged.value, ranked, gathered)
     shown = tuple(by_id[item.id] for item in seen)
     if not suspects:
-        return Read(judged, shown, ranked, 0.0, 0.0, prefers)
+        return _Read(judged, shown, ranked, 0.0, 0.0, prefers)
     reading = judged.value
     opinions = Opinions(
         case.search_confidence,
@@ -170,10 +185,10 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
         explained=is_explained(reading.submitted, by_id, f"{case.title}\n{case.body}"),
     )
     confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
-    return Read(judged, shown, ranked, confidence, support, prefers, opinions)
+    return _Read(judged, shown, ranked, confidence, support, prefers, opinions)
 
 
-def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:
+def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: _Gathered) -> str:
     """Return the search's first file; empty if the model ranks first that file or a place that a maintainer named."""
     files = gathered.ranking.files
     if not reading.suspects or not files:
@@ -205,42 +220,81 @@ def _unchanged(state: BugTriageState, started: float) -> TraceEntry:
     return trace_entry("codebase_search", state, started, decision="nothing new", confidence=confidence, counts=counts)
 
 
-async def look_up_objections(state: BugTriageState, context: Context, tools: CodeTools) -> tuple[Evidence, ...]:
-    """Return places that were not evidence before: the definitions, lines and files that the objections name.
-
-    Args:
-        state: the run.
-        context: what the run may call.
-        tools: the code of the commit.
-    """
-    named = find_mentions("\n".join(_texts(state)))
-    exact = [item for name in named.symbols[:_NAMES] for item in await _defined(name, context)]
-    for path, first, last in named.lines[:_NAMES]:
-        lookup = await context.code.lines(path, max(1, first - _AROUND), last + _AROUND)
-        exact += _quoted(lookup.passages if lookup is not None else (), context)
-    sketches = await tools.sketched(named.paths)
-    exact += [
-        as_evidence(place.location, context.code.sha, _SCORE) for sketch in sketches for place in sketch.places[:1]
-    ]
-    citable = {item.key: item for item in exact if is_citable(str(item.locator.path), item.quote)}
-    return tuple(one for key, one in citable.items() if key not in state.evidence)[:_PLACES]
+def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:
+    """Record that nothing was searched, because a report must not claim otherwise."""
+    texts = f"The code could not be read: {error}"
+    entry = trace_entry(
+        "codebase_search",
+        state,
+        started,
+        decision=NOT_READABLE,
+        confidence=0.0,
+        reason=texts,
+        error=str(error)[:300],
+    )
+    finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
+    return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
 
 
-async def _defined(name: str, context: Context) -> list[Evidence]:
-    found = await context.code.definitions(name)
-    return _quoted(found.passages if found.total <= _FEW else (), context)
+def _finding(read: _Read) -> AgentFinding:
+    """Return the finding of a reading."""
+    return AgentFinding(
+        agent_name="codebase_search",
+        summary=read.judged.value.summary,
+        details=read.judged.value.details,
+        confidence=read.confidence if read.support is None else read.support,
+        relevant_files=tuple(dict.fromkeys(filter(None, (item.evidence.locator.path for item in read.ranked))))[:10],
+        evidence=tuple(item.evidence.key for item in read.seen),
+        judged_by=read.judged.judged_by,
+        submitted=_by_keys(read),
+    )
 
 
-def _quoted(passages: Iterable[Passage], context: Context) -> list[Evidence]:
-    citable = (passage for passage in passages if is_citable(passage.path, passage.quote))
-    return [quoted(passage, context.code.sha, _SCORE, "looked up for an objection") for passage in citable]
+def _by_keys(read: _Read) -> Submission | None:
+    """Return what a model submitted with content keys, because the numbers of evidence may still change."""
+    submitted, keys = read.judged.value.submitted, {item.id: item.evidence.key for item in read.seen}
+    if submitted is None:
+        return None
+
+    def place(one: SubmittedPlace) -> SubmittedPlace:
+        return one.model_copy(update={"evidence": keys[one.evidence]})
+
+    cause = (
+        entry.model_copy(update={"evidence": tuple(map(keys.__getitem__, entry.evidence))}) for entry in submitted.cause
+    )
+    rival, against = place(submitted.rival) if submitted.rival else None, keys.get(submitted.against, "")
+    places = {"cause": tuple(cause), "places": tuple(map(place, submitted.places)), "rival": rival, "against": against}
+    return submitted.model_copy(update=places)
 
 
-def _texts(state: BugTriageState) -> tuple[str, ...]:
-    """Return the objections, what the critic would rather look at first."""
-    verdict, audit = state.critic_feedback, state.metrics.last_citation_audit
-    asked = verdict if is_rejected(state) else None
-    texts = [asked.better_place, *asked.required_evidence, *asked.gaps] if asked is not None else []
-    # The dropped sentence follows the colon.
-    texts += [line.rpartition(": ")[2] for line in audit.dropped] if audit is not None and state.retry_count else []
-    return tuple(filter(None, texts))
+def _entry(state: BugTriageState, gathered: _Gathered, read: _Read, started: float) -> TraceEntry:
+    """Return the entry of a search and its reading; ``started`` is the time by ``time.perf_counter``."""
+    tools = gathered.tools
+    cited = {item.id for item in tools.gathered}
+    candidates = sum(item.id not in cited for item in read.seen)
+    counts = {
+        "candidates": candidates,
+        "filtered_out": gathered.candidates.filtered_out,
+        "augmented": len(gathered.query.extra),
+    }
+    by_model = {"chosen": len(read.seen) - candidates, "calls": len(tools.lines), "dropped": read.judged.dropped}
+    counts |= {name: count for name, count in by_model.items() if count}
+    # Those of the places of the search that passed the threshold.
+    strong = [item.evidence.score for item in gathered.candidates.strong]
+    average = round(sum(strong) / len(strong), 4) if strong else 0.0
+    scores = {"threshold_used": gathered.candidates.threshold, "avg_score": average}
+    if read.opinions is not None and read.support is not None:
+        # A table of agreement is fitted to these.
+        scores |= {**read.opinions.numbers(), "support": read.support}
+    return trace_entry(
+        "codebase_search",
+        state,
+        started,
+        read.judged,
+        decision="found" if read.ranked else "nothing found",
+        confidence=read.confidence,
+        reason=read.judged.value.summary,
+        counts=counts,
+        scores=scores,
+        looks=tuple(tools.lines),
+    )

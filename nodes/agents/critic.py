@@ -136,10 +136,7 @@ async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:
     evidence = [f"{item.evidence.quote} {item.evidence.locator.path or ''}\n" for item in case.evidence]
     paths = [item.evidence.locator.path for item in case.evidence if item.evidence.locator.path]
     prose = ProseCheck(context.code, (case.title, case.body, *evidence), paths)
-    lists = {
-        name: tuple(filter(None, [await prose.text(line) for line in getattr(audit, name)]))
-        for name in ("gaps", "required_evidence", "contradictions")
-    }
+    lists = {name: await prose.lines(getattr(audit, name)) for name in ("gaps", "required_evidence", "contradictions")}
     gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
     lists["contradictions"] = tuple(line for line in lists["contradictions"] if gathered & set(cited_in(line)))
     return audit.model_copy(update={**lists, "better_place": await _existing(audit.better_place, case, context)})

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import judge
-from nodes.context import Context, Judged
+from nodes.context import Context
 from nodes.evidence import Evidence, NumberedEvidence, numbers_of
-from nodes.judgements import WebReading
-from nodes.sources import Found, Inquiry, SourceError, SourcePort
-from nodes.sources.dependency import find_dependency
-from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.issue.facts import raising_package
+from nodes.search.paths.project import simplified
+from nodes.search.types import StackTrace
+from nodes.sources import Dependency, Found, Inquiry, SourceError, SourcePort
+from nodes.state import AgentFinding, BugTriageState, Update
 from nodes.trust.secrets import mask
 
 MAX_WEB_QUERY = 200
@@ -24,6 +25,9 @@ MAX_TOOL_QUERY = 400
 RESULTS = 5
 KEPT = 3
 """Pieces of evidence per finding: as many as a reader compares and as the state stores without shortening."""
+_SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+TextOf = Callable[[str], Awaitable[str | None]]
+"""Returns the text of a whole file, or None if it does not exist or is too large to read."""
 _CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
 
 
@@ -70,18 +74,10 @@ async def _read(name: str, found: Found, state: BugTriageState, context: Context
     numbers = numbers_of(known)
     numbered = tuple(NumberedEvidence(id=numbers[item.key], evidence=item) for item in found.evidence)
     judged = await judge(context, case, lambda brain: brain.read_web(case, numbered))
-    return {
-        "findings": (_finding(name, judged, numbered),),
-        "trace": (_entry(name, found, judged, state, started),),
-        "metrics": metrics_of(judged),
-    }
-
-
-def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedEvidence]) -> AgentFinding:
-    """Build the finding. Its text cites addresses, because the supervisor numbers evidence after the branches join."""
     reading = judged.value
     by_id = {item.id: item.evidence for item in numbered}
-    return AgentFinding(
+    # The text cites addresses, because the supervisor numbers evidence after the branches join.
+    finding = AgentFinding(
         agent_name=name,
         summary=_addressed(reading.summary, by_id)[:300],
         details=_addressed(reading.details, by_id)[:600],
@@ -89,11 +85,7 @@ def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedE
         evidence=tuple(by_id[number].key for number in reading.relevant[:KEPT] if number in by_id),
         judged_by=judged.judged_by,
     )
-
-
-def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriageState, started: float) -> TraceEntry:
-    reading = judged.value
-    return trace_entry(
+    entry = trace_entry(
         name,
         state,
         started,
@@ -103,6 +95,7 @@ def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriage
         reason="; ".join(filter(None, (reading.summary, found.message))),
         counts={"results": len(found.evidence)},
     )
+    return {"findings": (finding,), "trace": (entry,), "metrics": metrics_of(judged)}
 
 
 def no_answer(name: str, why: str, state: BugTriageState, began: float) -> Update:
@@ -121,3 +114,22 @@ def _addressed(text: str, by_id: Mapping[str, Evidence]) -> str:
         return f" ({where})" if where else ""
 
     return _CITED.sub(named, text)
+
+
+async def find_dependency(traces: Sequence[StackTrace], repository: str, text_of: TextOf) -> Dependency | None:
+    """Return the dependency whose code raised the error; None if it is the repository's own code or unknown."""
+    name = raising_package(traces)
+    if name is None or await _is_own(traces, name, repository, text_of):
+        return None
+    host, _, place = name.partition("/")
+    # Go names its packages by their address.
+    return Dependency(name, "/".join(place.split("/")[:2]) if host == "github.com" else "")
+
+
+async def _is_own(traces: Sequence[StackTrace], name: str, repository: str, text_of: TextOf) -> bool:
+    """Return whether a package was installed from this repository: it has its name, or its files (in Python)."""
+    if simplified(name.rpartition("/")[2]) == simplified(repository.rpartition("/")[2]):
+        return True
+    installed = [frame.path for frame in traces[-1].frames if f"-packages/{name}/" in frame.path]
+    file = installed[0].rpartition("-packages/")[2] if installed else ""
+    return bool(file) and any([await text_of(f"{folder}{file}") is not None for folder in _SOURCE_FOLDERS])

@@ -17,41 +17,26 @@ async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> 
     exchange = state.pending_exchange
     if exchange is None:
         return {"awaiting_human": False}
-    settled = exchange.model_copy(
-        update={
-            "answer": answer.text,
-            "answered_by": answer.answered_by,
-            "answer_url": answer.url,
-            "withdrawn": answer.text is None,
-        }
-    )
+    given = {"answer": answer.text, "answered_by": answer.answered_by, "answer_url": answer.url}
+    settled = exchange.model_copy(update={**given, "withdrawn": answer.text is None})
+    decision = "withdrawn" if answer.text is None else "answered"
+    entry = TraceEntry(node="human_input", decision=decision, reason=exchange.question, iteration=state.iterations)
     update: Update = {
         "human_exchanges": (settled,),
         "pending_exchange": None,
         "awaiting_human": False,
-        "trace": (
-            TraceEntry(
-                node="human_input",
-                decision="withdrawn" if answer.text is None else "answered",
-                reason=exchange.question,
-                iteration=state.iterations,
-            ),
-        ),
+        "trace": (entry,),
     }
     if answer.text is not None:
         answer_evidence = Evidence(kind="human", quote=answer.text[:MAX_QUOTE], score=1.0)
         await runtime.context.evidence.put([answer_evidence])
-        update["findings"] = (_finding(exchange.question, answer.text, (answer_evidence.key,)),)
-        update["max_iterations"] = state.max_iterations + ROUNDS_PER_ANSWER
+        finding = AgentFinding(
+            agent_name="human_input",
+            summary=exchange.question,
+            details=answer.text[:600],
+            confidence=1.0,
+            evidence=(answer_evidence.key,),
+            judged_by="human",
+        )
+        update |= {"findings": (finding,), "max_iterations": state.max_iterations + ROUNDS_PER_ANSWER}
     return update
-
-
-def _finding(question: str, answer: str, keys: tuple[str, ...]) -> AgentFinding:
-    return AgentFinding(
-        agent_name="human_input",
-        summary=question,
-        details=answer[:600],
-        confidence=1.0,
-        evidence=keys,
-        judged_by="human",
-    )

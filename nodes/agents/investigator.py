@@ -12,8 +12,8 @@ from nodes.brains import judge
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
 from nodes.issue.facts import IssueFacts
+from nodes.issue.kinds.model import parts_of
 from nodes.issue.kinds.rare import may_be_security
-from nodes.issue.kinds.terms import parts_of
 from nodes.judgements import Investigation
 from nodes.report import Kind
 from nodes.search.git.errors import SearchError
@@ -62,10 +62,11 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     # If unsure, the rules overrule the brain: the publication of a vulnerable place cannot be undone.
     if may_be_security(parts_of(context.title, context.body)):
         reading = reading.model_copy(update={"kind": "security"})
+    missing = f" Missing: {'; '.join(reading.missing)}." if reading.missing else ""
     finding = AgentFinding(
         agent_name="investigator",
         summary=reading.problem,
-        details=_details(reading.hypothesis, reading.missing),
+        details=f"{reading.hypothesis or 'The text names no part of the code.'}{missing}"[:600],
         confidence=reading.confidence,
         relevant_files=context.facts.paths[:10],
         evidence=tuple(item.key for item in evidence),
@@ -96,17 +97,11 @@ async def _confirmed(reading: Investigation, context: Context) -> Investigation:
     """Return a model's reading without statements about code that does not exist; rules may repeat it in a report."""
     prose = ProseCheck(context.code, (context.title, context.body))
     try:
-        missing = [await prose.text(line) for line in reading.missing]
-        reason = await prose.text(reading.severity_reason)
+        missing, reason = await prose.lines(reading.missing), await prose.text(reading.severity_reason)
     # Without the code no name can be confirmed, so nothing that the model wrote is used.
     except SearchError:
-        missing, reason = [], ""
-    return reading.model_copy(update={"missing": tuple(filter(None, missing)), "severity_reason": reason})
-
-
-def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
-    message = hypothesis or "The text names no part of the code."
-    return (message + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
+        missing, reason = (), ""
+    return reading.model_copy(update={"missing": missing, "severity_reason": reason})
 
 
 def _from_the_issue(context: Context) -> list[Evidence]:

@@ -25,7 +25,9 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     failed = [entry.node for entry in entries if entry.decision == "failed"]
     findings = [finding for finding in state.findings[-len(names) :] if finding.agent_name in names]
     confidence = round(joint_confidence(findings), 4)
-    message = _in_words(findings, failed)[:_MAX_REASON]
+    answered = (f"{one.agent_name} {one.confidence:.0%}" for one in findings if one.agent_name not in failed)
+    failures = f"; no answer from {', '.join(failed)}" if failed else ""
+    message = f"Together: {', '.join(answered) or 'nothing'}{failures}."[:_MAX_REASON]
     runtime.context.listener(JOIN, message)
     entry = trace_entry(
         JOIN,
@@ -65,11 +67,3 @@ def joint_confidence(findings: Sequence[AgentFinding]) -> float:
         return 0.0
     weighed = sum(weight * Fraction(finding.confidence) for weight, finding in zip(weights, findings, strict=True))
     return float(weighed / whole)
-
-
-def _in_words(findings: Sequence[AgentFinding], failed: Sequence[str]) -> str:
-    answered = [
-        f"{finding.agent_name} {finding.confidence:.0%}" for finding in findings if finding.agent_name not in failed
-    ]
-    failures = f"; no answer from {', '.join(failed)}" if failed else ""
-    return f"Together: {', '.join(answered) or 'nothing'}{failures}."

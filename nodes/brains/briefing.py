@@ -9,6 +9,7 @@ from nodes.brains.shared import build_message, join_sections
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import has_submitted
+from nodes.judgements import Submission
 from nodes.search.types import Passage
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
@@ -18,9 +19,7 @@ from prompts import Role
 def build_supervisor_context(state: BugTriageState, *, fenced: bool = False) -> str:
     """Build the supervisor's human message; the redirect section is omitted if there are no redirects.
 
-    Args:
-        state: the run.
-        fenced: whether to mark findings and exchanges as data, because they repeat the words of strangers.
+    If ``fenced``, findings and exchanges are marked as data, because they repeat the words of strangers.
     """
     findings = _format_findings(state.findings)
     exchanges = _format_human_exchanges(state.human_exchanges, state.pending_exchange)
@@ -56,35 +55,27 @@ def build_supervisor_context(state: BugTriageState, *, fenced: bool = False) -> 
 def _format_findings(findings: Sequence[AgentFinding]) -> str:
     if not findings:
         return "No findings yet."
-    parts = []
-    for n, f in enumerate(findings, 1):
-        files = ", ".join(f.relevant_files) if f.relevant_files else "none"
-        parts.append(
-            f"[{n}] {f.agent_name} (confidence: {f.confidence:.0%})\n"
-            f"Summary: {f.summary}\n"
-            f"Details: {f.details}\n"
-            f"Relevant files: {files}"
-        )
-    return "\n\n".join(parts)
+    return "\n\n".join(
+        f"[{n}] {f.agent_name} (confidence: {f.confidence:.0%})\n"
+        f"Summary: {f.summary}\n"
+        f"Details: {f.details}\n"
+        f"Relevant files: {', '.join(f.relevant_files) or 'none'}"
+        for n, f in enumerate(findings, 1)
+    )
 
 
 def _format_human_exchanges(exchanges: Sequence[HumanExchange], pending: HumanExchange | None) -> str:
-    parts = []
-    for e in exchanges:
-        answer = e.answer if e.answer is not None else "(awaiting answer)"
-        parts.append(f"Q: {e.question}\nContext: {e.context}\nA: {answer}")
-    if pending is not None:
-        parts.append(f"Q: {pending.question}\nContext: {pending.context}\nA: (awaiting answer)")
+    parts = [
+        f"Q: {e.question}\nContext: {e.context}\nA: {e.answer if e.answer is not None else '(awaiting answer)'}"
+        for e in (*exchanges, *([pending] if pending is not None else []))
+    ]
     return "\n\n".join(parts) if parts else "None."
 
 
 def _format_redirect_instructions(instructions: Sequence[str]) -> str:
-    if not instructions:
-        return ""
-    lines = ["## Active redirect instructions (follow these above all else)"]
-    for i, instruction in enumerate(instructions, 1):
-        lines.append(f"{i}. {instruction}")
-    return "\n".join(lines)
+    lines = (f"{number}. {instruction}" for number, instruction in enumerate(instructions, 1))
+    heading = "## Active redirect instructions (follow these above all else)"
+    return "\n".join((heading, *lines)) if instructions else ""
 
 
 CHECKED = "a program checked: "
@@ -158,13 +149,11 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     What was looked up since the last verdict comes first, because it answers that verdict; then what the model that
     read the code submitted.
     """
-    feedback = case.state.critic_feedback
-    judged = feedback.on_evidence.evidence if feedback is not None and feedback.on_evidence is not None else None
-    answers = frozenset(case.state.evidence[judged:]) if judged is not None else frozenset[str]()
-    submitted = case.state.submitted
+    judged = case.state.critic_feedback.on_evidence if case.state.critic_feedback is not None else None
+    answers = frozenset(case.state.evidence[judged.evidence :]) if judged is not None else frozenset[str]()
+    submitted = case.state.submitted or Submission()
     # The rival and what speaks against it, too: a critic judges both.
-    cited = frozenset(submitted.cited) if submitted is not None else frozenset[str]()
-    places = frozenset(place.evidence for place in submitted.places) if submitted is not None else frozenset()
+    cited, places = frozenset(submitted.cited), frozenset(place.evidence for place in submitted.places)
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
         return select(case.evidence, room, answers, cited)
@@ -190,23 +179,16 @@ def select(
 ) -> tuple[NumberedEvidence, ...]:
     """Return the evidence that fits into a briefing: the best by score, in the order of its numbers.
 
-    Args:
-        evidence: all of it.
-        room: characters.
-        answers: content keys of what precedes the rest.
-        cited: content keys that follow, and are chosen even if they do not fit, because a finding cites them.
+    Answers come first, then what findings cite (content keys), even if it does not fit; room is in characters.
     """
-    chosen = set[str]()
-    numbered = tuple(evidence)
-
-    def order(item: NumberedEvidence) -> tuple[bool, bool, float]:
-        key = item.evidence.key
-        return key not in answers, key not in answers | cited, -item.evidence.score
-
+    chosen, numbered = set[str](), tuple(evidence)
+    keys = {item.id: item.evidence.key for item in numbered}
+    ordered = sorted(numbered, key=lambda item: -item.evidence.score)
+    ordered.sort(key=lambda item: (keys[item.id] not in answers, keys[item.id] not in cited))
     # An item that does not fit is skipped, not the rest: a shorter one of a lower score may still fit.
-    for item in sorted(numbered, key=order):
+    for item in ordered:
         size = len(_evidence(item)) + 2
-        if size <= room or item.evidence.key in cited:
+        if size <= room or keys[item.id] in cited:
             room -= size
             chosen.add(item.id)
     return tuple(item for item in numbered if item.id in chosen)
@@ -216,15 +198,10 @@ def _quoted(shown: Sequence[NumberedEvidence], bodies: Mapping[str, Passage]) ->
     """Format evidence; lines of code that is given around a place are not repeated."""
 
     def whole(item: NumberedEvidence) -> str:
-        lines = item.evidence.locator
-        within = (
-            name
-            for name, body in bodies.items()
-            if body.path == lines.path
-            and body.start_line <= (lines.start_line or 0)
-            and (lines.end_line or 0) <= body.end_line
-        )
-        return next(within, "")
+        where = item.evidence.locator
+        first, last = where.start_line or 0, where.end_line or 0
+        here = ((name, body) for name, body in bodies.items() if body.path == where.path)
+        return next((name for name, body in here if body.start_line <= first and last <= body.end_line), "")
 
     texts = [_evidence(item, shown, whole(item)) for item in shown]
     if sum(map(len, texts)) <= 2 * EVIDENCE:

@@ -5,6 +5,7 @@ A model or a server that cannot hold one reads in two stages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
@@ -18,10 +19,19 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.request import Message
 from nodes.brains.fence import estimate, fence
 from nodes.brains.shared import LOOKS, build_conversation, join_sections, read_before
-from nodes.brains.submitted import Concluded
 from nodes.context import Case, FileCard, Judged, ModelError, ToolPort
-from nodes.evidence import Locator
-from nodes.judgements import CALLS, FILES, Call, CodeReading, FileStep, Submit, Turn
+from nodes.evidence import Locator, NumberedEvidence
+from nodes.judgements import (
+    CALLS,
+    FILES,
+    Call,
+    CauseSentence,
+    CodeReading,
+    FileStep,
+    Submission,
+    Submit,
+    SubmittedPlace,
+)
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
 from prompts import DECIDED, LAST_TURN, OBJECTION, build_turns_left
@@ -54,6 +64,10 @@ _SHORTENED = 2
 _RESULT, _LEAST = 2_000, 120
 """Maximum tokens of one answer, in which what ``read`` shows fits because a cut costs another turn; the rest of the
 budget below which no call is answered."""
+_CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
+_ID = re.compile(r"\bE\d{1,6}\b")
+_PATH = re.compile(r"(?<![\w./-])[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
 
 
 def is_about_building(case: Case) -> bool:
@@ -116,8 +130,14 @@ class Conversation:
         opening += f"\n\n{build_turns_left(self._steps, self._tokens)}"
         self._messages = build_conversation(self._case, "reading", opening)
         while self.turns < self._steps:
-            last = self.turns + 1 == self._steps or self._tokens < _LEAST
-            turn = await self._ask(last=last)
+            self.turns += 1
+            last = self.turns == self._steps or self._tokens < _LEAST
+            if last:
+                self._messages = (*self._messages, ("human", LAST_TURN))
+            try:
+                turn, self._messages = await ask_turn(self._turns, self._messages)
+            finally:
+                self.usage = self._turns.usage
             if turn.submit is not None:
                 return await self._concluded(turn.submit, tools)
             if last:
@@ -171,11 +191,11 @@ class Conversation:
         """Return what was submitted, its lines, and the objection; the rest of what was read is not sent again."""
         given, case = self._case.state.submitted, self._case
         gathered = {item.evidence.key: item for item in case.evidence}
-        places = [gathered[place.evidence] for place in given.places if place.evidence in gathered] if given else []
-        cited = [gathered[key] for key in given.cited if key in gathered] if given is not None else []
+        places, cited = ([place.evidence for place in given.places], given.cited) if given is not None else ([], ())
         # What was cited first, because the places are mostly in it.
-        quoted = tools.quote(cited, _CITED)
-        around = (_around(item.evidence.locator, above=_ABOVE) for item in places[:_PLACES])
+        quoted = tools.quote([gathered[key] for key in cited if key in gathered], _CITED)
+        shown = [gathered[key] for key in places if key in gathered][:_PLACES]
+        around = (_around(item.evidence.locator, above=_ABOVE) for item in shown)
         lines = "\n".join((quoted, *[await tools.use(call, _SHOWN_AGAIN) for call in around]))
         looked_up = tools.quote(case.looked_up or (), _LOOKED_UP)
         earlier = "\n".join(entry.text for entry in given.cause) if given is not None else ""
@@ -199,16 +219,6 @@ class Conversation:
                 quoted = Locator(path=path, start_line=where.quote_start, end_line=where.quote_end)
                 parts.append(await tools.use(_around(quoted, where), room))
         return "\n\n".join(parts)
-
-    async def _ask(self, *, last: bool) -> Turn:
-        if last:
-            self._messages = (*self._messages, ("human", LAST_TURN))
-        self.turns += 1
-        try:
-            turn, self._messages = await ask_turn(self._turns, self._messages)
-        finally:
-            self.usage = self._turns.usage
-        return turn
 
     async def _answer(self, calls: Sequence[Call], tools: ToolPort) -> None:
         answers: list[str] = []
@@ -240,13 +250,7 @@ async def choose_files(
 ) -> tuple[Judged[FileStep], tuple[str, ...]]:
     """Return the answer, and paths: the chosen ones, a file that the list lacks, then the list.
 
-    Args:
-        model: the model to ask.
-        budget: pays for the request.
-        case: the run.
-        tools: looks up the files that the list lacks.
-        listed: the files as the model sees them, the search's best first.
-        known: their paths by the ids in the list.
+    The files are listed as the model sees them, the search's best first; their paths are known by the ids in the list.
 
     Raises:
         ModelError: no usable answer arrived.
@@ -256,9 +260,8 @@ async def choose_files(
         ("Said since", later_messages(case)),
         ("Files", fence("files", listed)),
     )
-    answer = await ask_structured(
-        model, FileStep, build_conversation(case, "files", join_sections(sections)), budget=budget
-    )
+    messages = build_conversation(case, "files", join_sections(sections))
+    answer = await ask_structured(model, FileStep, messages, budget=budget)
     step = answer.value
     named = [known[name] for file in step.files if (name := file.strip(" []()`").upper()) in known]
     missing = [sketch.path for sketch in await tools.sketched(step.not_listed)]
@@ -283,3 +286,72 @@ async def _used(call: Call, tools: ToolPort, room: int) -> str:
     # In JSON the mark of a word's boundary is a backspace.
     lines = (max(0, min(call.start_line, bound)), max(0, min(call.end_line, bound)))
     return await tools.use(ToolCall(tool, call.what.strip("\n").replace("\b", r"\b"), call.path.strip(), *lines), room)
+
+
+class Concluded:
+    """Turns a submission into a reading: only evidence and files that were shown to the model remain."""
+
+    def __init__(self, tools: ToolPort, issue: str) -> None:
+        self._tools = tools
+        self._paths, self._issue = tools.paths, issue
+        self._read_first: bool | None = None
+        self.dropped = 0
+        """References that name nothing that was shown, and sentences that name or cite nothing else."""
+
+    async def reading(self, submit: Submit) -> CodeReading:
+        """Return the reading that the submission is worth."""
+        cause = [await self._sentence(item) for item in submit.cause]
+        places = [place for item in submit.places if (place := await self._place(item)) is not None]
+        rival = await self._place(submit.rival) if submit.rival and submit.rival.evidence else None
+        against = (await self._cited(submit.against) if submit.against and rival else None) or ""
+        submitted = Submission(
+            cause=tuple(filter(None, cause)),
+            verdict=verdict if self._holds(verdict := _CITATION.sub("", submit.verdict).strip()) else "",
+            places=tuple({place.evidence: place for place in places}.values()),
+            rival=rival,
+            against=against,
+            confirm=submit.confirm if self._holds(submit.confirm) else "",
+        )
+        suspects = tuple(place.evidence for place in submitted.places)
+        texts = [" ".join((item.text, *(f"[{name}]" for name in item.evidence))) for item in submitted.cause]
+        summary = texts[0] if texts else "None of the places that were read explains the issue."
+        return CodeReading(
+            summary=summary[:300],
+            details=" ".join(texts[1:])[:600],
+            suspects=suspects,
+            confidence=submit.confidence if suspects else 0.0,
+            submitted=submitted,
+            has_read_first=self._read_first if suspects else None,
+        )
+
+    async def _sentence(self, one: CauseSentence) -> CauseSentence | None:
+        """Return the sentence with what it may cite; None if it names or cites what was not shown."""
+        text = _CITATION.sub("", one.text)
+        references = (*one.evidence, *_CITATION.findall(one.text))
+        ids = [name for reference in references if (name := await self._cited(reference)) is not None]
+        if (references and not ids) or not self._holds(text):
+            self.dropped += 1
+            return None
+        return CauseSentence(text=text.strip(), evidence=tuple(dict.fromkeys(ids))[:4])
+
+    async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
+        found, why = await self._tools.cite(one.evidence), _CITATION.sub("", one.why).strip()
+        # A commit or an answer without matches may support a sentence and is no place.
+        if found is None or found.evidence.kind != "code":
+            self.dropped += 1
+            return None
+        if self._read_first is None:
+            self._read_first = self._tools.was_read(found.evidence)
+        return SubmittedPlace(evidence=found.id, why=why if self._holds(why) else "")
+
+    async def _cited(self, reference: str) -> str | None:
+        found: NumberedEvidence | None = await self._tools.cite(reference)
+        self.dropped += found is None
+        return None if found is None else found.id
+
+    def _holds(self, sentence: str) -> bool:
+        """Return whether a sentence cites nothing, and names only files that were shown or that the issue names."""
+        paths = (path.rstrip(".") for path in _PATH.findall(sentence))
+        named = [path for path in paths if _EXTENSION.search(path) and path not in self._issue]
+        known = [f"/{path}" for path in self._paths]
+        return not _ID.search(sentence) and all(any(one.endswith(f"/{path}") for one in known) for path in named)

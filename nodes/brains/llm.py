@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -16,21 +17,48 @@ from nodes.brains.calls.asking import ask_structured
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
-from nodes.brains.calls.request import Message
 from nodes.brains.conversation import read_code
-from nodes.brains.countered import ComparedAudit, build_question, other_place
 from nodes.brains.shared import build_rules
-from nodes.context import Case, Judged, ModelError
+from nodes.context import COMPRESS_FROM, Case, Judged, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, Objections, Sentence, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
-from prompts import (
-    SECOND_AUDIT,
-    Role,
-    build_supervisor_correction,
-    build_supervisor_system_prompt,
+from prompts import SECOND_AUDIT, Role, build_supervisor_correction, build_supervisor_system_prompt
+
+T = TypeVar("T", bound=BaseModel)
+logger = logging.getLogger(__name__)
+_FORCED_FALLBACK = SupervisorDecision.to(
+    "writer", "Forced to writer due to repeated supervisor output validation failure."
 )
+UNCRITICAL = "The critic did not refute an explanation that contradicts this one, so its approval does not count."
+_ASKED = (
+    "## Another explanation\n"
+    "What the first place does is correct, so the change does not belong there but in {place}, as {id} shows.\n\n"
+    "Say in against_other what speaks against this explanation, with the id of the code that shows it; then set "
+    "other_holds to true if it is the right one all the same. Judge it as strictly as the hypothesis."
+)
+_ID = re.compile(r"\bE\d{1,4}\b")
+
+
+class ComparedAudit(Objections):
+    """A second reading of two explanations, of which at most one is right."""
+
+    against_other: Sentence = Field(default="", description="What speaks against the other explanation, as [E1].")
+    other_holds: bool = Field(default=True, description="Whether the other explanation is the right one.")
+    approved: bool
+    confidence: float = Field(default=0.0, ge=0, le=1)
+
+    def judged(self, gathered: Collection[str]) -> Audit:
+        """Return the audit; an approval counts only with an id of the evidence that refutes the other one.
+
+        Who approves both explanations has refuted neither, and who does not answer has not compared them.
+        """
+        audit = Audit.model_validate(self.model_dump(exclude={"against_other", "other_holds"}))
+        refuted = not self.other_holds and not set(_ID.findall(self.against_other)).isdisjoint(gathered)
+        if not self.approved or refuted:
+            return audit
+        return audit.model_copy(update={"approved": False, "gaps": (UNCRITICAL,)})
 
 
 def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
@@ -55,14 +83,6 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
     return create_model("SupervisorDecision", __doc__=SupervisorDecision.__doc__, **fields)
 
 
-T = TypeVar("T", bound=BaseModel)
-logger = logging.getLogger(__name__)
-
-_FORCED_FALLBACK = SupervisorDecision.to(
-    "writer", "Forced to writer due to repeated supervisor output validation failure."
-)
-
-
 class LLMBrain:
     """Judges one run with the models of this process."""
 
@@ -80,7 +100,7 @@ class LLMBrain:
     @property
     def compress_from(self) -> int:
         """Characters of an issue's text above which the models get it without its middle."""
-        return self._settings.compress_from
+        return COMPRESS_FROM
 
     @property
     def agreement_file(self) -> Path | None:
@@ -92,17 +112,17 @@ class LLMBrain:
         legal = worthwhile_nodes(case.state)
         companions = legal_companions(case.state, legal)
         if len(legal) == 1 and not companions:
-            return Judged(
-                SupervisorDecision.to(legal[0], "Only this step is allowed now.", case.state.supervisor_confidence)
-            )
+            only = SupervisorDecision.to(legal[0], "Only this step is allowed now.", case.state.supervisor_confidence)
+            return Judged(only)
         model = self._models.get(self._settings.supervisor)
         tools = [(info.name, info.description) for info in case.sources if info.name in companions and info.description]
         system = build_supervisor_system_prompt(case.language, tools)
+        human = build_supervisor_context(case.state, fenced=True)
         try:
             answer: Judged[BaseModel] = await ask_structured(
                 model,
                 decision_schema(legal, companions),
-                _conversation(system, build_supervisor_context(case.state, fenced=True)),
+                (("system", system), ("human", human)),
                 budget=self._paying(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
@@ -111,7 +131,10 @@ class LLMBrain:
             logger.warning("supervisor output invalid twice", extra={"action": "supervisor.invalid"})
             forced = _useful(_FORCED_FALLBACK, legal, case.state)
             return Judged(forced, judged_by=model.name, usage=invalid.usage, remarks=model.remarks)
-        return answer.of(_useful(_plain(answer.value, case.state), legal, case.state))
+        decision = SupervisorDecision(**answer.value.model_dump())
+        # Parallel searches that cannot run are removed.
+        also = tuple(name for name in dict.fromkeys(decision.also) if may_run_in_parallel(case.state, name))
+        return answer.of(_useful(decision.model_copy(update={"also": also}), legal, case.state))
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
         """Judge the issue itself."""
@@ -126,7 +149,8 @@ class LLMBrain:
         """Judge the results from outside the repository; results that were not found are dropped."""
         shown = select(results)
         judged = await self._ask(case, "web_search", WebReading, shown)
-        relevant = _known(judged.value.relevant, shown)
+        known = {item.id for item in shown}
+        relevant = tuple(name for name in dict.fromkeys(judged.value.relevant) if name in known)
         return replace(judged, value=judged.value.model_copy(update={"relevant": relevant}))
 
     async def audit(self, case: Case) -> Judged[Audit]:
@@ -149,7 +173,8 @@ class LLMBrain:
     ) -> Judged[Audit]:
         if other is None:
             return await self._ask(case, "critic", Audit, shown, after)
-        asked = "\n\n".join(filter(None, (build_question(other), after)))
+        place = f"`{other.evidence.symbol or other.evidence.locator.path}`"
+        asked = "\n\n".join(filter(None, (_ASKED.format(place=place, id=other.id), after)))
         compared = await self._ask(case, "critic", ComparedAudit, shown, asked)
         audit = compared.value.judged({item.id for item in case.evidence})
         return Judged(audit, compared.judged_by, usage=compared.usage, remarks=compared.remarks)
@@ -159,7 +184,7 @@ class LLMBrain:
         shown = evidence_for(case)
         judged = await self._ask(case, "writer", Draft, shown)
         # A model may cite evidence that it did not see; such a suspect cannot be checked.
-        known = set(_known([suspect.evidence for suspect in judged.value.suspects], shown))
+        known = {item.id for item in shown}
         suspects = tuple(suspect for suspect in judged.value.suspects if suspect.evidence in known)
         return replace(judged, value=judged.value.model_copy(update={"suspects": suspects}))
 
@@ -168,8 +193,9 @@ class LLMBrain:
     ) -> Judged[T]:
         model = self._models.get(self._model_name(role, case.state))
         asked = "\n\n".join(filter(None, (build_briefing(case, shown, role), after)))
-        messages: tuple[Message, ...] = (build_rules(case), ("human", asked))
-        return await ask_structured(model, schema, messages, budget=self._paying(case.state))
+        return await ask_structured(
+            model, schema, (build_rules(case), ("human", asked)), budget=self._paying(case.state)
+        )
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
         settings = self._settings
@@ -184,10 +210,6 @@ class LLMBrain:
         return self._budget
 
 
-def _conversation(system: str, human: str) -> tuple[Message, Message]:
-    return ("system", system), ("human", human)
-
-
 def _useful(decision: SupervisorDecision, legal: tuple[NodeName, ...], state: BugTriageState) -> SupervisorDecision:
     """Return the decision, with another next node if neither it nor its route can change the report."""
     routed = route(state.model_copy(update={"next_node": decision.next_node})).node
@@ -197,14 +219,24 @@ def _useful(decision: SupervisorDecision, legal: tuple[NodeName, ...], state: Bu
     return decision.model_copy(update={"next_node": next((node for node in others if node in legal), legal[0])})
 
 
-def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:
-    """Convert the answer to the plain schema, and remove parallel searches that cannot run."""
-    plain = SupervisorDecision(**decision.model_dump())
-    also = tuple(name for name in dict.fromkeys(plain.also) if may_run_in_parallel(state, name))
-    return plain.model_copy(update={"also": also})
+def other_place(case: Case, shown: Sequence[NumberedEvidence]) -> NumberedEvidence | None:
+    """Return the rival that the submission names, else the best place of the search in a file that it does not cite.
 
-
-def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, ...]:
-    """Return the ids that were shown, each once."""
-    known = {item.id for item in shown}
-    return tuple(dict.fromkeys(item for item in ids if item in known))
+    If it cites every file, a file that it does not want to change is enough. What the critic sees anyway is preferred,
+    because it costs no tokens. None if there is no such place.
+    """
+    given = case.state.submitted
+    if given is None or not given.places:
+        return None
+    places = {place.evidence for place in given.places}
+    if given.rival is not None and given.rival.evidence not in places:
+        rivals = [item for item in case.evidence if item.evidence.key == given.rival.evidence]
+        if rivals and rivals[0].evidence.kind == "code":
+            return rivals[0]
+    for named in ({*given.cited, *places}, places):
+        files = {item.evidence.locator.path for item in case.evidence if item.evidence.key in named}
+        for items in (shown, case.evidence):
+            code = (item for item in items if item.evidence.kind == "code")
+            if others := [item for item in code if item.evidence.locator.path not in files]:
+                return max(others, key=lambda item: item.evidence.score)
+    return None

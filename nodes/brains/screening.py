@@ -37,7 +37,7 @@ class ScreeningBrain(RulesBrain, LLMBrain):
     @property
     def compress_from(self) -> int:
         """Characters of an issue's text above which the model gets it without its middle, in both calls."""
-        return min(ISSUE, super().compress_from)
+        return ISSUE
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
         """Choose five files by their paths; the best place of each is the search's."""
@@ -46,8 +46,8 @@ class ScreeningBrain(RulesBrain, LLMBrain):
         before = case.state.readings
         if case.looked_up is not None and before:
             # A draft was rejected; the same list of paths would be answered in the same way.
-            again = await _best_places(before[-1].relevant_files, case.tools)
-            return Judged(_chosen(again, before[-1].confidence), judged_by=before[-1].judged_by)
+            again = await _chosen(before[-1].relevant_files, case.tools, before[-1].confidence)
+            return Judged(again, judged_by=before[-1].judged_by)
         model = self._models.get(self._model_name("files", case.state))
         ranked = await case.tools.ranked(PATHS)
         folder = _shared_folder(ranked)
@@ -57,8 +57,7 @@ class ScreeningBrain(RulesBrain, LLMBrain):
         answer, paths = await choose_files(
             model, self._paying(case.state), case, case.tools, listed=listed, known=known
         )
-        chosen = await _best_places(paths, case.tools)
-        return answer.of(_chosen(chosen, answer.value.confidence))
+        return answer.of(await _chosen(paths, case.tools, answer.value.confidence))
 
 
 def _shared_folder(paths: Sequence[str]) -> str:
@@ -83,13 +82,7 @@ def _that_fit(paths: Sequence[str], folder: str) -> dict[str, str]:
     return known
 
 
-def _chosen(places: Sequence[NumberedEvidence], confidence: float) -> CodeReading:
-    paths = ", ".join(str(item.evidence.locator.path) for item in places)
-    suspects = tuple(item.id for item in places)
-    return CodeReading(summary=f"Chosen by paths: {paths}."[:300], details="", suspects=suspects, confidence=confidence)
-
-
-async def _best_places(paths: Sequence[str], tools: ToolPort) -> list[NumberedEvidence]:
+async def _chosen(paths: Sequence[str], tools: ToolPort, confidence: float) -> CodeReading:
     """Return the best place of each of the first five files that have one."""
     found = list[NumberedEvidence]()
     for path in paths[: 2 * FILES]:
@@ -98,4 +91,6 @@ async def _best_places(paths: Sequence[str], tools: ToolPort) -> list[NumberedEv
         found += [item for item in shown if item is not None]
         if len(found) == FILES:
             break
-    return found
+    named = ", ".join(str(item.evidence.locator.path) for item in found)
+    suspects = tuple(item.id for item in found)
+    return CodeReading(summary=f"Chosen by paths: {named}."[:300], details="", suspects=suspects, confidence=confidence)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from nodes.brains.calls.request import Message
@@ -42,27 +43,15 @@ def build_rules(case: Case) -> Message:
 
 
 def build_message(case: Case, role: Role, sections: str, evidence: str = "") -> str:
-    """Return the human message of a stage.
-
-    Args:
-        case: the run.
-        role: the stage.
-        sections: what only this stage needs.
-        evidence: what neighbouring stages see too.
-    """
+    """Return the human message of a stage: after the issue the evidence, which neighbouring stages see too."""
     return "\n\n".join(filter(None, (build_beginning(case), evidence, build_task_prompt(role), sections)))
 
 
 def build_beginning(case: Case) -> str:
     """Return the issue as every stage sees it, with its facts if it had to be shortened."""
-    issue = _text(case)
     # Facts repeat parts of the issue.
-    facts = fence("facts", _fitting(mask(format_facts(case.facts)), FACTS)) if issue != _unshortened(case) else ""
-    sections = (
-        ("Issue", fence("issue", issue)),
-        ("Facts a program read from all of it", facts),
-    )
-    return join_sections(sections)
+    facts = fence("facts", _fitting(mask(format_facts(case.facts)), FACTS)) if is_shortened(case) else ""
+    return join_sections((("Issue", fence("issue", _text(case))), ("Facts a program read from all of it", facts)))
 
 
 def _fitting(text: str, tokens: int) -> str:
@@ -87,7 +76,7 @@ def read_before(case: Case) -> str:
 
 def is_shortened(case: Case) -> bool:
     """Return whether the stages see the issue without some of its parts."""
-    return _text(case) != _unshortened(case)
+    return _text(case) != f"{mask(case.title)[:TITLE]}\n\n{_body(case)}".strip()
 
 
 def join_sections(sections: Iterable[tuple[str, str]]) -> str:
@@ -95,14 +84,14 @@ def join_sections(sections: Iterable[tuple[str, str]]) -> str:
     return "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
 
 
-def _unshortened(case: Case) -> str:
-    return f"{mask(case.title)[:TITLE]}\n\n{_body(case)}".strip()
-
-
 def _body(case: Case) -> str:
     """Return the body without the comments of its template, which nobody sees on GitHub either."""
-    body = mask(case.body)
-    return _without_comments(body).strip() or body
+    # Searched, because a comment may contain any sign, and an expression for it would not be linear.
+    body, kept, at = mask(case.body), list[str](), 0
+    while (start := body.find("<!--", at)) >= 0 and (end := body.find("-->", start + 4)) >= 0:
+        kept.append(body[at:start])
+        at = end + 3
+    return re.sub(r"\n{3,}", "\n\n", "".join((*kept, body[at:]))).strip() or body
 
 
 def _text(case: Case) -> str:
@@ -137,25 +126,13 @@ def essence(text: str, tokens: int) -> str:
     Wide indentation, blocks about the environment, frames that were printed before and frames of libraries go first,
     only as far as needed.
     """
-    for step in (_without_indent, _without_environment, _without_repeats, _without_libraries):
+    # The indentation of a log says nothing.
+    steps = (partial(LOOKS["indent"].sub, "    "), _without_environment, _without_repeats, _without_libraries)
+    for step in steps:
         if estimate(text) <= tokens:
             return text
         text = step(text)
     return squeeze(text, tokens)
-
-
-def _without_comments(text: str) -> str:
-    # Searched, because a comment may contain any sign, and an expression for it would not be linear.
-    kept, at = list[str](), 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        kept.append(text[at:start])
-        at = end + 3
-    return re.sub(r"\n{3,}", "\n\n", "".join((*kept, text[at:])))
-
-
-def _without_indent(text: str) -> str:
-    """Shorten the indentation of a log, in which it says nothing."""
-    return LOOKS["indent"].sub("    ", text)
 
 
 def _without_environment(text: str) -> str:

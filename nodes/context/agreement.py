@@ -91,8 +91,8 @@ def opinions_from(numbers: Mapping[str, float], *, approved: bool) -> Opinions |
     """Return the opinions that the trace of a search holds; None if no model read the code."""
     if "model" not in numbers:
         return None
-    agree, read, explained = (bool(numbers.get(name)) for name in ("agree", "read", "explained"))
-    return Opinions(numbers["search"], numbers["model"], agree, read, explained, approved)
+    seen = {name: bool(numbers.get(name)) for name in ("agree", "read", "explained")}
+    return Opinions(numbers["search"], numbers["model"], **seen, approved=approved)
 
 
 def support_of(opinions: Opinions, table: Table | None = None) -> float:

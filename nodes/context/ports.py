@@ -158,11 +158,10 @@ Listener = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
-    """Time limits of specialists in seconds; after the limit, the run continues without the specialist."""
+    """Seconds after which the run continues without a specialist; a code search alone has no limit."""
 
     outside: float = 30.0
     code: float = 300.0
-    """The limit of a code search in parallel with other specialists. Alone it has no limit: it is the last fallback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ class ExternalSources:
     @property
     def infos(self) -> tuple[SourceInfo, ...]:
         """The descriptions that a brain sees, the web search first."""
-        return tuple(SourceInfo.of(source) for source in (*filter(None, (self.web,)), *self.tools.values()))
+        return tuple(source.info for source in (*filter(None, (self.web,)), *self.tools.values()))
 
 
 @dataclass(frozen=True, slots=True)

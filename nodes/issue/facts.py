@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
 from nodes.search.issue.mentions.markdown import without_template
 from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.project import package_of
 from nodes.search.types import StackTrace
 
 LONGEST = 8_000
@@ -28,6 +30,8 @@ _OTHERS = frozenset(
     voor nie się jest na po og ikke att och inte""".split()
 )
 """Frequent words of other languages in Latin letters."""
+_OF_THE_LANGUAGE = ("/usr/local/go/src/", "/rustc/", "node:", "internal/", "<", "/lib/python")
+"""Parts of the paths of a language's own library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +89,19 @@ def is_english(title: str, body: str) -> bool:
     words = [word.lower() for word in _WORD.findall(prose)]
     english, others = (sum(word in known for word in words) for known in (_ENGLISH, _OTHERS))
     return english >= others and (len(words) < ENOUGH or english >= COMMON * len(words) or not others)
+
+
+def raising_package(traces: Iterable[StackTrace]) -> str | None:
+    """Return the package whose code raised the final error; None if its folder names none.
+
+    Frames of the language's standard library are skipped.
+    """
+    with_frames = [trace for trace in traces if trace.frames]
+    # The last trace is the final error of a chain.
+    for frame in with_frames[-1].frames[:5] if with_frames else ():
+        if name := package_of(frame.path):
+            # Go's module cache writes a capital letter as ! and the lower-case letter.
+            return re.sub(r"!([a-z])", lambda found: found[1].upper(), name)
+        if not any(part in frame.path for part in _OF_THE_LANGUAGE):
+            return None
+    return None

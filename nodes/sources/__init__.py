@@ -66,20 +66,24 @@ class SourceError(Exception):
     """A source gave no usable answer; the message gives the reason in one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """The part of a source that a brain sees: enough to choose it, without access data."""
+
+    name: str
+    """In the configuration."""
+    description: str = ""
+    """The operator's; a server's own description reaches no prompt."""
+    keywords: tuple[str, ...] = ()
+    """Words in an issue that make rules query the source."""
+
+
 class SourcePort(Protocol):
     """A source outside the repository that the operator configured."""
 
     @property
-    def name(self) -> str:
-        """The name in the configuration."""
-
-    @property
-    def description(self) -> str:
-        """The operator's description of the source."""
-
-    @property
-    def keywords(self) -> tuple[str, ...]:
-        """Words in an issue that make rules query the source."""
+    def info(self) -> SourceInfo:
+        """What a brain sees of it."""
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
         """Answer with at most ``limit`` pieces of evidence, best first.
@@ -98,26 +102,11 @@ def is_harmful(request: str) -> bool:
     return any(pattern.search(prose) for pattern in _HARMFUL.values())
 
 
-@dataclass(frozen=True, slots=True)
-class SourceInfo:
-    """The part of a source that a brain sees: enough to choose it, without access data."""
-
-    name: str
-    description: str = ""
-    keywords: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, source: SourcePort) -> SourceInfo:
-        """Extract this part from a source."""
-        return cls(source.name, source.description, source.keywords)
-
-
 def route(request: str, sources: Iterable[SourceInfo]) -> tuple[str, ...] | None:
-    """Choose the sources whose keywords appear in a request as whole words, ignoring case.
+    """Return the sources whose keywords appear in a request as whole words, ignoring case, in configured order.
 
-    Returns:
-        Their names in the order of the configuration; empty means the repository itself, and None that the request is
-        harmful: it reaches no source, and the answer is ``FALLBACK``.
+    Empty means the repository itself, and None that the request is harmful: it reaches no source, and the answer is
+    ``FALLBACK``.
     """
     if is_harmful(request):
         return None

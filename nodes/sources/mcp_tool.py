@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from nodes.sources import Found, Inquiry, SourceError
+from nodes.sources import Found, Inquiry, SourceError, SourceInfo
 from nodes.sources.connection import Server, choice, connect, listed, load_library
 from nodes.sources.meter import Meter
 from nodes.sources.results import Result, as_evidence, clean, results_in
@@ -29,21 +29,7 @@ class McpTool:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._chosen: mcp_types.Tool | None = None
-
-    @property
-    def name(self) -> str:
-        """The name in the configuration."""
-        return self._server.name
-
-    @property
-    def description(self) -> str:
-        """The operator's description; a server's own description reaches no prompt."""
-        return self._server.description
-
-    @property
-    def keywords(self) -> tuple[str, ...]:
-        """Words in an issue that make rules query the tool."""
-        return self._server.keywords
+        self.info = SourceInfo(server.name, server.description, server.keywords)
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
         """Send the question to the tool and convert its answer to evidence.
@@ -52,7 +38,7 @@ class McpTool:
             SourceError: the server is unreachable, too slow, too verbose, or returns invalid data.
         """
         response = await self._within_bounds(lambda client: self._call(client, inquiry.text, limit))
-        return Found(as_evidence(results_of(response), self._server.kind, self.name, limit))
+        return Found(as_evidence(results_of(response), self._server.kind, self.info.name, limit))
 
     async def check(self) -> str:
         """Connect, find the tool, and return a one-line summary.
@@ -68,7 +54,7 @@ class McpTool:
 
         if self._chosen is None:
             self._chosen = choice(await listed(client), self._server)
-        arguments = self._filled(self._chosen, text, limit)
+        arguments = fill(self._chosen.input_schema, text, limit, given=self._server.arguments)
         params = mcp_types.CallToolRequestParams(name=self._chosen.name, arguments=arguments)
         # Not `client.call_tool`: it lists the tools again to check a schema that we do not use.
         return await client.session.send_request(mcp_types.CallToolRequest(params=params), mcp_types.CallToolResult)
@@ -76,11 +62,8 @@ class McpTool:
     async def _check_tool(self, client: mcp.Client) -> str:
         tools = await listed(client)
         chosen = choice(tools, self._server)
-        self._filled(chosen, "question", 1)
+        fill(chosen.input_schema, "question", 1, given=self._server.arguments)
         return f"answers; tool `{clean(chosen.name)[:80]}`, of {len(tools)} tool{'s' * (len(tools) != 1)}"
-
-    def _filled(self, tool: mcp_types.Tool, text: str, limit: int) -> dict[str, Any]:
-        return fill(tool.input_schema, text, limit, given=self._server.arguments)
 
     async def _within_bounds(self, act: Callable[[mcp.Client], Awaitable[T]]) -> T:
         """Connect, act and close within the operator's time and size limits."""
@@ -102,13 +85,7 @@ class McpTool:
 
 
 def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's arguments: the question, the number of results if it accepts one, and the operator's arguments.
-
-    Args:
-        schema: JSON Schema of the tool's input.
-        question: the question as text.
-        limit: the number of results wanted.
-        given: arguments that the operator fixed.
+    """Return a tool's arguments: the question, the number of results if it accepts one, and what the operator gave.
 
     Raises:
         SourceError: the tool requires an argument without a value.

@@ -12,6 +12,8 @@ import httpx2
 
 from nodes.sources import SourceError
 
+_COMPRESSED = "a compressed response although none was requested; its decompressed size is unknown"
+
 
 class ResponseTooLargeError(Exception):
     """A source sent more than its limit."""
@@ -66,7 +68,12 @@ async def fetch_json(
             client.stream(method, url, headers=sent, params=params, json=body) as response,
         ):
             # Before the body is read: a refused answer costs nothing.
-            _refuse(response)
+            if response.is_redirect:
+                raise SourceError("it redirects, and redirects are not followed: configure the final address")
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise SourceError(_COMPRESSED)
+            if not response.is_success:
+                raise SourceError(f"it answered {response.status_code}")
             content = b"".join([chunk async for chunk in meter.through(response.aiter_raw())])
         return json.loads(content)
     except TimeoutError as error:
@@ -79,23 +86,12 @@ async def fetch_json(
         raise SourceError("its response is not JSON") from error
 
 
-def _refuse(response: httpx.Response) -> None:
-    if response.is_redirect:
-        raise SourceError("it redirects, and redirects are not followed: configure the final address")
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise SourceError("a compressed response although none was requested; its decompressed size is unknown")
-    if not response.is_success:
-        raise SourceError(f"it answered {response.status_code}")
-
-
 def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> httpx2.AsyncClient:
     """Return a client with the operator's headers. By the SDK's rule, it follows no redirect to another server."""
 
     async def count(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise ResponseTooLargeError(
-                "a compressed response although none was requested; its decompressed size is unknown"
-            )
+            raise ResponseTooLargeError(_COMPRESSED)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Counted(response.stream, meter)
 

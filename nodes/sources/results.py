@@ -31,13 +31,9 @@ class Result(NamedTuple):
 
 
 def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limit: int) -> tuple[Evidence, ...]:
-    """Return at most ``limit`` results as evidence, without empty and repeated ones.
+    """Return at most ``limit`` results as evidence, best first, without empty and repeated ones.
 
-    Args:
-        results: best first.
-        kind: the kind of evidence.
-        source: the configured name, used in locators of results without an address.
-        limit: the maximum number.
+    The source's configured name is in the locators of results without an address.
     """
     found: dict[str, Evidence] = {}
     for number, result in enumerate(results, 1):
@@ -70,13 +66,10 @@ def results_in(value: Any, depth: int = 0) -> list[Result]:
         return [_of_mapping(value)]
     if isinstance(value, str):
         return [Result(value)]
-    if isinstance(value, Sequence):
-        return [
-            result
-            for item in value[:100]
-            for result in (results_in(item, depth + 1) if isinstance(item, Mapping | str) else [_plain(item)])
-        ]
-    return [_plain(value)]
+    if isinstance(value, Sequence) and depth < _DEEPEST:
+        items = (results_in(item, _DEEPEST if not isinstance(item, Mapping) else depth + 1) for item in value[:100])
+        return [result for found in items for result in found]
+    return [Result(json.dumps(value, ensure_ascii=False, default=str)[:MAX_QUOTE])]
 
 
 def is_public(url: str) -> bool:
@@ -118,11 +111,5 @@ def _of_mapping(value: Mapping[str, Any]) -> Result:
 
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
-    candidates = (value.get(name) for name in names)
-    return next(
-        (str(candidate) for candidate in candidates if isinstance(candidate, str | int) and str(candidate).strip()), ""
-    )
-
-
-def _plain(value: Any) -> Result:
-    return Result(json.dumps(value, ensure_ascii=False, default=str)[:MAX_QUOTE])
+    given = (value.get(name) for name in names)
+    return next((str(one) for one in given if isinstance(one, str | int) and str(one).strip()), "")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.evidence import Evidence
-from nodes.sources import Dependency, Found, Inquiry, SourceError, SourcePort
+from nodes.sources import Dependency, Found, Inquiry, SourceError, SourceInfo, SourcePort
 from nodes.sources.meter import fetch_json
 from nodes.sources.results import Result, as_evidence, is_public
 
@@ -102,22 +102,8 @@ class WebSearch:
     ) -> None:
         self._providers = tuple(providers)
         self._tool = tool
-        self._keywords = tuple(keywords)
-
-    @property
-    def name(self) -> str:
-        """The name of the node."""
-        return NAME
-
-    @property
-    def description(self) -> str:
-        """The operator's description, if there is one."""
-        return self._tool.description if self._tool else ""
-
-    @property
-    def keywords(self) -> tuple[str, ...]:
-        """Words in an issue that make rules search the web."""
-        return (*self._keywords, *(self._tool.keywords if self._tool else ()))
+        own = tool.info if tool is not None else SourceInfo(NAME)
+        self.info = SourceInfo(NAME, own.description, (*keywords, *own.keywords))
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
         """Return the providers' results in turns, best first, each with a public address or an ``mcp:`` locator.
@@ -127,7 +113,7 @@ class WebSearch:
         """
         asked = [_answer(provider.name, _search(provider, inquiry, limit)) for provider in self._providers]
         if self._tool is not None:
-            asked.append(_answer(self._tool.name, self._tool.ask(inquiry, limit)))
+            asked.append(_answer(self._tool.info.name, self._tool.ask(inquiry, limit)))
         answers = await asyncio.gather(*asked)
         message = "; ".join(response.message for response in answers if response.message)
         if answers and all(response.message for response in answers):
@@ -173,18 +159,14 @@ def _results(response: Any, limit: int) -> list[Result]:
 
 
 def _result(item: Any, text: str, url: str = "url") -> Result:
-    if not isinstance(item, Mapping):
-        return Result("")
-    fields = {name: item.get(name) for name in ("title", text, url)}
-    title, body, address = (part if isinstance(part, str) else "" for part in fields.values())
+    given = [item.get(name) if isinstance(item, Mapping) else "" for name in ("title", text, url)]
+    title, body, address = (part if isinstance(part, str) else "" for part in given)
     return Result(body or title, title=title, url=address)
 
 
 def _in_turns(found: Sequence[Sequence[Evidence]]) -> tuple[Evidence, ...]:
     """Return the best of each, then the second of each, and so on; a page that several found appears once."""
     pages: dict[str, Evidence] = {}
-    for row in itertools.zip_longest(*found):
-        for item in row:
-            if item is not None:
-                pages.setdefault(item.locator.url or item.key, item)
+    for item in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*found))):
+        pages.setdefault(item.locator.url or item.key, item)
     return tuple(pages.values())

@@ -179,12 +179,7 @@ class Usage(Value):
 
     def __add__(self, other: Usage) -> Usage:
         """Sum the counters."""
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-        )
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 
 
 class Metrics(Value):
@@ -217,7 +212,7 @@ class Marks(Value):
 
 
 def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
-    """Append a node's values to the existing ones."""
+    """Append a node's values to the existing ones, which a checkpoint returns as a list."""
     return (*left, *right)
 
 
@@ -228,20 +223,18 @@ def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFindi
     """
     findings = (*left, *right)
     newest = max((number for number, one in enumerate(findings) if one.submitted is not None), default=-1)
-    findings = tuple(
-        one if number == newest or one.submitted is None else one.model_copy(update={"submitted": None})
-        for number, one in enumerate(findings)
-    )
-    old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
-    shortened = (*map(_shortened, old), *findings[len(old) :])
     # Only runs with parallel specialists have so many findings that older ones must be cut further.
-    if not any(finding.agent_name == JOIN for finding in shortened):
-        return shortened
-    older = (
-        finding.model_copy(update={"summary": finding.summary[:_HINT], "details": ""})
-        for finding in shortened[:-_REMEMBERED]
-    )
-    return (*older, *shortened[-_REMEMBERED:])
+    is_long = any(finding.agent_name == JOIN for finding in findings)
+    shortened = []
+    for number, finding in enumerate(findings):
+        cut: dict[str, object] = {} if number == newest or finding.submitted is None else {"submitted": None}
+        if number < len(findings) - _WHOLE_FINDINGS:
+            cut |= {"summary": finding.summary[:_OLD_SUMMARY], "details": finding.details[:_OLD_DETAILS]}
+            cut |= {name: getattr(finding, name)[:_OLD_LIST] for name in ("relevant_files", "evidence")}
+        if is_long and number < len(findings) - _REMEMBERED:
+            cut |= {"summary": finding.summary[:_HINT], "details": ""}
+        shortened.append(finding.model_copy(update=cut) if cut else finding)
+    return tuple(shortened)
 
 
 def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
@@ -252,35 +245,21 @@ def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, .
     entries = (*left, *right)
     if not any(entry.node == JOIN for entry in entries):
         return entries
-    return (*map(_shorten_entry, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
 
+    def shortened(entry: TraceEntry) -> TraceEntry:
+        error = entry.error[:_HINT] if entry.error else None
+        return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": ()})
 
-def _shorten_entry(entry: TraceEntry) -> TraceEntry:
-    error = entry.error[:_HINT] if entry.error else None
-    return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": ()})
-
-
-def _shortened(finding: AgentFinding) -> AgentFinding:
-    return finding.model_copy(
-        update={
-            "summary": finding.summary[:_OLD_SUMMARY],
-            "details": finding.details[:_OLD_DETAILS],
-            "relevant_files": finding.relevant_files[:_OLD_LIST],
-            "evidence": finding.evidence[:_OLD_LIST],
-        }
-    )
+    return (*map(shortened, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
 
 
 def add(left: Metrics, right: Metrics) -> Metrics:
     """Merge a node's measurements into the run's metrics."""
+    summed = ("confidence_history", "retry_reasons", "usage", "claims_dropped", "fallbacks")
     return Metrics(
-        confidence_history=left.confidence_history + right.confidence_history,
-        retry_reasons=left.retry_reasons + right.retry_reasons,
+        **{name: getattr(left, name) + getattr(right, name) for name in summed},
         evaluation=right.evaluation or left.evaluation,
         last_citation_audit=right.last_citation_audit or left.last_citation_audit,
-        usage=left.usage + right.usage,
-        claims_dropped=left.claims_dropped + right.claims_dropped,
-        fallbacks=left.fallbacks + right.fallbacks,
         remarks=tuple(dict.fromkeys((*left.remarks, *right.remarks))),
     )
 

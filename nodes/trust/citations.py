@@ -38,14 +38,11 @@ async def check(
 ) -> Checked:
     """Read everything that a draft cites again, and drop what fails.
 
-    Args:
-        draft: the brain's proposal.
-        evidence: the gathered evidence by short number.
-        code: the run's commit.
-        issue: title and body, which must contain every quote of the issue.
-        others: reads the repository's other issues; without it, evidence from other issues fails.
+    The issue must contain every quote of the issue; without ``others``, evidence from other issues fails.
     """
-    cited = _citations(draft)
+    texts = (draft.verdict, draft.root_cause, *draft.ruled_out)
+    found = [name for text in texts for name in cited_in(text)]
+    cited = tuple(dict.fromkeys((*found, *(suspect.evidence for suspect in draft.suspects))))
     fabricated = tuple(name for name in cited if name not in evidence)
     gathered = [name for name in cited if name in evidence]
     standing = frozenset([name for name in gathered if await still_matches(evidence[name], code, issue, others)])
@@ -54,12 +51,13 @@ async def check(
     basis = EvidenceBasis({name: evidence[name] for name in standing}, issue, evidence.values())
     kept, dropped, uncited = sentences(draft.root_cause, basis)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
-    why = {True: "the evidence does not exist", False: "its lines do not match the quote"}
-    removed = [item.evidence for item in draft.suspects if item not in suspects]
-    removed_suspects = [f"suspect {name}: {why[name in fabricated]}" for name in removed]
+    removed_suspects = [
+        f"suspect {name}: {'the evidence does not exist' if name in fabricated else 'its lines do not match the quote'}"
+        for name in (item.evidence for item in draft.suspects if item not in suspects)
+    ]
     reasoned, replaced = reasons(suspects, basis)
     supported_lines, dropped_lines = ruled_out(draft.ruled_out, basis)
-    verdict, unreported_limits = headline(draft.verdict, basis)
+    verdict, headlines = headline(draft.verdict, basis)
     clean = draft.model_copy(
         update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": supported_lines}
     )
@@ -68,9 +66,7 @@ async def check(
         fabricated=fabricated,
         failed=failed,
         uncited_claims=uncited,
-        dropped=tuple(
-            line[:300] for line in (*dropped, *removed_suspects, *replaced, *dropped_lines, *unreported_limits)
-        ),
+        dropped=tuple(line[:300] for line in (*dropped, *removed_suspects, *replaced, *dropped_lines, *headlines)),
     )
     return Checked(clean, audit, standing)
 
@@ -79,12 +75,6 @@ def penalised(raw: float, audit: CitationAudit) -> float:
     """Apply the citation penalties (SPEC section 6): the result falls with each fault and never exceeds ``raw``."""
     fabrication = FABRICATION_FACTOR if audit.fabricated else 1.0
     return raw * fabrication * (1 - min(MAX_UNCITED_PENALTY, UNCITED_PENALTY * audit.uncited_claims))
-
-
-def _citations(draft: Draft) -> tuple[str, ...]:
-    texts = (draft.verdict, draft.root_cause, *draft.ruled_out)
-    found = [name for text in texts for name in cited_in(text)]
-    return tuple(dict.fromkeys((*found, *(suspect.evidence for suspect in draft.suspects))))
 
 
 async def still_matches(evidence: Evidence, code: CodePort, issue: str, others: TitleOf | None = None) -> bool:

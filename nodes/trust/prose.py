@@ -10,6 +10,7 @@ from typing import NamedTuple
 from nodes.context import CodePort
 from nodes.judgements import Draft
 
+_TEXTS = ("how_to_confirm", "severity_reason", "verdict", "root_cause")
 MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
@@ -43,10 +44,7 @@ class ProseCheck:
     def __init__(self, code: CodePort, known: Sequence[str], paths: Sequence[str] = ()) -> None:
         """Check against a commit; names in the known texts (the issue, confirmed evidence) need no lookup.
 
-        Args:
-            code: the commit.
-            known: texts whose names may be repeated.
-            paths: files that may be named by their last parts alone.
+        The files of ``paths`` may be named by their last parts alone.
         """
         self._code = code
         self._paths = paths
@@ -59,20 +57,16 @@ class ProseCheck:
         """Return the draft without the sentences that fail."""
         return draft.model_copy(
             update={
-                "how_to_confirm": await self.text(draft.how_to_confirm),
-                "severity_reason": await self.text(draft.severity_reason),
-                "missing": await self._lines(draft.missing),
-                "verdict": await self.text(draft.verdict),
-                "root_cause": await self.text(draft.root_cause),
-                "ruled_out": await self._lines(draft.ruled_out),
-                "labels": await self._lines(draft.labels),
+                **{name: await self.text(getattr(draft, name)) for name in _TEXTS},
+                **{name: await self.lines(getattr(draft, name)) for name in ("missing", "ruled_out", "labels")},
                 "suspects": tuple(
                     [suspect.model_copy(update={"why": await self.text(suspect.why)}) for suspect in draft.suspects],
                 ),
             }
         )
 
-    async def _lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+    async def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """Return the lines without these sentences, and without lines that had no other."""
         return tuple(filter(None, [await self.text(line) for line in lines]))
 
     async def text(self, text: str) -> str:

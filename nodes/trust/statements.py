@@ -35,13 +35,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _WORD_OF_LANGUAGES = re.compile(
     r"None|True|False|null|nil|undefined|true|false|self|this|new|not|and|or|in|is|if|else|return|await|raise|throw"
 )
-HEDGES = (
-    "insufficient evidence",
-    "lack sufficient evidence",
-    "partially covers",
-    "not provided",
-    "cannot provide",
-)
+HEDGES = ("insufficient evidence", "lack sufficient evidence", "partially covers", "not provided", "cannot provide")
 """Sentences with these phrases claim nothing and need no citation (SPEC section 6)."""
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
@@ -54,10 +48,6 @@ class IssueEcho:
 
     def __init__(self, text: str) -> None:
         self._sequences = frozenset(_sequences(text))
-
-    def holds(self, sentence: str) -> bool:
-        """Return whether a sentence repeats the reporter's words; False for a sentence that is too short to decide."""
-        return self.share(sentence) >= TOO_ALIKE
 
     def share(self, sentence: str) -> float:
         """Return the share of a sentence's word sequences that are the reporter's; 0 if it is too short for any."""
@@ -83,11 +73,18 @@ class EvidenceBasis:
         named = [self._standing[name] for name in cited]
         if cited and only_reported(named):
             return "rests on the report alone"
-        if cited and only_outside(named):
+        if cited and all(item.kind in OUTSIDE for item in named):
             return "rests only on sources outside the repository"
-        if found := fault_of(statement, named, self._issue, self._read):
-            return found
-        return "the report says so itself" if self._echo.holds(statement) else None
+        return self._fault(statement, named)
+
+    def headline_fault(self, verdict: str) -> str | None:
+        """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
+        return self._fault(verdict, [item for item in self._standing.values() if item.kind not in OUTSIDE])
+
+    def _fault(self, statement: str, named: Sequence[Evidence]) -> str | None:
+        found = fault_of(statement, named, self._issue, self._read)
+        repeats = self._echo.share(statement) >= TOO_ALIKE
+        return found or ("the report says so itself" if repeats else None)
 
     def attributed(self, sentence: str) -> str:
         """Return a sentence that cites only the report with the code that it names, if confirmed evidence has that.
@@ -102,17 +99,11 @@ class EvidenceBasis:
         named = [name for name, item in code if _names_any(spans, item)]
         return f"{sentence.rstrip('.')} [{', '.join(named[:2])}]." if named else sentence
 
-    def headline_fault(self, verdict: str) -> str | None:
-        """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
-        inside = [item for item in self._standing.values() if item.kind not in OUTSIDE]
-        found = fault_of(verdict, inside, self._issue, self._read)
-        return found or ("the report says so itself" if self._echo.holds(verdict) else None)
-
     def program_reason(self, number: str) -> str:
         """Return the search engine's reasons for a piece of evidence."""
         evidence = self._standing[number]
-        own_reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
-        return "; ".join(own_reasons[:2])[:300]
+        reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
+        return "; ".join(reasons[:2])[:300]
 
 
 def only_reported(cited: Iterable[Evidence]) -> bool:
@@ -121,11 +112,6 @@ def only_reported(cited: Iterable[Evidence]) -> bool:
     Evidence with an address comes from another issue and is not part of this thread.
     """
     return all(item.kind in _FROM_PEOPLE and item.locator.url is None for item in cited)
-
-
-def only_outside(cited: Iterable[Evidence]) -> bool:
-    """Return whether all cited evidence is from outside the repository: possibly related, but not a cause by itself."""
-    return all(item.kind in OUTSIDE for item in cited)
 
 
 def names(text: str, path: str, symbol: str | None) -> bool:
@@ -137,13 +123,9 @@ def names(text: str, path: str, symbol: str | None) -> bool:
 
 
 def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterable[Evidence] = ()) -> str | None:
-    """Return what a sentence claims beyond its evidence, or None.
+    """Return what a sentence claims beyond the confirmed evidence that it cites, or None.
 
-    Args:
-        sentence: with or without its citations.
-        cited: the evidence it cites, read again and confirmed.
-        issue: title and body; names that the reporter wrote need no citation.
-        read: further evidence of the run; names in it need no citation either.
+    Names that the reporter wrote, or that further evidence of the run has, need no citation.
     """
     if _CERTAIN.search(sentence):
         return "more certain than a reading of code can be"
@@ -200,25 +182,21 @@ def reasons(suspects: Sequence[DraftSuspect], basis: EvidenceBasis) -> tuple[tup
 
     A reason that claims more than its evidence supports is replaced by the program's own reason.
     """
-    faults = [basis.fault(suspect.why, [suspect.evidence]) for suspect in suspects]
-    supported = [
-        suspect.model_copy(update={"why": basis.program_reason(suspect.evidence)}) if fault else suspect
-        for suspect, fault in zip(suspects, faults, strict=True)
-    ]
-    return tuple(supported), [f"{fault}: {s.why}" for s, fault in zip(suspects, faults, strict=True) if fault]
+    supported, replaced = list[DraftSuspect](), list[str]()
+    for suspect in suspects:
+        fault = basis.fault(suspect.why, [suspect.evidence])
+        replaced += [f"{fault}: {suspect.why}"] if fault else []
+        own = {"why": basis.program_reason(suspect.evidence)} if fault else {}
+        supported.append(suspect.model_copy(update=own))
+    return tuple(supported), replaced
 
 
 def ruled_out(lines: Sequence[str], basis: EvidenceBasis) -> tuple[tuple[str, ...], list[str]]:
     """Return the supported lines and the dropped ones; ruling a place out is a claim and needs evidence."""
-    supported, dropped = [], []
-    for line in lines:
-        cited = cited_in(line)
-        fault = basis.fault(line, cited) if cited else "no evidence cited"
-        if fault:
-            dropped.append(f"{fault}: {line}")
-        else:
-            supported.append(line)
-    return tuple(supported), dropped
+    cited = [(line, cited_in(line)) for line in lines]
+    faults = [(line, basis.fault(line, ids) if ids else "no evidence cited") for line, ids in cited]
+    dropped = [f"{fault}: {line}" for line, fault in faults if fault]
+    return tuple(line for line, fault in faults if not fault), dropped
 
 
 def headline(verdict: str, basis: EvidenceBasis) -> tuple[str, list[str]]:
@@ -252,12 +230,8 @@ def _squeezed(text: str) -> str:
 
 
 def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
-    return any(
-        item.locator.start_line is not None
-        and item.locator.end_line is not None
-        and item.locator.start_line <= first <= last <= item.locator.end_line
-        for item in cited
-    )
+    spans = [(item.locator.start_line, item.locator.end_line) for item in cited]
+    return any(start is not None and end is not None and start <= first <= last <= end for start, end in spans)
 
 
 def _names_any(spans: Iterable[str], item: Evidence) -> bool:

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.issue.kinds import classify
-from nodes.issue.kinds.model import LEARNT
-from nodes.issue.kinds.terms import MAX_BODY, parts_of
+from nodes.issue.kinds.model import LEARNT, MAX_BODY, parts_of
 from tests.support.growth import assert_linear
 
 CASES = [

@@ -86,7 +86,7 @@ def test_every_key_is_read() -> None:
     outside = Sources(config).outside()
     assert list(outside.tools) == ["document_retriever", "database_query"]
     assert outside.web is not None
-    assert outside.web.keywords == ("upstream",)
+    assert outside.web.info.keywords == ("upstream",)
     assert "s3cret" not in repr(config)
     spending = Spending.of(Settings(triage_effort="high"), config)
     assert spending.run == Ceiling(calls=40, cost=1_500_000)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.issue.facts import read_facts
+from nodes.agents.external_sources import find_dependency
+from nodes.issue.facts import raising_package, read_facts
 from nodes.sources import Dependency
-from nodes.sources.dependency import find_dependency, raising_package
 
 PYTHON = """Traceback (most recent call last):
   File "/app/src/feed/reader.py", line 10, in read

@@ -32,7 +32,7 @@ from nodes.search.types import (
     ToolAnswer,
     ToolCall,
 )
-from nodes.sources import Found, Inquiry
+from nodes.sources import Found, Inquiry, SourceInfo
 from nodes.state import SupervisorDecision
 
 SHA = "a" * 40
@@ -188,6 +188,10 @@ class FakeWeb:
     description: str = ""
     keywords: tuple[str, ...] = ()
     before: Callable[[], Awaitable[None] | None] = lambda: None
+
+    @property
+    def info(self) -> SourceInfo:
+        return SourceInfo(self.name, self.description, self.keywords)
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
         self.queries.append(inquiry.text)

@@ -7,27 +7,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from nodes.agents.code.tools import CodeTools
 from nodes.brains.briefing import CHECKED
 from nodes.brains.conversation import LISTED
 from nodes.context import Context, FileCard
 from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, numbers_of, quoted
+from nodes.guards import is_rejected
 from nodes.search.facts import Fact
+from nodes.search.issue.mentions import find_mentions
 from nodes.search.tokens import plain_words
 from nodes.search.types import Location, Passage, Query, Ranking, Survey
+from nodes.state import BugTriageState
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""
 CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 """Number of candidates fetched at first, and on a retry after a rejected draft (SPEC section 5)."""
-
-
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
-MAX_FACTS = 8
-"""Maximum number of fact lines that a model receives."""
-FACT_SCORE = 0.5
-"""The score of a fact's line, below the threshold, so that it never ranks above a place of the search."""
+MAX_FACTS, FACT_SCORE = 8, 0.5
+"""Maximum number of fact lines that a model receives, and their score: below the threshold, so that none ranks above a
+place of the search."""
 _MAX_POINTED = 2
+_NAMES, _FEW, _AROUND, _PLACES = 6, 2, 6, 6
+"""Names that an objection has and that are looked up, definitions of a name that are quoted, lines around a named line,
+and places in all."""
+_LOOKED_UP = 0.4
+"""The score of these places: below the score of places that the model read and ranked first."""
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
 _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
 
@@ -53,17 +59,10 @@ def find_candidates(
     pointed: Sequence[Evidence] = (),
     facts: Sequence[Evidence] = (),
 ) -> Candidates:
-    """Number the search results after the known evidence, as the supervisor will, in the order of the search.
+    """Number the search results after the known evidence (keys), as the supervisor will, in the order of the search.
 
-    Places that a person named come first, even if no other signal supports them. The lines of facts follow the search
-    results; only a model receives them.
-
-    Args:
-        ranking: the search results.
-        known: keys of the evidence so far.
-        retry: whether a draft was rejected; then the search is wider.
-        pointed: places that a maintainer named.
-        facts: lines of facts.
+    Places that a maintainer named come first, even if no other signal supports them. The lines of facts follow the
+    search results; only a model receives them. On a retry after a rejected draft the search is wider.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
@@ -80,12 +79,6 @@ def find_candidates(
     numbered = tuple(NumberedEvidence(id=numbers[item.key], evidence=item) for item in everything)
     filtered_out = max(len(ranking.locations) - len(strong), 0)
     return Candidates(numbered[: len(strong)], numbered, filtered_out, lowest)
-
-
-def mean_score(places: Iterable[Evidence]) -> float:
-    """Return the mean score of places; 0 if there are none."""
-    scores = [place.score for place in places]
-    return round(sum(scores) / len(scores), 4) if scores else 0.0
 
 
 def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
@@ -160,3 +153,26 @@ async def list_files(
     for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
         facts.setdefault(fact.path or "", []).append(fact.says)
     return tuple(FileCard(sketch, tuple(dict.fromkeys(facts.get(sketch.path, ())))) for sketch in sketches)
+
+
+async def look_up_objections(state: BugTriageState, context: Context, tools: CodeTools) -> tuple[Evidence, ...]:
+    """Return places that were not evidence before: the definitions, lines and files that the objections name."""
+    verdict, audit = state.critic_feedback, state.metrics.last_citation_audit
+    # First what the critic would rather look at.
+    texts = [verdict.better_place, *verdict.required_evidence, *verdict.gaps] if verdict and is_rejected(state) else []
+    # The dropped sentence follows the colon.
+    texts += [line.rpartition(": ")[2] for line in audit.dropped] if audit is not None and state.retry_count else []
+    named, code = find_mentions("\n".join(filter(None, texts))), context.code
+    passages: list[Passage] = []
+    for name in named.symbols[:_NAMES]:
+        defined = await code.definitions(name)
+        passages += defined.passages if defined.total <= _FEW else ()
+    for path, first, last in named.lines[:_NAMES]:
+        lines = await code.lines(path, max(1, first - _AROUND), last + _AROUND)
+        passages += lines.passages if lines is not None else ()
+    citable = [passage for passage in passages if is_citable(passage.path, passage.quote)]
+    exact = [quoted(passage, code.sha, _LOOKED_UP, "looked up for an objection") for passage in citable]
+    for sketch in await tools.sketched(named.paths):
+        exact += [as_evidence(place.location, code.sha, _LOOKED_UP) for place in sketch.places[:1]]
+    found = {item.key: item for item in exact if is_citable(str(item.locator.path), item.quote)}
+    return tuple(one for key, one in found.items() if key not in state.evidence)[:_PLACES]

@@ -38,15 +38,10 @@ class CodeTools:
     ) -> None:
         """Start with nothing shown.
 
-        Args:
-            code: the repository at the run's commit.
-            known: keys of all existing evidence, in the order of its numbers.
-            listener: receives a progress message for each call.
-            query: what the lines of a sketched file are compared with.
+        The known evidence is given by its keys in the order of its numbers; the lines of a sketched file are compared
+        with the query.
         """
-        self._code = code
-        self._query = query or Query()
-        self._listener = listener
+        self._code, self._listener, self._query = code, listener, query or Query()
         self._known = {key: number for number, key in enumerate(known, 1)}
         self.shown: dict[str, Shown] = {}
         """What was shown, by its number."""
@@ -93,13 +88,14 @@ class CodeTools:
 
     def quote(self, evidence: Sequence[NumberedEvidence], tokens: int) -> str:
         """Show lines that were gathered before, in at most about this many tokens."""
-        code = [item.evidence for item in evidence if item.evidence.kind == "code"]
-        places = [(entry, entry.locator) for entry in code]
-        passages = [
-            Passage(str(where.path), where.start_line or 1, where.end_line or 1, one.quote, one.symbol)
-            for one, where in places
-        ]
-        return "\n".join(self._blocks(ToolAnswer("", tuple(passages)), tokens))
+        passages = tuple(
+            Passage(
+                str(where.path), where.start_line or 1, where.end_line or 1, item.evidence.quote, item.evidence.symbol
+            )
+            for item in evidence
+            if item.evidence.kind == "code" and (where := item.evidence.locator)
+        )
+        return "\n".join(self._blocks(ToolAnswer("", passages), tokens))
 
     async def use(self, call: ToolCall, tokens: int) -> str:
         """Answer a call in at most about this many tokens; a repeated call refers to its first answer."""
@@ -183,8 +179,8 @@ class CodeTools:
         """Return whether the model asked for lines of this evidence; that the search listed them is not enough."""
         where = evidence.locator
         lines = range(where.start_line or 0, (where.end_line or 0) + 1)
-        asked = (fact.lines for fact in self.shown.values() if fact.read and fact.path == where.path)
-        return any(not shown.isdisjoint(lines) for shown in asked)
+        asked = (shown.lines for shown in self.shown.values() if shown.read and shown.path == where.path)
+        return any(not read.isdisjoint(lines) for read in asked)
 
     async def ranked(self, limit: int) -> tuple[str, ...]:
         """Return the paths of the search's first files."""

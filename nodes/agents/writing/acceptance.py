@@ -76,13 +76,7 @@ class Gate:
 
 
 def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation:
-    """Score a checked draft.
-
-    Args:
-        draft: what remains of the proposal after the checks.
-        audit: the result of the citation engine.
-        relevance: how well the first suspect answers the issue, 0..1: the engine's calibrated confidence.
-    """
+    """Score what remains of a draft after the checks; its relevance is the engine's calibrated confidence, 0..1."""
     confirmed = audit.citations - len(audit.fabricated) - len(audit.failed)
     # Clamped last, so that no weight can compensate for invented evidence.
     raw = Evaluation(

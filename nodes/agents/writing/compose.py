@@ -12,8 +12,8 @@ from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_rejected, is_unreadable
+from nodes.issue.kinds.model import parts_of
 from nodes.issue.kinds.rare import may_be_security
-from nodes.issue.kinds.terms import parts_of
 from nodes.report import DISAGREE, Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
@@ -57,8 +57,8 @@ def compose(
         kind=kind,
         severity=draft.severity,
         severity_reason=draft.severity_reason,
-        affected_versions=_distinct(case.facts.versions),
-        platforms=_distinct(case.facts.platforms),
+        affected_versions=tuple(dict.fromkeys(name[:80] for name in case.facts.versions))[:MAX_NAMES],
+        platforms=tuple(dict.fromkeys(name[:80] for name in case.facts.platforms))[:MAX_NAMES],
         root_cause=draft.root_cause or None,
         citations=citations_of(draft.root_cause, evidence) if written_by != "rules" else (),
         suspects=found,
@@ -82,17 +82,17 @@ def compose(
 
 def _each_once(places: Iterable[Suspect]) -> tuple[Suspect, ...]:
     """Return the places without a second one of the same lines, or near by in the same function."""
+
+    def is_same(place: Suspect, other: Suspect) -> bool:
+        apart = max(place.start_line - other.end_line, other.start_line - place.end_line)
+        near = apart <= (_NEAR if place.symbol is not None and place.symbol == other.symbol else 0)
+        return place.path == other.path and near
+
     kept: list[Suspect] = []
     for place in places:
-        if not any(_is_same(place, other) for other in kept):
+        if not any(is_same(place, other) for other in kept):
             kept.append(place)
     return tuple(kept)
-
-
-def _is_same(place: Suspect, other: Suspect) -> bool:
-    apart = max(place.start_line - other.end_line, other.start_line - place.end_line)
-    near = apart <= (_NEAR if place.symbol is not None and place.symbol == other.symbol else 0)
-    return place.path == other.path and near
 
 
 def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:
@@ -100,7 +100,11 @@ def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tup
     state = case.state
     reasons = filter(None, (*state.metrics.fallbacks, fallback))
     fallbacks = (f"Rules judged instead of the model: {reason}"[:300] for reason in reasons)
-    return (*state.notes, *_doubt(case, kind, written_by), *fallbacks, *state.metrics.remarks)
+    # Rules count words without understanding them.
+    is_unsure = kind == "bug" and written_by == "rules" and not is_unreadable(state)
+    rather = acting_kind(case.title, case.body, case.facts).rather if is_unsure else None
+    doubt = (f"This is probably a {rather}; it was searched as a bug, because it may be one.",) if rather else ()
+    return (*state.notes, *doubt, *fallbacks, *state.metrics.remarks)
 
 
 def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
@@ -116,37 +120,23 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
             update={"not_found": silent if report.kind == "bug" else "not_a_bug_report"}
         )
     if is_unreadable(case.state):
-        return _unread(report, gate)
+        # No part of the report implies that code was searched.
+        verdict = "The code could not be read, so the report names no place."
+        unread = {**_NO_CODE, "verdict": verdict, "not_found": "code_not_readable", "requires_human_review": True}
+        unread |= {"review_message": gate.message[:300], "status": "needs_clarification"}
+        return report.model_copy(update=unread)
     objected = report.is_explained and is_rejected(case.state)
     may_claim = not review and report.claim_strength >= claim_from and report.root_cause and report.suspects
     if may_claim and not objected:
         return report
-    return without_claim(report, "" if objected else _too_weak(report, claim_from)).model_copy(
+    worth = report.claim_strength
+    weak = f"Its place has a probability of {worth:.0%}; a claim needs {claim_from:.0%}." if worth < claim_from else ""
+    return without_claim(report, "" if objected else weak).model_copy(
         update={
             "not_found": _not_found(report, case),
             "requires_human_review": review,
             "review_message": gate.message[:300],
             "status": "needs_clarification" if review else "success",
-        }
-    )
-
-
-def _too_weak(report: TriageReport, claim_from: float) -> str:
-    """Return why a cause is not claimed; empty if its place is probable enough."""
-    worth = report.claim_strength
-    return f"Its place has a probability of {worth:.0%}; a claim needs {claim_from:.0%}." if worth < claim_from else ""
-
-
-def _unread(report: TriageReport, gate: Gate) -> TriageReport:
-    """Return the report of a run without code: it states this, and no part of it implies that code was searched."""
-    return report.model_copy(
-        update={
-            **_NO_CODE,
-            "verdict": "The code could not be read, so the report names no place.",
-            "not_found": "code_not_readable",
-            "requires_human_review": True,
-            "review_message": gate.message[:300],
-            "status": "needs_clarification",
         }
     )
 
@@ -168,14 +158,10 @@ def safe_kind(kind: Kind, case: Case) -> Kind:
 
 def without_code_references(report: TriageReport) -> TriageReport:
     """Return a security report without references to code, because most of its fields are public."""
-    kept = {"kind", "severity", "confidence", "written_by", "repository", "commit", "evaluation", "status"}
-    kept |= {"requires_human_review", "citation_audit"}
+    kept = "kind severity confidence written_by repository commit evaluation status requires_human_review"
     audit = report.citation_audit.model_copy(update={"dropped": ()})
-    return TriageReport(
-        **{name: getattr(report, name) for name in kept - {"citation_audit"}},
-        verdict=_WITHHELD,
-        citation_audit=audit,
-    )
+    given = {name: getattr(report, name) for name in kept.split()}
+    return TriageReport(**given, verdict=_WITHHELD, citation_audit=audit)
 
 
 def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
@@ -210,18 +196,6 @@ def _end_of(path: str) -> str:
     return path if len(path) <= _PATH else f"…{path[-_PATH:]}"
 
 
-def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
-    """Return the uncertainties of a report by rules, which count words without understanding them."""
-    if is_unreadable(case.state):
-        return ()
-    rather = acting_kind(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
-    return (f"This is probably a {rather}; it was searched as a bug, because it may be one.",) if rather else ()
-
-
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name[:80] for name in names))[:MAX_NAMES]
-
-
 def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case) -> Suspect | None:
     found = evidence.get(number)
     if found is None or found.kind != "code" or found.locator.path is None:
@@ -246,8 +220,8 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case
 
 def _outside(case: Case) -> tuple[OutsideSource, ...]:
     """Return the relevant sources outside the repository, best first."""
-    found = [item for item in case.evidence if item.evidence.kind in OUTSIDE]
-    found.sort(key=lambda item: -item.evidence.score)
+    found = (item for item in case.evidence if item.evidence.kind in OUTSIDE)
+    best = sorted(found, key=lambda item: -item.evidence.score)[:MAX_NAMES]
     return tuple(
         OutsideSource(
             title=mask(item.evidence.quote.partition("\n")[0])[:120],
@@ -255,7 +229,7 @@ def _outside(case: Case) -> tuple[OutsideSource, ...]:
             found_by=next(iter(item.evidence.reasons), "").removeprefix("from ")[:80],
             evidence=item.id,
         )
-        for item in found[:MAX_NAMES]
+        for item in best
     )
 
 
@@ -275,19 +249,17 @@ def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
     if entry.node in state.tools:
         return f"Asked {entry.node}: {answer}."
     if entry.node == "investigator" and not entry.error:
-        return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_quotations(entry)}."
+        # Quoted phrases are counted as messages, because some are.
+        number = entry.counts.get("errors", 0)
+        plural = "s" * (number != 1)
+        messages = f"{number} message{plural} or quotation{plural}" if number else "no error message"
+        return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {messages}."
     return None
 
 
 def _count(entry: TraceEntry, name: str, thing: str) -> str:
     number = entry.counts.get(name, 0)
     return f"{number} {thing}{'s' * (number != 1)}" if number else f"no {thing}"
-
-
-def _quotations(entry: TraceEntry) -> str:
-    """Return the number of error messages; quoted phrases are counted too, because some are messages."""
-    number = entry.counts.get("errors", 0)
-    return f"{number} message{'s' * (number != 1)} or quotation{'s' * (number != 1)}" if number else "no error message"
 
 
 def _not_found(report: TriageReport, case: Case) -> NotFoundReason:

@@ -134,6 +134,8 @@ def _without_place(facts: Sequence[Fact]) -> str:
 
 def without_facts(report: TriageReport, dropped: Collection[int]) -> TriageReport:
     """Return a report without some of its facts, given by position; without its leading fact it claims nothing."""
+    if not dropped:
+        return report
     if report.headline in dropped:
         report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
         others = [fact for number, fact in enumerate(report.facts) if number not in dropped]

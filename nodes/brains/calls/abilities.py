@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -23,8 +22,6 @@ METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "
 Reading = Literal["tools", "actions", "stages"]
 """Ways of reading code: native tool calls, one JSON object a turn, or a choice of files and then of functions."""
 LimitName = Literal["max_tokens", "max_completion_tokens"]
-_NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
-"""OpenAI's reasoning models answer 400 to any temperature except their own."""
 _FORGET = 7 * 86_400.0
 """Seconds. Servers are updated, so what was refused is tried again after this time."""
 Part = Literal["thinking", "bounds", "temperature", "limit", "system", "method"]
@@ -60,11 +57,6 @@ class Abilities:
     """Whether the reported tokens of a prompt measure it; some servers report only what was not cached."""
 
 
-def first_abilities(name: str, limit_name: LimitName) -> Abilities:
-    """Return what to assume about a model of this name."""
-    return Abilities(temperature=not _NO_TEMPERATURE.match(name), limit_name=limit_name)
-
-
 class LearntRefusals:
     """The abilities of models by endpoint and name; with no file, nothing is stored."""
 
@@ -74,9 +66,14 @@ class LearntRefusals:
     def load(self, key: str) -> Abilities | None:
         """Return what is known under this key; None if nothing is, or if it is old or malformed."""
         entry = self._entries().get(key)
-        if not isinstance(entry, dict) or not _is_recent(entry.pop("learnt", 0)):
+        if not isinstance(entry, dict):
             return None
-        return read_abilities(entry)
+        learnt = entry.pop("learnt", 0)
+        if not isinstance(learnt, int) or not 0 <= time.time() - learnt < _FORGET:
+            return None
+        # A release with other fields may have stored them; then they are learnt again.
+        sound = set(entry) == {f.name for f in fields(Abilities)} and entry["method"] in METHODS
+        return Abilities(**entry) if sound else None
 
     def save(self, key: str, abilities: Abilities) -> None:
         """Store what is known. A file that cannot be written costs only a few refused requests later."""
@@ -98,16 +95,6 @@ class LearntRefusals:
         return read if isinstance(read, dict) else {}
 
 
-def read_abilities(entry: dict[str, Any]) -> Abilities | None:
-    """Read stored abilities; None if a release with other fields stored them, so that they are learnt again."""
-    sound = set(entry) == {f.name for f in fields(Abilities)} and entry["method"] in METHODS
-    return Abilities(**entry) if sound else None
-
-
-def _is_recent(learnt: object) -> bool:
-    return isinstance(learnt, int) and 0 <= time.time() - learnt < _FORGET
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A failed request: its text, and its HTTP status, which may be in the body of a response with status 200."""
@@ -119,12 +106,10 @@ class Fault:
     @classmethod
     def of(cls, error: APIError) -> Fault:
         """Read the fault of an exception of the client."""
-        status = getattr(error, "status_code", None)
-        body = getattr(error, "body", None)
-        metadata = body.get("metadata") if isinstance(body, dict) else None
+        metadata = error.body.get("metadata") if isinstance(error.body, dict) else None
         # Routers put the message of the provider behind them here.
         raw = str(metadata.get("raw") or "")[:_RAW] if isinstance(metadata, dict) else ""
-        return cls(status, f"{error} {raw}".strip(), str(getattr(error, "param", None) or ""))
+        return cls(getattr(error, "status_code", None), f"{error} {raw}".strip(), str(error.param or ""))
 
     @classmethod
     def in_body(cls, content: Any) -> Fault:
@@ -166,6 +151,12 @@ class Fault:
         return self.status == 402 or (self.status in {403, 429} and bool(SAYS["credit"].search(self.text)))
 
     @property
+    def is_temporary(self) -> bool:
+        """Whether a retry may succeed."""
+        busy = self.status is None or self.status in {408, 409, 429} or self.status >= 500
+        return busy and not (self.is_credit or self.is_context)
+
+    @property
     def is_refusal(self) -> bool:
         """Whether another form of the request may be accepted."""
         if self.is_context or self.is_filter or self.is_credit or SAYS["no_model"].search(self.text):
@@ -190,32 +181,28 @@ def instead(fault: Fault, sent: Abilities) -> Iterator[Abilities]:
 
     A fault that names a part changes that part. If it names none, each part is changed alone, and at last all of them.
     """
-    named = [changed for part in fault.parts if (changed := without(part, sent, fault.text)) is not None]
-    if fault.parts:
-        # Only the most specific part: changing several at once would give up parts that the server accepts.
-        yield from named[:1]
-        return
-    order: Sequence[Part] = ("temperature", "limit", "method", "system")
-    yield from (changed for part in order if (changed := without(part, sent)) is not None)
-    words = replace(sent, method="prompt")
-    yield from (words, replace(words, temperature=False, system=False))
+    order: Sequence[Part] = fault.parts or ("temperature", "limit", "method", "system")
+    text = fault.text if fault.parts else ""
+    changed = [other for part in order if (other := without(part, sent, text)) is not None]
+    # Of named parts only the most specific: changing several at once would give up parts that the server accepts.
+    yield from changed[:1] if fault.parts else changed
+    if not fault.parts:
+        words = replace(sent, method="prompt")
+        yield from (words, replace(words, temperature=False, system=False))
 
 
 def without(part: Part, sent: Abilities, text: str = "") -> Abilities | None:
-    """Return the abilities without the refused part; None if the request did not have it."""
+    """Return the abilities without the refused part; None if the request did not have it.
+
+    An output limit becomes the maximum that the message names, or gets its other name.
+    """
     if part == "limit":
-        return _with_limit(sent, text)
+        most = SAYS["at_most"].search(text)
+        if most and (sent.most_output is None or int(most[1]) < sent.most_output):
+            return replace(sent, most_output=int(most[1]))
+        return replace(sent, limit_name="max_completion_tokens" if sent.limit_name == "max_tokens" else "max_tokens")
     if part == "method":
         later = METHODS[METHODS.index(sent.method) + 1 :]
         return replace(sent, method=later[0]) if later else None
     flag: dict[str, Any] = {part: False}
     return replace(sent, **flag) if getattr(sent, part) else None
-
-
-def _with_limit(sent: Abilities, text: str) -> Abilities | None:
-    """Lower the output limit to the named maximum, or use its other name."""
-    most = SAYS["at_most"].search(text)
-    if most and (sent.most_output is None or int(most[1]) < sent.most_output):
-        return replace(sent, most_output=int(most[1]))
-    other: LimitName = "max_completion_tokens" if sent.limit_name == "max_tokens" else "max_tokens"
-    return replace(sent, limit_name=other)

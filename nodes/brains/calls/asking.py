@@ -49,15 +49,8 @@ async def ask_structured(
 ) -> Judged[T]:
     """Ask once; if the answer is invalid, ask again with the rejected answer and the error message.
 
-    A server that ignores the request for JSON is asked by the next method; this does not count as the correction.
-
-    Args:
-        model: The model to ask; what its server refuses is stored in it.
-        schema: The expected type of the answer.
-        messages: The conversation; secrets are masked here.
-        budget: Pays for every request.
-        correction: Turns an error into the message that follows it.
-        accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
+    A server that ignores the request for JSON is asked by the next method; this does not count as the correction. The
+    last answer may also be of the type ``accept``, with its numbers clamped, because no further request follows.
 
     Raises:
         InvalidOutput: The second answer was invalid too.
@@ -114,25 +107,23 @@ async def _ask(
             reply, method = await sender.send(asked)
             return read(reply, corrected), method, asked
         except InvalidOutput as invalid:
-            _log(sender.schema["title"], invalid, last=corrected)
+            # A warning, then an error (PRD section 2), which names faults and nothing that the model wrote.
+            name, attempt = sender.schema["title"], 1 + corrected
+            fields = {"action": "model.invalid", "attempt": attempt, "schema": name}
+            level = logging.ERROR if corrected else logging.WARNING
+            logger.log(level, "%s invalid (attempt %d): %s", name, attempt, mask(str(invalid)), extra=fields)
             if invalid.cut and not model.abilities.longer:
                 model.learn(longer=True)
             uses_other_method = invalid.ignored and not sender.tools and model.next_method(method)
             if corrected and not uses_other_method:
                 message = f"{model.name} gave two invalid answers: {invalid}"
                 raise InvalidOutput(message[:300], sender.usage) from invalid
-            asked, corrected = [*first, *_correction(invalid, correction)], corrected or not uses_other_method
+            rejected = squeeze(invalid.answer.strip(), _REJECTED) or "(no answer)"
+            again = masked(("ai", rejected)), masked(("human", correction(str(invalid))))
+            asked, corrected = [*first, *again], corrected or not uses_other_method
         except ModelError as error:
             error.usage = sender.usage
             raise
-
-
-def _log(name: str, invalid: InvalidOutput, *, last: bool) -> None:
-    """Log an invalid answer, the first as a warning and the one after the correction as an error (PRD section 2)."""
-    level, attempt = (logging.ERROR, 2) if last else (logging.WARNING, 1)
-    fields = {"action": "model.invalid", "attempt": attempt, "schema": name}
-    # The message names fields and faults, and nothing that the model wrote.
-    logger.log(level, "%s invalid (attempt %d): %s", name, attempt, mask(str(invalid)), extra=fields)
 
 
 def masked(message: Message) -> Message:
@@ -157,12 +148,6 @@ def _first_valid(answer: Answer, parse: Callable[[dict[str, Any]], T]) -> T:
     # Names the fields without repeating what the model wrote there.
     faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in first.errors()[:4])
     raise InvalidOutput(faults, ignored=has_missing_field or not answer.plain, answer=answer.text) from first
-
-
-def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tuple[Message, Message]:
-    """Return the rejected answer as the assistant's turn, and the correction as the user's turn."""
-    rejected = squeeze(invalid.answer.strip(), _REJECTED) or "(no answer)"
-    return masked(("ai", rejected)), masked(("human", correction(str(invalid))))
 
 
 def _calls_in(reply: AIMessage) -> Answer:

@@ -90,11 +90,7 @@ class ModelBudget(Protocol):
         """
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
-        """Return when the server may be asked again.
-
-        Args:
-            seconds: how long to wait.
-            limited: whether the server requested the wait because of its rate limit.
+        """Return after these seconds; ``limited`` if the server requested them because of its rate limit.
 
         Raises:
             ModelError: the wait is too long.
@@ -125,10 +121,7 @@ class RunBudget:
     """The budget of a run in this process alone, at the process's rate."""
 
     def __init__(self, pace: Pace, most: RunLimits, price: Price = no_price) -> None:
-        """Set the limits, and what input and output tokens of a model cost in millionths of a dollar."""
-        self._pace = pace
-        self._most = most
-        self._price = price
+        self._pace, self._most, self._price = pace, most, price
         self._before = Usage()
         self._calls = self._tokens = self._cost = 0
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.brains.calls.abilities import METHODS, Abilities, LearntRefusals, LimitName, Method, first_abilities
+from nodes.brains.calls.abilities import METHODS, Abilities, LearntRefusals, LimitName, Method
 from nodes.brains.calls.budget import Pace, Price, RunBudget, RunLimits, no_price
-from nodes.context import COMPRESS_FROM
 
 if TYPE_CHECKING:
     import httpx
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 LONGER = 3
 """The factor of the output limit for a model whose answer was cut off, usually because it reasons first."""
 _LEAST_ANSWER = 300
-
-
+_NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
+"""OpenAI's reasoning models answer 400 to any temperature except their own."""
 _OPENAI = "https://api.openai.com/v1"
 _CONNECT = 15.0
 """Seconds to reach the server, however long its answers take."""
@@ -74,8 +74,6 @@ class ModelSettings:
     price: Price = no_price
     """What tokens of a model cost."""
     max_output_tokens: int = 3_000
-    compress_from: int = COMPRESS_FROM
-    """Characters of an issue's text above which a model gets it without its middle."""
     level: Effort = "normal"
     reading: ReadingLimits = ReadingLimits()
     memory: Path | None = None
@@ -187,14 +185,10 @@ class Models:
             http_client=_no_client(),
         )
         key = f"{settings.base_url or _OPENAI} {name}"
-        abilities = self._remembered.load(key) or first_abilities(name, self._limit_name)
-        return Model(name, llm, settings, abilities, partial(self._remembered.save, key))
-
-    @property
-    def _limit_name(self) -> LimitName:
-        """The name of the output limit to try first: servers other than OpenAI's often accept only the older one."""
-        base = self.settings.base_url
-        return "max_completion_tokens" if base is None or base.startswith(_OPENAI) else "max_tokens"
+        # Servers other than OpenAI's often accept only the older name of the output limit.
+        limit: LimitName = "max_completion_tokens" if key.startswith(_OPENAI) else "max_tokens"
+        first = Abilities(temperature=not _NO_TEMPERATURE.match(name), limit_name=limit)
+        return Model(name, llm, settings, self._remembered.load(key) or first, partial(self._remembered.save, key))
 
 
 @cache

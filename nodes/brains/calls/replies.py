@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
     from openai import APIError
 
-_BUSY = frozenset({408, 409, 429})
 _AGAIN = re.compile(r"(?:try again|retry) (?:in|after) (?:(\d{1,4})m ?)?(\d{1,6}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 """The waiting time in the text of a server that sends no header."""
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
@@ -117,19 +116,17 @@ def usage_of(message: AIMessage) -> Usage:
 def fault_of(error: APIError) -> ModelError:
     """Classify a failed request: a temporary failure (BusyError), or a permanent one."""
     fault = Fault.of(error)
-    status = fault.status
-    if (status is None or status in _BUSY or status >= 500) and not (fault.is_credit or fault.is_context):
-        description = describe(fault, type(error).__name__)
-        return BusyError(description, after=_retry_after(error), limited=status == 429, answered=status is not None)
-    return ModelError(describe(fault))
+    description, status = describe(fault, type(error).__name__), fault.status
+    if not fault.is_temporary:
+        return ModelError(description)
+    return BusyError(description, after=_retry_after(error), limited=status == 429, answered=status is not None)
 
 
 def fault_in(fault: Fault) -> ModelError:
     """Classify an error in the body of a response with status 200; routers send such errors."""
-    status = fault.status
-    if fault.is_credit or fault.is_context or (status is not None and status < 500 and status not in _BUSY):
+    if not fault.is_temporary:
         return ModelError(describe(fault))
-    code = "an error" if status is None else f"error {status}"
+    code = "an error" if fault.status is None else f"error {fault.status}"
     return BusyError(f"the model's server answered HTTP 200 with {code} inside", after=None, limited=False)
 
 
@@ -163,13 +160,8 @@ def describe(fault: Fault, kind: str = "") -> str:
         return f"the prompt is too long for the model (HTTP {status})"
     if status == 400 and "temperature" in fault.parts:
         return "the model refuses requests with and without a temperature (HTTP 400)"
-    meaning = {
-        401: "the key is not valid",
-        403: "access is denied",
-        404: "there is no such model",
-        429: "too many calls",
-    }
-    return f"the model's server answered HTTP {status}" + (f": {meaning[status]}" if status in meaning else "")
+    meaning = {401: ": the key is not valid", 403: ": access is denied", 404: ": there is no such model"}
+    return f"the model's server answered HTTP {status}{(meaning | {429: ': too many calls'}).get(status, '')}"
 
 
 _THOUGHT = re.compile(

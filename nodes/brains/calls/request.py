@@ -145,8 +145,7 @@ class Request:
 
     @property
     def _schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = self.schema if self.abilities.bounds else without_bounds(self.schema)
-        return schema
+        return self.schema if self.abilities.bounds else dict(without_bounds(self.schema))
 
     @property
     def _native(self) -> bool:
@@ -163,12 +162,15 @@ class Request:
 
 def tools() -> list[dict[str, Any]]:
     """Return the tools in the format of requests."""
-    found = []
+    found = list[tuple[str, str, dict[str, Any]]]()
     for name, tool in _TOOLS.items():
         properties = {field: {"type": kind} for field, kind in tool["fields"].items()}
-        parameters = {"type": "object", "properties": properties, "required": tool["required"]}
-        found.append(_function(name, tool["says"], parameters))
-    return [*found, _function("submit", str(Submit.__doc__), _bare(strict_schema(Submit)))]
+        found.append((name, tool["says"], {"type": "object", "properties": properties, "required": tool["required"]}))
+    found.append(("submit", str(Submit.__doc__), _bare(strict_schema(Submit))))
+    return [
+        {"type": "function", "function": {"name": name, "description": says, "parameters": parameters}}
+        for name, says, parameters in found
+    ]
 
 
 def _bare(schema: Any) -> Any:
@@ -181,10 +183,6 @@ def _bare(schema: Any) -> Any:
     dropped = ("title", "description", "additionalProperties", "properties", "maxItems")
     bare = {key: _bare(part) for key, part in schema.items() if key not in dropped}
     return {**bare, **named} if "properties" in schema else bare
-
-
-def _function(name: str, says: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": name, "description": says, "parameters": parameters}}
 
 
 def joined_answers(messages: Sequence[Message]) -> list[Any]:

@@ -27,8 +27,7 @@ def strict_schema(model: type[BaseModel]) -> Schema:
     Strict mode rejects references and defaults. Only the bounds of lists are included, because a small model may write
     an endless list; `fit` enforces all bounds.
     """
-    schema = _resolved(model)
-    return {"title": model.__name__, "description": model.__doc__ or "", **_strict(schema)}
+    return {"title": model.__name__, "description": model.__doc__ or "", **_strict(_resolved(model))}
 
 
 def without_bounds(schema: Any) -> Any:
@@ -41,12 +40,7 @@ def without_bounds(schema: Any) -> Any:
 
 
 def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
-    """Validate an answer after cutting values that are too long.
-
-    Args:
-        model: The expected type of the answer.
-        answer: Decoded JSON.
-        clamp: Also move numbers that are out of range to the nearest bound.
+    """Validate decoded JSON after cutting values that are too long, and if ``clamp``, numbers that are out of range.
 
     Raises:
         pydantic.ValidationError: The answer is still invalid.
@@ -109,7 +103,9 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
     if isinstance(value, str):
         return _text(schema, value)
     if isinstance(value, list):
-        return _items(schema, value, clamp=clamp)
+        items = schema.get("items", {})
+        fitted = [_fitted(items, part, clamp=clamp) for part in value]
+        return [part for part in fitted if _follows_patterns(items, part)][: schema.get("maxItems")]
     if isinstance(value, dict):
         fields = schema.get("properties", {})
         # Some servers send null for fields with a default.
@@ -140,12 +136,6 @@ def _share(value: Any) -> Any:
         return float(found[1]) / _WHOLE
     percent = isinstance(value, int | float) and _SCALE < value <= _WHOLE
     return value / _WHOLE if percent else value
-
-
-def _items(schema: Schema, values: list[Any], *, clamp: bool) -> list[Any]:
-    items = schema.get("items", {})
-    fitted = [_fitted(items, value, clamp=clamp) for value in values]
-    return [value for value in fitted if _follows_patterns(items, value)][: schema.get("maxItems")]
 
 
 def _follows_patterns(schema: Schema, value: Any) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nodes.brains.calls.abilities import METHODS, Abilities, Fault, Method, instead
-from nodes.brains.calls.budget import Call, ModelBudget
+from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
 from nodes.brains.calls.request import SMALLEST, Message, Request, counted
@@ -100,7 +100,9 @@ class Sender:
                     others, named = instead(fault, abilities), bool(fault.parts)
                 following = next(others, None)
                 if following is None:
-                    raise ModelError(_refused(fault, abilities)) from refused
+                    no_json = fault.parts[:1] == ("method",) and abilities.method == "prompt"
+                    offers = "the model's server offers no way of asking for JSON"
+                    raise ModelError(offers if no_json else describe(fault)) from refused
                 abilities = following
                 continue
             self._learn(abilities)
@@ -179,25 +181,15 @@ class Sender:
                 usage = Usage(calls=1)
             raise
         else:
-            usage = _usage(reply, call)
-            request.model.most_read = max(request.model.most_read, usage_of(reply).input_tokens)
+            reported = usage_of(reply)
+            request.model.most_read = max(request.model.most_read, reported.input_tokens)
+            # The estimate of what the server does not report.
+            into, out = reported.input_tokens or call.input_tokens, reported.output_tokens or estimate(reply.text)
+            usage = reported.model_copy(update={"input_tokens": into, "output_tokens": out})
             return reply
         finally:
             self.usage += usage
             await settle(usage)
-
-
-def _usage(reply: AIMessage, call: Call) -> Usage:
-    """Return the usage that the server reports, and the estimate of what it does not report."""
-    reported = usage_of(reply)
-    into, out = reported.input_tokens or call.input_tokens, reported.output_tokens or estimate(reply.text)
-    return Usage(calls=1, input_tokens=into, output_tokens=out, cached_tokens=reported.cached_tokens)
-
-
-def _refused(fault: Fault, sent: Abilities) -> str:
-    if fault.parts[:1] == ("method",) and sent.method == "prompt":
-        return "the model's server offers no way of asking for JSON"
-    return describe(fault)
 
 
 async def _send(request: Request, seconds_left: float) -> AIMessage:
@@ -210,6 +202,7 @@ async def _send(request: Request, seconds_left: float) -> AIMessage:
     import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
 
     model, started = request.model, time.monotonic()
+    lost = f"the model gave no answer within {model.deadline:g} s"
     # langchain-openai warns about servers without json_schema; the next method handles these.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
     try:
@@ -217,10 +210,10 @@ async def _send(request: Request, seconds_left: float) -> AIMessage:
             # langchain-openai renames and drops some settings; it sends extra_body unchanged.
             reply: AIMessage = await model.llm.ainvoke(request.conversation, extra_body=request.body)
     except TimeoutError as error:
-        raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
+        raise _LostError(lost) from error
     except openai.APIError as error:
         if isinstance(error, openai.APITimeoutError) and time.monotonic() - started >= seconds_left:
-            raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
+            raise _LostError(lost) from error
         fault = Fault.of(error)
         if fault.is_refusal or fault.is_context:
             raise _RefusedError(fault) from error

@@ -19,10 +19,7 @@ __all__ = ["RulesBrain"]
 class RulesBrain:
     """Judges by rules. This is the default without a model, and the fallback if a model fails."""
 
-    @property
-    def name(self) -> str:
-        """The author that a report names."""
-        return "rules"
+    name = "rules"
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step."""

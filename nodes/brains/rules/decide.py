@@ -11,9 +11,9 @@ from nodes.brains.rules.places import EQUAL, code_of, leading, reason_kinds, riv
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
+from nodes.issue.facts import raising_package
 from nodes.search.tokens import comparable, plain_words
 from nodes.sources import route
-from nodes.sources.dependency import raising_package
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
 WRITE_AT = 0.85

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nodes.issue.kinds.model import LEARNT, load_model
+from nodes.issue.kinds.model import LEARNT, load_model, parts_of, terms_in
 from nodes.issue.kinds.rare import SURE, rare_kind
-from nodes.issue.kinds.terms import parts_of, terms_in
 from nodes.report import Kind
 
 __all__ = ["Classified", "classify", "odds"]

@@ -1,16 +1,18 @@
-"""A linear model over the terms of an issue, the form of both models of this folder."""
+"""The parts, terms and cues of an issue, which mean the same in every repository, and a linear model over the terms."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from math import exp, sqrt
 from pathlib import Path
 from typing import Literal, get_args
 
-from nodes.issue.kinds.terms import Field
+from nodes.search.issue.mentions.markdown import split_blocks, without_comments
 
 LearntKind = Literal["bug", "feature", "question"]
 LEARNT: tuple[LearntKind, ...] = get_args(LearntKind)
@@ -20,9 +22,163 @@ UNIT = 100
 TENTHS = 10
 LEAST = 50
 """Tenths of rarity added to the length of each field, so that a few words count less than many."""
-
 Weights = Mapping[str, tuple[int, ...]]
 """A term's rarity, then its weight for each kind."""
+MAX_TITLE, MAX_BODY, MAX_CODE = 300, 12_000, 3_000
+"""The maximum numbers of characters read; the beginning of an issue shows its kind."""
+_HEADING = re.compile(r"\s{0,3}(#{1,6}\s|\*\*[^*\n]{1,120}\*\*:?\s*$|[^\n]{3,60}:\s*$)")
+_TICK_BOX = re.compile(r"\s{0,9}[-*+]\s?\[[ xX]\]")
+_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img[^>\n]{0,500}>")
+_LINK = re.compile(r"https?://[^\s)>]+")
+_WIDE_MARK = "\uff1f"
+"""The question mark of Chinese and Japanese."""
+OPENING = 300
+"""Characters of prose that count as the opening, where people say what they want."""
+_PHRASES = {
+    "how to": r"\bhow (do|to|can|should|would|does|could)\b",
+    "is there": r"\b(is|are) there\b|\bis it possible\b",
+    "can I": r"\b(can|could|should|may) (i|we|you|someone|anyone|somebody)\b",
+    "why": r"\bwhy\b",
+    "what is": r"\bwhat('s| is| are| does| do)\b",
+    "wonders": r"\bwonder(ing)?\b|\bcurious\b|\bnot sure\b|\bunderstand\b|\bconfus",
+    "asks for help": r"\bhelp\b|\badvice\b|\bsuggestions?\b|\banyone\b|\bany (idea|one|body)\b",
+    "polite": r"\bthank|\bplease\b",
+    "add": r"\badd(ing)?\b|\bsupport(ing)?\b|\ballow\b|\bimplement|\bprovide|\bintroduce|\bconsider|\benable\b",
+    "option": r"\boption\b|\bability\b|\bexpose\b|\bimprove",
+    "would be nice": r"\bwould(n't)? (be|it be|love|like)\b|\b(it'?d|i'?d) (be|love|like)\b|\bnice (to|if)\b",
+    "useful": r"\buseful\b|\bhelpful\b|\bhandy\b|\bconvenient\b",
+    "feature request": r"\bfeatures?\b|\benhancement\b|\bproposal\b|\brfc\b|\bsuggestion\b|\bidea\b",
+    "instead": r"\binstead\b|\bcurrently\b|\balternative|\bmotivation|\buse[ -]?case|\bworkaround",
+    "error": r"errors?\b|exceptions?\b|\bwarning\b|\btraceback\b|\bfail(s|ed|ing|ure)?\b",
+    "crash": r"\bcrash|\bseg(fault|mentation)|\bpanic|\bhang|\bfreez|\bdeadlock|\bleak|\babort|\bassert",
+    "wrong": r"\bwrong|\bincorrect|\bunexpected|\binvalid|\binconsisten|\bbroken\b|\bbreaks?\b",
+    "problem": r"\bbug(gy)?\b|\bissue\b|\bproblem",
+    "does not": r"\b(doesn'?t|does not|don'?t|isn'?t|is not|no longer|never|cannot|can'?t|unable|won'?t|didn'?t) ",
+    "reproduce": r"\breproduc|\bsteps\b",
+    "expected": r"\bexpect(ed|s)?\b|\bactual\b|\bshould\b",
+    "regression": r"\bregression\b|\bused to\b|\b(since|after) (v?\d|version|upgrad|updat|install)|\bearlier version\b",
+    "trying": r"\b(i'?m|i am|i was|i have been|i've been|we are|i) (trying|tried|try|want|wanted|need)\b|\btrying to\b",
+    "build": r"\binstall|\bbuild(ing)?\b|\bcompil|\bcmake\b|\bpip\b|\bnpm\b",
+    "solve": r"\bsame (problem|issue|error)\b|\bsolve|\bsolution\b|\bfix(ed)?\b",
+    "needs": r"\b(?:i|we|you|users?|people|one) (?:also |would |often |only )?"
+    r"(?:ha(?:ve|s) to|needs?|wants?|must|prefer|wish|(?:like|love) to|could|lose|forg[eo]t)\b",
+    "tedious": r"\b(?:a pain|annoy(?:ing|s)|tedious|cumbersome|inconvenient|confus(?:ing|es)|frustrating|unusable"
+    r"|hard to|too much|difficult|time[- ]consuming|waste)\b",
+    "others have it": r"\bother (?:apps?|tools?|editors?|programs?|clients?|players?|librar|projects?|people|users)"
+    r"|\b(?:unlike|similar to|just like|like in) ",
+    "none": r"\b(?:(?:is|are) missing|there(?: is|'s| are) (?:no|not any|neither)|lacks|ha(?:s|ve|d) no|with no"
+    r"|without any|not available)\b",
+    "not supported": r"\b(?:not|\wn't) (?:\w{1,12} )?(?:support|allow|provide|offer|accept|include|respect|remember"
+    r"|(?:possible|available|compatible|configurable)\b)",
+    "bad result": r"\b(?:empty|blank|twice|duplicated?|cut off|dead|stuck|no effect|nothing happens|disappear|vanish"
+    r"|garbled|corrupt|null|nan|undefined|lost|flicker|froze)",
+    "my own": r"\bmy (code|project|app|application|model|computer|pc|laptop|machine|system)\b|\bi g[eo]t\b|\bgetting\b",
+}
+_ENGLISH = {name: re.compile(pattern) for name, pattern in _PHRASES.items()}
+# One search, because the phrases of eight languages in an English text would take as long as the rest of the work.
+_NOT_ENGLISH = re.compile(
+    r"[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
+    r"|\b(?:el|los|las|una|que|por|con|del|le|les|des|une|est|pas|pour|der|das|und|ist|nicht|beim|uma|dos|para|com)\b"
+)
+_VALUE = re.compile(r"[=\d]|`[^`]*`|->|→")
+"""What a title quotes: a number, code, a result."""
+_TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
+Field = Literal["title", "prose", "code", "cues", "whole"]
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!]")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An issue's text in lower case, split by author and purpose."""
+
+    title: str
+    prose: str
+    """Outside code, without headings, tick boxes, template comments, images and links."""
+    code: str
+    """The content of fenced blocks."""
+    whole: str
+    """The body without changes except lower case, template text included."""
+
+
+def parts_of(title: str, body: str) -> Parts:
+    """Split the beginning of an issue into its parts, in time linear in the text read."""
+    # The model was trained on exactly this preparation, so a change here requires a new training.
+    whole = body[:MAX_BODY].lower().replace(_WIDE_MARK, "? ")
+    prose, blocks = split_blocks(without_comments(whole))
+    text = "\n".join(line for line in prose.split("\n") if not _is_template_line(line))
+    return Parts(
+        title=title[:MAX_TITLE].lower().replace(_WIDE_MARK, "? "),
+        prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
+        code="\n".join(blocks)[:MAX_CODE],
+        whole=whole,
+    )
+
+
+def cues_of(parts: Parts) -> frozenset[str]:
+    """Return the cues that an issue shows, each with the part that shows it."""
+    return frozenset((*_phrases(parts), *_shapes(parts)))
+
+
+def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
+    """Return the words and word pairs of each field, each once regardless of its frequency."""
+    return {
+        "title": frozenset(_with_pairs(_WORD.findall(parts.title))),
+        "prose": frozenset(_with_pairs(_WORD.findall(parts.prose))),
+        "code": frozenset(_WORD.findall(parts.code)),
+        "cues": cues_of(parts),
+        "whole": frozenset(_with_pairs(_WORD.findall(parts.whole))),
+    }
+
+
+def _is_template_line(line: str) -> bool:
+    """Return whether a line is a heading, the label of a field or a checkbox."""
+    return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
+
+
+def _in_other_languages() -> dict[str, str]:
+    """Return the patterns of the text file next to this module by the name of their cue."""
+    found: dict[str, list[str]] = {name: [] for name in _PHRASES}
+    name = ""
+    for line in Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line[1:-1]
+        elif line and not line.startswith("#"):
+            found[name].append(line)
+    return {name: "|".join(lines) for name, lines in found.items() if lines}
+
+
+_OTHERS = _in_other_languages()
+# The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
+PHRASES = {name: re.compile("|".join(filter(None, (own, _OTHERS.get(name))))) for name, own in _PHRASES.items()}
+
+
+def _phrases(parts: Parts) -> Iterator[str]:
+    opening = parts.prose[:OPENING]
+    others = _NOT_ENGLISH.search(parts.title) or _NOT_ENGLISH.search(parts.prose)
+    for name, pattern in (PHRASES if others else _ENGLISH).items():
+        if pattern.search(parts.title):
+            yield f"title: {name}"
+        if pattern.search(opening):
+            yield f"opening: {name}"
+            yield f"prose: {name}"
+        elif pattern.search(parts.prose):
+            yield f"prose: {name}"
+
+
+def _shapes(parts: Parts) -> Iterator[str]:
+    shapes = {
+        "title: question mark": "?" in parts.title,
+        "title: value": bool(_VALUE.search(parts.title)),
+        "prose: question mark": "?" in parts.prose,
+        "prose: question marks": parts.prose.count("?") > 1,
+        "trace": bool(_TRACE.search(parts.whole)),
+    }
+    yield from (name for name, holds in shapes.items() if holds)
+
+
+def _with_pairs(words: list[str]) -> Iterator[str]:
+    yield from words
+    yield from map(" ".join, pairwise(words))
 
 
 @dataclass(frozen=True, slots=True)

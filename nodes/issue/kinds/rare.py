@@ -8,8 +8,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal
 
-from nodes.issue.kinds.model import load_model
-from nodes.issue.kinds.terms import OPENING, Field, Parts
+from nodes.issue.kinds.model import OPENING, Field, Parts, load_model
 
 READ = 4_000
 """Characters of prose that are searched."""
