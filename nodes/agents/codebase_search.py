@@ -62,7 +62,11 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     context = runtime.context
     context.listener("codebase_search", "searching the code")
     if _is_read(state, context) and not _objected(state):
-        return {"trace": (_unchanged(state, started),)}
+        # The model would read the same again.
+        counts = next(step.counts for step in reversed(state.trace) if step.node == "codebase_search")
+        sure, decision = state.search_confidence, "nothing new"
+        entry = trace_entry("codebase_search", state, started, decision=decision, confidence=sure, counts=counts)
+        return {"trace": (entry,)}
     try:
         gathered = await _gather(state, context)
     except SearchError as error:
@@ -115,21 +119,21 @@ async def _gather(state: BugTriageState, context: Context) -> _Gathered:
     objected = _is_read(state, context)
     looked_up = tools.take(await places.look_up_objections(state, context, tools)) if objected else None
     new = [item for item in (*seen, *(looked_up or ())) if item.evidence.key not in state.evidence]
+    # The probability with facts, if these were found for the same file.
+    same = bool(survey.paths and ranking.files) and survey.paths[0] == ranking.files[0].path
+    confidence, before = survey.confidence if same else ranking.confidence, state.marks.after_search
+    # A search that only the critic's gaps widened finds what those gaps name, which does not support the result.
+    if before is not None and not people_added(state, before):
+        confidence = min(confidence, state.search_confidence)
     case = replace(
         case,
         evidence=(*case.evidence, *new),
         looked_up=looked_up,
-        search_confidence=_cap_repeated_search(state, _search_confidence(ranking, survey)),
+        search_confidence=confidence,
         files=files,
         tools=tools if ranking.commit else None,
     )
     return _Gathered(query, ranking, candidates, tools, case)
-
-
-def _search_confidence(ranking: Ranking, survey: Survey) -> float:
-    """Return the probability of the first file, with facts if these were found for the same file."""
-    same = bool(survey.paths and ranking.files) and survey.paths[0] == ranking.files[0].path
-    return survey.confidence if same else ranking.confidence
 
 
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
@@ -139,16 +143,6 @@ async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, .
     if not texts:
         return ()
     return places.pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
-
-
-def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
-    """Cap the confidence of a repeated search that no new answer or redirect supports.
-
-    A search that only the critic's gaps widened finds what those gaps name, which does not support the result.
-    """
-    before = state.marks.after_search
-    repeated = before is not None and not people_added(state, before)
-    return min(confidence, state.search_confidence) if repeated else confidence
 
 
 async def _judge(gathered: _Gathered, context: Context) -> _Read:
@@ -211,13 +205,6 @@ def _objected(state: BugTriageState) -> bool:
     nodes = [entry.node for entry in state.trace]
     since = state.trace[len(nodes) - nodes[::-1].index("codebase_search") :]
     return any((entry.node, entry.decision) in (("critic", "REJECTED"), ("writer", "retry")) for entry in since)
-
-
-def _unchanged(state: BugTriageState, started: float) -> TraceEntry:
-    """Return the step of a search after a model's reading without an objection: it would read the same again."""
-    before = next(step for step in reversed(state.trace) if step.node == "codebase_search")
-    confidence, counts = state.search_confidence, before.counts
-    return trace_entry("codebase_search", state, started, decision="nothing new", confidence=confidence, counts=counts)
 
 
 def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:

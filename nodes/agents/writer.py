@@ -214,9 +214,10 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
 
 async def _with_search_result(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
     """Return the program's own places with their facts, for a report that was written before any search."""
+    unclaimed = without_code_claims(report)
     if not survey.leads:
-        return without_code_claims(report)
-    stated = await statement.state_facts(without_code_claims(report), survey, context.code, ordered=True)
+        return unclaimed
+    stated = await statement.state_facts(unclaimed, survey, context.code, ordered=True)
     tried = (*stated.tried, "Searched the code for the words of the issue alone.")[-6:]
     sure = round(penalised(survey.confidence, report.citation_audit), 4)
     return stated.model_copy(update={"confidence": sure, "support": None, "tried": tried})

@@ -96,7 +96,8 @@ class EvidenceBasis:
             return sentence
         spans = [_squeezed(span).removesuffix("()") for span in _SPAN.findall(sentence)]
         code = ((name, item) for name, item in self._standing.items() if item.kind == "code")
-        named = [name for name, item in code if _names_any(spans, item)]
+        texts = ((name, _squeezed(f"{item.quote} {item.symbol or ''}")) for name, item in code)
+        named = [name for name, text in texts if any(span in text for span in spans if len(span) >= _DISTINCT)]
         return f"{sentence.rstrip('.')} [{', '.join(named[:2])}]." if named else sentence
 
     def program_reason(self, number: str) -> str:
@@ -232,8 +233,3 @@ def _squeezed(text: str) -> str:
 def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
     spans = [(item.locator.start_line, item.locator.end_line) for item in cited]
     return any(start is not None and end is not None and start <= first <= last <= end for start, end in spans)
-
-
-def _names_any(spans: Iterable[str], item: Evidence) -> bool:
-    text = _squeezed(f"{item.quote} {item.symbol or ''}")
-    return any(len(span) >= _DISTINCT and span in text for span in spans)

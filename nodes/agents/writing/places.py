@@ -9,7 +9,7 @@ from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import ANYWHERE, OTHER_ROLES
-from nodes.search.types import Location, Survey
+from nodes.search.types import Location, Lookup, Survey
 
 AROUND = 2
 """Number of lines quoted before and after the line of a fact."""
@@ -122,17 +122,10 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
     if not (inside and base.symbol == fact.symbol) and (
         base.symbol is None or (fact.symbol and fact.kind not in POINTING)
     ):
-        first, last = await _definition(fact, code) or (start, end)
+        defined = (await code.definitions(fact.symbol.rpartition(".")[2])) if fact.symbol and fact.line else Lookup()
+        first, last = defined.span(str(fact.path), line) or (start, end)
         span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
     return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
-
-
-async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
-    """Return the first and last line of the definition that contains a fact's line."""
-    if not fact.symbol or not fact.line:
-        return None
-    found = await code.definitions(fact.symbol.rpartition(".")[2])
-    return found.span(str(fact.path), fact.line)
 
 
 def from_lead(lead: Location, best: float) -> Suspect:

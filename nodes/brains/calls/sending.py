@@ -105,17 +105,14 @@ class Sender:
                     raise ModelError(offers if no_json else describe(fault)) from refused
                 abilities = following
                 continue
-            self._learn(abilities)
+            if abilities != self.model.abilities:
+                # A method that another run found to be ignored is not used again.
+                known = self.model.abilities
+                method = max(abilities.method, known.method, key=METHODS.index)
+                kept = {"longer": known.longer, "counts": known.counts, "method": method}
+                self.model.learn(**{**asdict(abilities), **kept})
             return reply, abilities
         raise ModelError("the model's server refuses every form of the request")
-
-    def _learn(self, abilities: Abilities) -> None:
-        """Store a form that was accepted; a method that another run found to be ignored is not used again."""
-        known = self.model.abilities
-        if abilities != known:
-            method = max(abilities.method, known.method, key=METHODS.index)
-            kept = {"longer": known.longer, "counts": known.counts}
-            self.model.learn(**{**asdict(abilities), **kept, "method": method})
 
     def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
         """Return the abilities with the window that an error message names, or with half of the present prompt."""

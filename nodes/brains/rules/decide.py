@@ -46,8 +46,12 @@ def decide(case: Case) -> SupervisorDecision:
         return _step(case, "writer", "Nothing in this issue requires a code search.")
     if not _ran(state, "codebase_search"):
         reason = "The issue was read; the code was not searched yet."
-        return _step(case, "codebase_search", reason).model_copy(update={"also": _parallel_nodes(case)})
-    if _has_new_input(state):
+        web = ("web_search",) if _needs_web(case) else ()
+        also = (*web, *(name for name in _named(case) if name != "web_search"))
+        return _step(case, "codebase_search", reason).model_copy(update={"also": also})
+    last = state.marks.after_search
+    # New evidence does not count.
+    if last is not None and (people_added(state, last) or last.retries != state.retry_count):
         return _step(case, "codebase_search", "New information arrived after the last search: search again with it.")
     return _with_findings(case)
 
@@ -64,7 +68,8 @@ def _with_findings(case: Case) -> SupervisorDecision:
     # After the question, because an answer may name what the search lacked.
     if not code_of(case):
         return _step(case, "writer", "The search found nothing to judge: report that.")
-    if _may_search_for_gaps(state):
+    wanted = state.critic_feedback.required_evidence if state.critic_feedback is not None else ()
+    if is_rejected(state) and may_search(state) and wanted and not may_criticise(state):
         return _step(case, "codebase_search", "The critic rejected the hypothesis and named what to search for.")
     if may_criticise(state):
         return _step(case, "critic", "The hypothesis has not been checked by the critic yet.")
@@ -75,12 +80,6 @@ def _ran(state: BugTriageState, node: str) -> bool:
     return any(entry.node == node for entry in state.trace)
 
 
-def _has_new_input(state: BugTriageState) -> bool:
-    """Return whether an answer, a redirect or a retry arrived since the last search; new evidence does not count."""
-    last = state.marks.after_search
-    return last is not None and (people_added(state, last) or last.retries != state.retry_count)
-
-
 def _needs_web(case: Case) -> bool:
     """Return whether the error was raised in a dependency, or the issue contains a keyword of the web search."""
     if not case.state.web_configured or _ran(case.state, "web_search"):
@@ -89,19 +88,8 @@ def _needs_web(case: Case) -> bool:
     return raised_outside or "web_search" in _named(case)
 
 
-def _parallel_nodes(case: Case) -> tuple[str, ...]:
-    """Return the sources to query in parallel with the code search: the web if needed, and tools by their keywords."""
-    web = ("web_search",) if _needs_web(case) else ()
-    return (*web, *(name for name in _named(case) if name != "web_search"))
-
-
 def _named(case: Case) -> tuple[str, ...]:
     return (route(f"{case.title}\n{case.body}", case.sources) or ()) if case.sources else ()
-
-
-def _may_search_for_gaps(state: BugTriageState) -> bool:
-    wanted = state.critic_feedback.required_evidence if state.critic_feedback is not None else ()
-    return is_rejected(state) and may_search(state) and bool(wanted) and not may_criticise(state)
 
 
 def _confidence(state: BugTriageState) -> float:

@@ -44,23 +44,20 @@ def code_of(case: Case) -> tuple[NumberedEvidence, ...]:
 
 def rank(case: Case, candidates: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
     """Order by score and agreement with the reporter's frames; tests and documents come last."""
-    return tuple(sorted(candidates, key=lambda item: -_ranking_score(case, item.evidence)))
+
+    def worth(item: NumberedEvidence) -> float:
+        evidence = item.evidence
+        score = evidence.score + _AGREES * (frame_in(case, evidence) is not None)
+        # A test or a document comes before source code only if a maintainer named it.
+        return score + _NAMED_BY_MAINTAINER * is_named_by_maintainer(evidence) - (not is_source(evidence))
+
+    return tuple(sorted(candidates, key=lambda item: -worth(item)))
 
 
 def leading(case: Case) -> tuple[NumberedEvidence, ...]:
     """Return the results of the last search in ranked order, without those of older searches."""
     code, last = code_of(case), case.state.searches[-1].evidence if case.state.searches else ()
     return rank(case, [item for item in code if item.evidence.key in last] or code)
-
-
-def _ranking_score(case: Case, evidence: Evidence) -> float:
-    score = (
-        evidence.score
-        + _AGREES * (frame_in(case, evidence) is not None)
-        + _NAMED_BY_MAINTAINER * is_named_by_maintainer(evidence)
-    )
-    # A test or a document comes before source code only if a maintainer named it.
-    return score if is_source(evidence) else score - 1.0
 
 
 def is_named_by_maintainer(evidence: Evidence) -> bool:
@@ -83,20 +80,14 @@ def is_source(evidence: Evidence) -> bool:
 
 def frame_in(case: Case, evidence: Evidence) -> Frame | None:
     """Return the innermost frame of the reporter's traces that is in this file."""
-    path = evidence.locator.path or ""
-    for trace in case.facts.traces:
-        for frame in trace.frames:
-            if frame.path and _same_file(frame.path, path):
-                return frame
+    parts = PurePosixPath(evidence.locator.path or "").parts
+    for frame in (frame for trace in case.facts.traces for frame in trace.frames if frame.path):
+        # A trace may contain the path of any machine, whose outer folders differ.
+        written = PurePosixPath(frame.path).parts
+        shared = min(len(parts), len(written), 3)
+        if shared > 0 and parts[-shared:] == written[-shared:]:
+            return frame
     return None
-
-
-def _same_file(written: str, path: str) -> bool:
-    """Compare the last parts of two paths, because a trace may contain the path of any machine."""
-    parts, written_parts = PurePosixPath(path).parts, PurePosixPath(written).parts
-    # Three parts are enough: outer folders differ between machines.
-    shared = min(len(parts), len(written_parts), 3)
-    return shared > 0 and parts[-shared:] == written_parts[-shared:]
 
 
 def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:

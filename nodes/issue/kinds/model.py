@@ -17,9 +17,8 @@ from nodes.search.issue.mentions.markdown import split_blocks, without_comments
 LearntKind = Literal["bug", "feature", "question"]
 LEARNT: tuple[LearntKind, ...] = get_args(LearntKind)
 WEIGHTS = Path(__file__).with_name("weights.json")
-UNIT = 100
+UNIT, TENTHS = 100, 10
 """Weights are stored as integer hundredths, and rarities as integer tenths."""
-TENTHS = 10
 LEAST = 50
 """Tenths of rarity added to the length of each field, so that a few words count less than many."""
 Weights = Mapping[str, tuple[int, ...]]
@@ -105,7 +104,9 @@ def parts_of(title: str, body: str) -> Parts:
     # The model was trained on exactly this preparation, so a change here requires a new training.
     whole = body[:MAX_BODY].lower().replace(_WIDE_MARK, "? ")
     prose, blocks = split_blocks(without_comments(whole))
-    text = "\n".join(line for line in prose.split("\n") if not _is_template_line(line))
+    # Headings, labels of fields and tick boxes are the template's.
+    own = (line for line in prose.split("\n") if not (_HEADING.match(line) or _TICK_BOX.match(line)))
+    text = "\n".join(line for line in own if line.strip() != "_no response_")
     return Parts(
         title=title[:MAX_TITLE].lower().replace(_WIDE_MARK, "? "),
         prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
@@ -128,11 +129,6 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
         "cues": cues_of(parts),
         "whole": frozenset(_with_pairs(_WORD.findall(parts.whole))),
     }
-
-
-def _is_template_line(line: str) -> bool:
-    """Return whether a line is a heading, the label of a field or a checkbox."""
-    return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
 
 
 def _in_other_languages() -> dict[str, str]:

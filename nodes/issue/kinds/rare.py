@@ -82,7 +82,10 @@ def rare_kind(parts: Parts) -> RareKind | None:
         return "security"
     if _is_advert(parts):
         return "spam"
-    return "docs" if _is_docs(parts) else None
+    title = parts.title
+    # Something that crashes, fails or is built is no documentation.
+    is_docs = _DOCS.search(title) or (_TYPO.search(title) and _PAGE.search(f"{title} {parts.prose}"))
+    return "docs" if is_docs and not _BREAKS.search(title) else None
 
 
 def _load() -> dict[str, list[str]]:
@@ -161,11 +164,3 @@ def _is_advert(parts: Parts) -> bool:
     text = f"{parts.title}\n{parts.prose}"
     has_number = bool(_PHONE.search(text)) and not _SECTIONS["fails"].search(text)
     return has_number + sum(bool(pattern.search(text)) for pattern in _ADVERTS) >= 2
-
-
-def _is_docs(parts: Parts) -> bool:
-    """Return whether the title is about documentation, unless it says that something crashes, fails or is built."""
-    title = parts.title
-    if _BREAKS.search(title):
-        return False
-    return bool(_DOCS.search(title) or (_TYPO.search(title) and _PAGE.search(f"{title} {parts.prose}")))
