@@ -131,19 +131,23 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
     }
 
 
-def _in_other_languages() -> dict[str, str]:
-    """Return the patterns of the text file next to this module by the name of their cue."""
-    found: dict[str, list[str]] = {name: [] for name in _PHRASES}
-    name = ""
-    for line in Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            name = line[1:-1]
+def load_sections(name: str) -> dict[str, str]:
+    """Return the patterns of a text file next to this module, one a line, joined by section; names stand for a part."""
+    named, sections = dict[str, str](), dict[str, list[str]]()
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        short, is_named, value = line.partition(" = ")
+        if re.fullmatch(r"\[[A-Za-z_ ]+\]", line):
+            sections[line[1:-1]] = []
+        elif is_named and short.isupper():
+            named[f"{{{short}}}"] = value
         elif line and not line.startswith("#"):
-            found[name].append(line)
-    return {name: "|".join(lines) for name, lines in found.items() if lines}
+            for placeholder, pattern in named.items():
+                line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
+            sections[list(sections)[-1]].append(line)
+    return {section: "|".join(lines) for section, lines in sections.items() if lines}
 
 
-_OTHERS = _in_other_languages()
+_OTHERS = load_sections("phrases.txt")
 # The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
 PHRASES = {name: re.compile("|".join(filter(None, (own, _OTHERS.get(name))))) for name, own in _PHRASES.items()}
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal
 
-from nodes.issue.kinds.model import OPENING, Field, Parts, load_model
+from nodes.issue.kinds.model import OPENING, Field, Parts, load_model, load_sections
 
 READ = 4_000
 """Characters of prose that are searched."""
@@ -88,24 +88,7 @@ def rare_kind(parts: Parts) -> RareKind | None:
     return "docs" if is_docs and not _BREAKS.search(title) else None
 
 
-def _load() -> dict[str, list[str]]:
-    """Load the lines of the text file next to this module by section."""
-    named: dict[str, str] = {}
-    sections: dict[str, list[str]] = {}
-    for line in Path(__file__).with_name("security.txt").read_text(encoding="utf-8").splitlines():
-        name, is_named, value = line.partition(" = ")
-        if line.startswith("[") and line.endswith("]") and line[1:-1].replace("_", "").isalpha():
-            sections[line[1:-1]] = []
-        elif is_named and name.isupper():
-            named[f"{{{name}}}"] = value
-        elif line and not line.startswith("#"):
-            for placeholder, pattern in named.items():
-                line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
-            sections[list(sections)[-1]].append(line)
-    return sections
-
-
-_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _load().items()}
+_SECTIONS = {name: re.compile(patterns) for name, patterns in load_sections("security.txt").items()}
 _WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
