@@ -73,8 +73,8 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     for step in every:
         if len(step.names) >= _NAMES and echo.share(step.text) <= _QUOTED:
             # What the sentence says about the lines and the report: the words that neither has.
-            said = _words(step.text) - _words(issue) - _words(" ".join(step.code.values()))
-            steps.setdefault(said, step)
+            own = _words(step.text) - _words(issue) - _words(" ".join(step.code.values()))
+            steps.setdefault(own, step)
     new = frozenset[str]().union(*(step.names for step in steps.values())) - reported
     there = frozenset[str]().union(*(step.known for step in steps.values())) - reported
     cited = {key for step in steps.values() for key in step.code}

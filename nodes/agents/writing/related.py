@@ -1,4 +1,4 @@
-"""What a report is related to: suspect changes, commits and pull requests that name it, and earlier issues."""
+"""Relate a report to suspect changes, to commits and pull requests that name it, and to earlier issues."""
 
 from __future__ import annotations
 
