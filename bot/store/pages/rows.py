@@ -130,16 +130,6 @@ class Place:
         return cls(row.began_at, row.issue_key, row.number)
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """One page of the list, newest first."""
-
-    rows: tuple[RunRow, ...]
-    newer: Place | None
-    """The first run of this page, to request the page before it; None on the first page."""
-    older: Place | None
-
-
 def read_row(row: Sequence[Any]) -> RunRow:
     """Convert a row of ``COLUMNS`` to a run."""
     values = dict(zip(RunRow.__dataclass_fields__, row, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from bot.store.pages.rows import (
     STATUS,
     THIS,
     Keys,
-    Listing,
     Place,
     RunFilter,
     RunRow,
@@ -42,8 +41,6 @@ FACETS = {"status": STATUS, "outcome": OUTCOME}
 COUNTED = 20_000
 """Runs that are counted at most, the newest ones."""
 _PLACE = "(began_at, runs.issue_key, runs.run_no)"
-FOLDED = 9
-"""Earlier runs of an issue that a list shows; the page of a run links to all of them."""
 _LABELS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
 _CHANGED = "SELECT label, added, actor FROM label_actors WHERE issue_key = ? ORDER BY label"
 _STICKY = "SELECT github_id FROM effects WHERE issue_key = ? AND kind = 'sticky' AND subject = ''"
@@ -73,64 +70,26 @@ class Runs(Table):
 
     @query
     def listing(
-        self,
-        db: Connection,
-        run_filter: RunFilter,
-        keys: Keys,
-        *,
-        before: Place | None = None,
-        after: Place | None = None,
-        most: int = LISTED,
-        folded: bool = False,
-    ) -> Listing:
-        """Return a page of runs: those before a position, those after it, or the newest.
-
-        ``folded``: only the newest matching run of each issue.
-        """
+        self, db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None = None, most: int = LISTED
+    ) -> tuple[list[RunRow], Place | None]:
+        """Return the newest matching run of each issue, from a position on, and the position of the next page."""
         where, parameters = _where(run_filter, keys)
-        if folded:
-            conditions, values = conditions_of(run_filter, _NEWER)
-            joined = f"runs AS newer LEFT JOIN {FIX_ROW.format(**_NEWER)}"
-            same = "newer.issue_key = runs.issue_key AND newer.run_no > runs.run_no"
-            where.append(f"NOT EXISTS (SELECT 1 FROM {joined} WHERE {' AND '.join((same, *conditions))})")
-            parameters += values
-        order, place = "DESC", before
-        if after is not None:
-            order, place = "ASC", after
+        conditions, values = conditions_of(run_filter, _NEWER)
+        joined = f"runs AS newer LEFT JOIN {FIX_ROW.format(**_NEWER)}"
+        same = "newer.issue_key = runs.issue_key AND newer.run_no > runs.run_no"
+        where.append(f"NOT EXISTS (SELECT 1 FROM {joined} WHERE {' AND '.join((same, *conditions))})")
+        parameters += values
         # Pages begin at a row instead of an offset: new runs do not shift them, and the index serves the comparison.
-        if place is not None:
-            where.append(f"{_PLACE} {'<' if order == 'DESC' else '>'} (?, ?, ?)")
-            parameters += [place.began_at, place.issue_key, place.number]
+        if before is not None:
+            where.append(f"{_PLACE} < (?, ?, ?)")
+            parameters += [before.began_at, before.issue_key, before.number]
         statement = f"""
             SELECT {COLUMNS} {FROM} WHERE {" AND ".join(where)}
-            ORDER BY began_at {order}, runs.issue_key {order}, runs.run_no {order} LIMIT ?
+            ORDER BY began_at DESC, runs.issue_key DESC, runs.run_no DESC LIMIT ?
         """
         # One row more than the page shows, which shows whether there is another page.
         rows = [read_row(row) for row in db.execute(statement, (*parameters, most + 1))]
-        return _page(rows, most, before=before, after=after)
-
-    @query
-    def earlier(
-        self, db: Connection, run_filter: RunFilter, rows: Sequence[RunRow]
-    ) -> dict[str, tuple[list[RunRow], int]]:
-        """Return the matching runs below the newest ones of listed issues, the latest first, and how many there are."""
-        found: dict[str, tuple[list[RunRow], int]] = {}
-        if not rows:
-            return found
-        where, parameters = _where(run_filter, None)
-        within = "PARTITION BY runs.issue_key"
-        statement = f"""
-            SELECT * FROM (
-                SELECT {COLUMNS}, count(*) OVER ({within}) AS matching,
-                    row_number() OVER ({within} ORDER BY runs.run_no DESC) AS from_newest
-                {FROM} WHERE {" AND ".join(where)} AND runs.issue_key IN ({", ".join("?" * len(rows))})
-            ) AS numbered WHERE from_newest BETWEEN 2 AND ? ORDER BY from_newest
-        """
-        given = (*parameters, *(row.issue_key for row in rows), FOLDED + 1)
-        for *columns, matching, _ in db.execute(statement, given):
-            row = read_row(columns)
-            found.setdefault(row.issue_key, ([], matching - 1))[0].append(row)
-        return found
+        return rows[:most], Place.of(rows[most - 1]) if len(rows) > most else None
 
     @query
     def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:
@@ -241,19 +200,6 @@ def _context(db: Connection, row: RunRow) -> RunContext:
         feedback=read_feedback(db, key, row.number),
         comment_id=sticky[0] if sticky else None,
     )
-
-
-def _page(rows: list[RunRow], most: int, *, before: Place | None, after: Place | None) -> Listing:
-    """Return a page of rows, of which there is one more than the page shows if another page follows."""
-    more, rows = len(rows) > most, rows[:most]
-    # The rows after a position were read oldest first, so that LIMIT takes the nearest ones.
-    if after is not None:
-        rows.reverse()
-    # In the direction of reading, the extra row shows whether there is another page. In the other direction there
-    # always is one: the page from which the viewer came.
-    newer = bool(rows) and (before is not None or (after is not None and more))
-    older = bool(rows) and (more or after is not None)
-    return Listing(tuple(rows), Place.of(rows[0]) if newer else None, Place.of(rows[-1]) if older else None)
 
 
 def _counted(db: Connection, run_filter: RunFilter, keys: Keys, facet: str) -> dict[str, tuple[int, int]]:

@@ -41,7 +41,7 @@ async def repository(request: Request) -> Response:
     """Show one repository."""
     pages, shown = site_of(request).store.pages, await repository_of(request)
     wanted, keys = RunFilter(repository=shown.key), viewer_of(request).repositories
-    runs = await pages.runs.listing(wanted, keys, most=_LAST, folded=True)
+    rows, _ = await pages.runs.listing(wanted, keys, most=_LAST)
     outcomes = await pages.repositories.outcomes({shown.key})
     pairs = [(outcome.confidence, outcome.rank == 1) for outcome in outcomes if outcome.state == "scored"]
     return render(
@@ -59,8 +59,7 @@ async def repository(request: Request) -> Response:
         labels=await pages.repositories.labels(shown.key),
         spent=await pages.repositories.spent(shown.key),
         explained=describe_limit,
-        rows=runs.rows,
-        earlier=await pages.runs.earlier(wanted, runs.rows),
+        rows=rows,
     )
 
 

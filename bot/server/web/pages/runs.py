@@ -44,7 +44,7 @@ async def listed(request: Request) -> Response:
         fields=fields,
         ignored=ignored,
         query=lambda **other: urlencode({name: value for name, value in (fields | other).items() if value}),
-        places={name: request.query_params.get(name, "") for name in ("before", "after")},
+        before=request.query_params.get("before", ""),
         seen=seen,
         **await _rows(request, wanted),
     )
@@ -60,16 +60,11 @@ async def changed(request: Request) -> Response:
 
 
 async def _rows(request: Request, wanted: RunFilter) -> dict[str, Any]:
-    """Return the newest matching run of each issue on the page, the earlier ones below it, and the next pages."""
-    before, after = (_read_place(request.query_params.get(name, "")) for name in ("before", "after"))
+    """Return the newest matching run of each issue on the page, and the position of the next page."""
+    before = _read_place(request.query_params.get("before", ""))
     runs, keys = site_of(request).store.pages.runs, viewer_of(request).repositories
-    found = await runs.listing(wanted, keys, before=before, after=after, folded=True)
-    return {
-        "rows": found.rows,
-        "earlier": await runs.earlier(wanted, found.rows),
-        "newer": _write_place(found.newer),
-        "older": _write_place(found.older),
-    }
+    rows, older = await runs.listing(wanted, keys, before=before)
+    return {"rows": rows, "older": f"{older.began_at!r}~{older.issue_key}~{older.number}" if older else ""}
 
 
 async def _asked(request: Request) -> tuple[Form, dict[str, str], list[str], RunFilter]:
@@ -102,8 +97,3 @@ def _read_place(text: str) -> Place | None:
     except ValueError:
         return None
     return at if 0 <= at.number < _MAX_RUNS and 0 <= at.began_at < _LATEST else None
-
-
-def _write_place(at: Place | None) -> str:
-    """Write a position for a URL; ``_read_place`` parses it."""
-    return f"{at.began_at!r}~{at.issue_key}~{at.number}" if at else ""
