@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Hashable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bot.errors import MissingPermissionError, RateLimitedError
@@ -91,9 +92,12 @@ class Channel:
             BotError: Any failure, as one of our types.
         """
         await self._writes.check_paused(self._installation)
-        options = {"json": json, "params": params, "follow": follow}
+        repositories = repositories or (self._repository.id,)
+        call = partial(self._authorized, method, path, repositories, permissions, params=params, follow=follow)
+        # GitHub's ETags differ for each token, and a response may contain what another token must not read.
+        key = (self._installation, repositories, *map(_sorted, (permissions, params or {})), path)
         try:
-            response = await self._send_cached(method, path, repositories, permissions, **options)
+            response = await (self._cached(key, call) if method == "GET" else call(json=json))
         except MissingPermissionError as error:
             # GitHub's header may be missing; the path then says which permission the call needs.
             raise MissingPermissionError(str(error), permissions=error.permissions or _needed(path)) from error
@@ -115,7 +119,7 @@ class Channel:
     async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
         """Send a search. It has a rate limit of its own, so reaching it does not pause other calls."""
         # So neither `check_paused` nor `limited` is called here.
-        return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
+        return await self._authorized("GET", path, (self._repository.id,), WRITE_ISSUES, params=params)
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """Yield the pages of a list, at most 30."""
@@ -134,32 +138,16 @@ class Channel:
         return items, len(items) >= _PAGE or bool(response.next_url)
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
-        """Return a token for these repositories only; for this repository if none are given."""
-        return await self._tokens.get(
-            self._repository.installation_id, repositories or (self._repository.id,), permissions
-        )
+        """Return a token for these repositories only."""
+        return await self._tokens.get(self._repository.installation_id, repositories, permissions)
 
-    async def _send_cached(
-        self,
-        method: str,
-        path: str,
-        repositories: tuple[int | str, ...],
-        permissions: Mapping[str, str],
-        **options: Any,
-    ) -> Answer:
-        if method != "GET":
-            return await self._authorized(method, path, repositories, permissions, **options)
-        # GitHub's ETags differ for each token, and a response may contain what another token must not read.
-        scope = (self._installation, repositories or (self._repository.id,), tuple(sorted(permissions.items())))
-        key = (scope, path, tuple(sorted((options["params"] or {}).items())))
-        etag = self._cache.etag(key)
-        response = await self._authorized(method, path, repositories, permissions, etag=etag, **options)
-        if response.status_code == NOT_MODIFIED:
-            cached = self._cache.get(key)
-            # Another task may have evicted it meanwhile: then send the request without an ETag.
-            return cached or await self._authorized(method, path, repositories, permissions, **options)
-        self._cache.put(key, response)
-        return response
+    async def _cached(self, key: Hashable, call: Callable[..., Awaitable[Answer]]) -> Answer:
+        response = await call(etag=self._cache.etag(key))
+        if response.status_code != NOT_MODIFIED:
+            self._cache.put(key, response)
+            return response
+        # Another task may have evicted it meanwhile: then send the request without an ETag.
+        return self._cache.get(key) or await call()
 
     async def _authorized(
         self,
@@ -178,6 +166,10 @@ class Channel:
             self._tokens.forget(token)
         token = await self.token(repositories, permissions)
         return await self._session.send(method, path, authorization=_bearer(token), **options)
+
+
+def _sorted(values: Mapping[str, Hashable]) -> Hashable:
+    return tuple(sorted(values.items()))
 
 
 def _bearer(token: str) -> str:
