@@ -67,7 +67,7 @@ def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:
     around = {*owners, PurePosixPath(fact.path or "").stem}
     is_around = fact.path in files or not named.isdisjoint(around)
     if not is_around and is_label(fact):
-        # A text of a program stands in many files; the title's words say on which of its pages it was seen.
+        # A text of a program stands in many files; the title's other words say on which of its pages it was seen.
         subject = {term for name in (*around, function) for term in terms_of(name)} - STOPWORDS
-        is_around = not subject.isdisjoint(query_terms(inquiry.issue.title))
+        is_around = not subject.isdisjoint({*query_terms(inquiry.issue.title)} - {*query_terms(fact.words or "")})
     return AROUND if is_around else 0

@@ -16,6 +16,23 @@ SCRIPT = 'export const s = () =>\n  t("menu.watchZones");\n'
 JSON = '{\n  "watchZones": "Watch the zones"\n}\n'
 SHARP = "class Settings {\n    string Title = Texts.WatchZones;\n}\n"
 RESX = '<root>\n  <data name="WatchZones">\n    <value>Watch the zones</value>\n  </data>\n</root>\n'
+PHP, ARRAY = (
+    "<?php\n$label = trans('menu.watch_zones');\n",
+    "<?php\nreturn [\n    'watch_zones' => 'Watch the zones',\n];\n",
+)
+PREFERENCE = (
+    '<Screen>\n    <Check\n        android:key="zonesOn"\n        android:title="@string/watch_zones" />\n</Screen>\n'
+)
+READER = 'class Zones {\n  static final String KEY_ON = "zonesOn";\n  void show() {\n    find(KEY_ON).open();\n  }\n}\n'
+QT = """<ui>
+ <widget class="QAction" name="actionWatch">
+  <property name="text">
+   <string>Watch the zones</string>
+  </property>
+ </widget>
+</ui>
+"""
+WINDOW = "void Window::setup()\n{\n    connect(ui->actionWatch, this);\n}\n"
 PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
 ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
 FOUND = [
@@ -27,6 +44,15 @@ FOUND = [
     pytest.param({"s.ts": SCRIPT, "locales/en.json": JSON}, "“Watch the zones” stops", 2, id="json"),
     pytest.param({"s.ts": SCRIPT, "src/locales/en.ts": JSON}, "“Watch the zones” stops", 2, id="texts-in-a-script"),
     pytest.param({"s.cs": SHARP, "Texts.resx": RESX}, "“Watch the zones” stops", 2, id="resources"),
+    pytest.param({"s.php": PHP, "lang/en/menu.php": ARRAY}, "“Watch the zones” stops", 2, id="array-of-texts"),
+    pytest.param({"S.kt": SCREEN}, "It stops with \u2018Watch the zones\u2019 on", 3, id="single-quotes"),
+    pytest.param({"window.cpp": WINDOW, "window.ui": QT}, "“Watch the zones” stops", 3, id="element"),
+    pytest.param(
+        {"Zones.java": READER, "app/res/values/strings.xml": XML, "app/res/xml/zones.xml": PREFERENCE},
+        "“Watch the zones” stops",
+        4,
+        id="constant-of-an-element",
+    ),
     pytest.param({"S.kt": SCREEN}, "Watch the zones stops", 3, id="not-quoted"),
     pytest.param({"page.html": PAGE}, "“Watch the zones” stops", 2, id="page"),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Zonenwache")}, "Zonenwache zu klein", 3, id="rare-word"),
@@ -87,3 +113,12 @@ def test_of_several_places_the_title_chooses_one(tmp_path: Path, files: dict[str
     facts = of_kind(facts_of(tmp_path, files, "“Watch the zones” fails in an invitation"), "quoted_here")
     assert {fact.path for fact in facts if fact.chosen} == {path for path in files if path.startswith("invite")}
     assert all(f"one of 2 {noun}" in fact.says for fact in facts)
+
+
+def test_of_several_elements_with_a_label_the_title_chooses_one(tmp_path: Path):
+    files = {"app/res/values/strings.xml": XML}
+    for page in ("Feed", "Global"):
+        files[f"{page}Fragment.java"] = READER.replace("zonesOn", f"zones{page}")
+        files[f"app/res/xml/{page.lower()}.xml"] = PREFERENCE.replace("zonesOn", f"zones{page}")
+    facts = of_kind(facts_of(tmp_path, files, "“Watch the zones” does nothing for a feed"), "quoted_here")
+    assert [(fact.path, fact.line, fact.strong) for fact in facts if fact.chosen] == [("FeedFragment.java", 4, False)]

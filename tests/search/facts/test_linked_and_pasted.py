@@ -24,6 +24,14 @@ def test_a_permalink_is_mapped_to_the_commit_that_is_read(tmp_path: Path):
     assert (found.line, found.exact, found.strong, found.symbol) == (5, True, True, "load")
 
 
+@pytest.mark.parametrize("path", ["charts/zones/templates/service.yaml", "zones/_page.tpl"])
+def test_a_link_to_a_template_or_a_configuration_is_a_fact(tmp_path: Path, path: str):
+    sha = make_repository(tmp_path, {path: "a: 1\nport: {{ .Values.port }}\n"})
+    link = f"https://github.com/acme/zones/blob/{sha}/{path}#L2"
+    (found,) = facts_at(tmp_path, sha, "No port", f"{link}\n\nError: {path}:2:9: nil pointer evaluating .port")
+    assert (found.kind, found.path, found.line) == ("linked_here", path, 2)
+
+
 @pytest.mark.parametrize(
     ("address", "line"),
     [

@@ -518,3 +518,21 @@ def test_the_whole_path_of_a_programs_main_file_is_the_projects(tmp_path: Path, 
     files = {path: "fn main() {\n    load().unwrap();\n}\n" * 2}
     found = of_kind(facts_of(tmp_path, files, "It stops at once", f"Location:\n    {path}:2:18"), "named_here")
     assert [fact.line for fact in found if fact.line] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        pytest.param("It hangs in main.go:3. See the log of cmd/worker.", "cmd/worker/main.go", id="folder"),
+        pytest.param("It hangs in main.go:3:\n\n```go\n\tstart(work, 2)\n```", "cmd/worker/main.go", id="pasted-line"),
+        pytest.param("It hangs in main.go:3. See cmd/worker/other.go.", None, id="another-file-of-the-folder"),
+        pytest.param("It hangs in main.go:3.", None, id="nothing"),
+    ],
+)
+def test_the_report_tells_which_file_of_a_common_name_is_meant(tmp_path: Path, body: str, path: str | None) -> None:
+    files = {
+        f"cmd/{name}/main.go": f"package main\nfunc main() {{\n\tstart({name[:4]}, 2)\n}}\n"
+        for name in ("worker", "admin")
+    }
+    found = [fact.path for fact in of_kind(facts_of(tmp_path, files, "It hangs", body), "named_here") if fact.line]
+    assert found == ([path] if path else [])

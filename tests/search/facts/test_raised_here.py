@@ -421,3 +421,11 @@ def test_a_frame_whose_line_is_blank_now_is_in_its_function(tmp_path: Path):
     trace = _trace(("zones/io.py", 6, "load", "return self._cache[path]"))
     (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
     assert (found.line, found.symbol, found.strong) == (4, "load", False)
+
+
+def test_the_first_line_of_a_function_that_has_moved_did_nothing(tmp_path: Path):
+    files = {"live.go": "package acme\n\nfunc (l *Live) poll(ctx context.Context) error {\n\treturn l.fetch(ctx)\n}\n"}
+    trace = "panic: runtime error: invalid memory address or nil pointer dereference\ngoroutine 20 [running]:\n"
+    trace += "example.com/acme.(*Live).poll(0x1d37)\n\t/src/acme/live.go:967 +0x10db\n"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```"), "raised_here")
+    assert (fact.line, fact.unclaimed, fact.says.endswith("the line may have moved.")) == (3, True, True)

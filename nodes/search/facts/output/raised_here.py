@@ -152,7 +152,9 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
     if inside or mapped.is_library or mapped.lost_inner:
         return mapped, None
-    event = None if mapped.gone else _event(issue, mapped, statement(lines, mapped.line))
+    # A function that is found by its name alone stands on its first line, which did nothing.
+    is_head = mapped.line == mapped.start != mapped.frame.line
+    event = None if mapped.gone or is_head else _event(issue, mapped, statement(lines, mapped.line))
     if event or mapped.exact or mapped.moved is not None:
         return mapped, event
     is_short = mapped.end - mapped.start <= LONGEST_FUNCTION

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
+from nodes.search.facts.places.elements import DESCRIBES, elements_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL
@@ -33,7 +34,7 @@ LONG_WORD, FEW_LINES = 8, 4
 """Minimum length of a word of the title that is a label by itself, and maximum number of lines of own code with it."""
 _MARKED = re.compile(
     r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"([^\"\n]{6,80})\""
-    r"|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
+    r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
@@ -50,7 +51,7 @@ SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|--?\w|:$|\w_\w")
 _KEYED = re.compile(
-    r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}[:=]\s{0,4}[\"']?$"
+    r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
 )
 """What stands before a text in a file of texts: its key."""
 _TEXTS = re.compile(
@@ -58,7 +59,7 @@ _TEXTS = re.compile(
 )
 """The strings of a line, and what stands between two tags."""
 _MARKUP = re.compile(
-    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php)$"
+    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php|ui|glade)$"
 )
 FILE_OF_TEXTS = re.compile(
     r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
@@ -99,8 +100,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     if _length(label) < LEAST and sum(_is_own_text(hit.path) for hit in hits) > FEW_LINES:
         return
-    own = [hit for hit in hits if has_text(hit, label)]
-    yield from _in_code(inquiry, label, own) if own else _by_key(inquiry, label, hits)
+    own, placed = [hit for hit in hits if has_text(hit, label)], False
+    for find in (_by_element, _by_key):
+        for fact in find(inquiry, label, hits) if not placed else ():
+            placed = True
+            yield fact
+    yield from _in_code(inquiry, label, own) if own and not placed else ()
 
 
 def _labels(issue: Issue) -> list[_Label]:
@@ -218,13 +223,36 @@ def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[F
         used = uses_of(inquiry.witness, key)
         places = _places(inquiry, used)
         for hit, symbol in _chosen(places, used):
-            only = (
-                say("this is one of {count} lines of the project's own code that use it", count=len(used))
-                if len(used) > 1
-                else say("only this line of the project's own code uses it")
-            )
-            says = say("The text “{text}” is `{key}` in `{path}`; {only}.", text=label, key=key, path=file, only=only)
+            says = _says(label, key, file, used)
             yield _fact(says, label, hit, symbol, len(used), one=len(places) == 1)
+
+
+def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
+    """Yield the first use of each element of a user interface that has a label, if one file uses it."""
+    named = elements_of(inquiry.witness, _described(inquiry.witness, label, hits))
+    elements = [element for element in islice(named, FEW + 1) if len({hit.path for hit in element.used}) == 1]
+    for name, file, used in elements if len(elements) <= FEW else ():
+        says = _says(label, name, file, used)
+        for (_, symbol), hit in islice(_places(inquiry, used).items(), 1):
+            yield _fact(says, label, hit, symbol, len(used), one=len(elements) == 1)
+
+
+def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Yield the lines with a label, or with its key, in files that describe elements."""
+    for hit in hits:
+        if DESCRIBES.search(hit.path):
+            yield hit
+        elif key := key_of(witness, hit, label) if role_of(hit.path) not in ("test", "docs") else None:
+            yield from (used for used in witness.grep(key) or () if DESCRIBES.search(used.path))
+
+
+def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
+    only = (
+        say("this is one of {count} lines of the project's own code that use it", count=len(used))
+        if len(used) > 1
+        else say("only this line of the project's own code uses it")
+    )
+    return say("The text “{text}” is `{key}` in `{path}`; {only}.", text=label, key=key, path=file, only=only)
 
 
 def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
@@ -273,7 +301,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     elif any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits):
         held = uses_of(witness, keyed[1])
     else:
-        return "the file does not have the text"
+        named = elements_of(witness, _described(witness, label, hits))
+        held = next((used for name, path, used in named if (name, path) == (keyed[1], keyed[2])), [])
     if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
         return "the line does not have it"
     alone = len(held) == 1 if keyed else {hit.path for hit in held} == {fact.path}

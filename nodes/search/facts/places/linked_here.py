@@ -11,6 +11,7 @@ from nodes.search.facts.places.moved import ENOUGH, nearest
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
 from nodes.search.history.versions import plain
+from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 
 if TYPE_CHECKING:
@@ -66,14 +67,14 @@ class Link:
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield a fact for each linked line of own code."""
+    """Yield a fact for each linked line of the project's own files."""
     code, joined = inquiry.code, ""
     for written in links(inquiry.issue.body)[:MAX_LINKS]:
         ref, path = next((reading for reading in _readings(written) if code.number(reading[1]) is not None), (None, ""))
         link = replace(written, path=path, ref=ref)
         number = code.number(path)
         # The end of an address that a line break parts is no link of its own.
-        if number is None or not code.own[number] or written.words in joined:
+        if number is None or not _may_be_fixed(code, number) or written.words in joined:
             continue
         at = _commit(code.repository, ref, code.sha)
         # Only a commit's id is of one project; else the name of the repository shows that the link is about this one.
@@ -86,6 +87,15 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if fact:
             joined += f"{written.words}\n"
             yield fact
+
+
+def _may_be_fixed(code: Code, number: int) -> bool:
+    """Return whether a file is own code, or a template or a configuration of the project."""
+    return bool(code.own[number]) or (
+        code.index.roles[number] in ("source", "config", "data")
+        and language_of(code.path(number)) is None
+        and not code.is_ignored(number)
+    )
 
 
 def links(text: str) -> list[Link]:

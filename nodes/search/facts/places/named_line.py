@@ -95,7 +95,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     release = named.release if named else None
     for at, place, is_aside in places[:MAX_READ]:
         printed = printed_code(lines, at, place.line)
-        number = file_of(code, place, "\n".join((*lines[at : at + 2], printed)), release, printed)
+        context = "\n".join((*lines[at : at + 2], printed))
+        number = file_of(code, place, context, release, printed=printed, report=inquiry.issue.written)
         if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
             continue
         error = _error(lines, at)
@@ -109,10 +110,10 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         # A bracket is not what a report is about: the number is that of another version.
         if not any(map(str.isalnum, text)):
             continue
-        seen.add((number, line))
         path, symbol = code.path(number), code.symbol(number, line)
         if "://" in words and (path in linked or links(words)):  # the link is a fact of its own, or of another commit
             continue
+        seen.add((number, line))
         if not moved and not held and (printed or is_possible(error, text) is False):
             end, change = (
                 removed(inquiry, then, number, line)
@@ -229,7 +230,9 @@ def words_of(lines: Sequence[str], at: int, place: Located) -> str:
     )
 
 
-def file_of(code: Code, place: Located, context: str, release: Release | None = None, printed: str = "") -> int | None:
+def file_of(
+    code: Code, place: Located, context: str, release: Release | None = None, *, printed: str = "", report: str = ""
+) -> int | None:
     """Return the only own file that a path can mean, if it has the line.
 
     Args:
@@ -238,6 +241,7 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
         context: the text around the path, of which one word has to be in the code if the path is ambiguous.
         release: the release to which the number of the line belongs, if the report names one.
         printed: the code of that line as a tool prints it, or an empty text; a file that has it has the line.
+        report: the whole text, which may name the file's folder or paste the line elsewhere.
     """
     if code.index.project.is_foreign(place.path):
         return None
@@ -253,7 +257,9 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
     best = best or [number for number in most if line_now(code, release, number, place.line).line]
     if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
-    best = [n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)]
+    best = [number for number in best if _is_told(code, number, place.line, report)] or [
+        n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)
+    ]
     # Tools print paths from the root of the project.
     best = [number for number in best if code.path(number) == place.path] if len(best) > 1 else best
     return best[0] if len(best) == 1 else None
@@ -266,6 +272,16 @@ def _is_ambiguous(parts: Sequence[str], path: str, shared: int) -> bool:
         return False
     differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
+
+
+def _is_told(code: Code, number: int, line: int, report: str) -> bool:
+    """Return whether a report names the folders of a file, or pastes the code around the line."""
+    folder = code.path(number).rpartition("/")[0]
+    if "/" in folder and re.search(rf"(?<![\w/-]){re.escape(folder)}(?![\w-])(?!/\w+\.)", report):
+        return True
+    pasted = {normalise_space(written) for written in report.split("\n")}
+    near = (normalise_space(text) for text in code.lines(number)[max(0, line - 2) : line + 2])
+    return any(len(text) >= MIN_CODE and text in pasted for text in near)
 
 
 def _shares_word(code: Code, number: int, place: Located, line: int, context: str) -> bool:
