@@ -112,3 +112,22 @@ def test_a_report_leads_with_the_condition(tmp_path: Path):
     report = json.loads(done.stdout)["report"]
     assert report["facts"][report["headline"]]["says"] == TESTED
     assert (report["statement"], report["root_cause"]) == ("facts", None)
+
+
+LUA = """local trigger = {}
+function trigger.show(char)
+  if trigger.is_open()
+    and not config.show_on_key
+  then
+    return nil
+  elseif config.show_on_type then
+    return char
+  end
+end
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("show_on_key", 4), ("show_on_type", 7)])
+def test_a_name_of_the_title_leads_to_a_condition_over_lines(tmp_path: Path, name: str, line: int):
+    (fact,) = of_kind(facts_of(tmp_path, {"trigger.lua": LUA}, f"setting {name} to false shows nothing"), "read_here")
+    assert (fact.line, fact.count, fact.strong) == (line, 1, True)

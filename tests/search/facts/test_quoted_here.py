@@ -119,3 +119,15 @@ def test_a_fact_is_refused_if_another_line_has_the_expression(tmp_path: Path):
     script = make_repository(tmp_path, {"a.py": HELD, "static/b.js": "const g = z => z.rank == 3\n"})
     assert verify(fact, repository, script, body) == "`static/b.js` contains it as well"
     assert verify(replace(fact, line=1, text="def f(z):"), repository, before, body) is not None
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "strong"),
+    [("No event for 'zone_out_v2'", "", True), ("No event", "It has 'zone_out_v2'.", False)],
+)
+def test_a_string_that_the_title_quotes_is_what_the_report_is_about(
+    tmp_path: Path, title: str, body: str, strong: bool
+):
+    files = {"a.c": 'const char *name = "zone_out_v2";\n', "b.c": "int zone_out_v2;\n"}
+    (fact,) = of_kind(facts_of(tmp_path, files, title, body, first=("b.c", "a.c")), "quoted_here")
+    assert (fact.path, fact.strong) == ("a.c", strong)

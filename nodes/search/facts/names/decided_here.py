@@ -28,7 +28,11 @@ MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
 SHORTEST, MAX_WIDTH = 4, 400
 TESTED, READ = say("tested by this condition"), say("read by this call")
-_KEYWORD = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}")
+_KEYWORD = re.compile(
+    r"\b(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
+    r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
+)
+"""What a condition follows, also on a line that continues one."""
 _END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
 _READS = (
@@ -38,6 +42,8 @@ _READS = (
 _NAMED = re.compile(r"(--?)?([A-Za-z_][\w-]{2,60})(?:\s?(?:=|:|==|!=|<=?|>=?)\s?\S.{0,60})?")
 """An option with or without a value, alone in a code span or in quotes."""
 _QUOTED = re.compile(r"[\"“'\u2018]([A-Za-z_-][\w-]{3,60})[\"”'\u2019]")
+_SNAKE = re.compile(r"(?<![\w$./-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(./-])")
+"""A name of several words in a title, which needs no mark-up to be one."""
 _UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 _WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
 """Languages in which a line with a hash may be a condition."""
@@ -92,6 +98,7 @@ def _named(issue: Issue) -> Iterator[str]:
     for span in sorted(spans, key=lambda span: span not in issue.title):
         if found := _NAMED.fullmatch(span.strip()):
             yield f"{found[1] or ''}{found[2]}"
+    yield from _SNAKE.findall(URL.sub(" ", issue.title))
     for line in (issue.title, *issue.prose):
         plain = URL.sub(" ", line[:MAX_WIDTH])
         yield from FLAG.findall(plain)

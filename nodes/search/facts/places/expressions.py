@@ -61,7 +61,7 @@ class Expression:
 
     words: str
     marked: bool
-    """Whether it is in a code span."""
+    """Whether it is in a code span, or a string that the title quotes."""
     whole: bool = False
     """Whether only a string of code that consists of it counts."""
 
@@ -108,7 +108,9 @@ def expressions(issue: Issue) -> list[list[Expression]]:
     )
     calls = (found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE])))
     spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
-    prose = ([Expression(item, marked=False)] for line in (issue.title, *issue.prose) for item in _of_prose(line))
+    # A string that the title quotes is what the report is about.
+    titled = ([Expression(item, marked=item[0] in "\"'")] for item in _of_prose(issue.title))
+    prose = chain(titled, ([Expression(item, marked=False)] for line in issue.prose for item in _of_prose(line)))
     routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))
     values = (
         [Expression(value, marked=False, whole=True)]
