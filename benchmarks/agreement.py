@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli.backtest.agreement import LEAST, Reading, fit, reading, store
+from bot.cli.backtest.agreement import LEAST, fit, reading, store
+from nodes.context.agreement import Opinions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +30,10 @@ class Observed:
     right: bool
 
     @property
-    def reading(self) -> Reading | None:
+    def reading(self) -> tuple[Opinions, bool] | None:
         """The reading to learn from; None if a critic rejects it, because then nothing is claimed."""
-        approved = float(self.verdict == "APPROVED")
-        return None if self.verdict == "REJECTED" else reading({**self.numbers, "approved": approved}, right=self.right)
+        opinions = reading({**self.numbers, "approved": float(self.verdict == "APPROVED")})
+        return None if self.verdict == "REJECTED" or opinions is None else (opinions, self.right)
 
 
 def observe(results: Path, data: Path) -> Iterator[Observed]:
@@ -71,7 +72,7 @@ def main() -> None:
         print(f"{one.name}: {shown} critic {one.verdict or '-'} claimed {one.claimed:d} right {one.right:d}")
     readings = [one.reading for one in runs if one.reading is not None]
     table = fit(readings, options.model)
-    print(f"{len(readings)} readings, {sum(one.right for one in readings)} of them right")
+    print(f"{len(readings)} readings, {sum(right for _, right in readings)} of them right")
     if table is None:
         print(f"{LEAST} readings are needed to fit the table")
     elif options.write:

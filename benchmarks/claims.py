@@ -28,8 +28,8 @@ from typing import Any
 
 from benchmarks.facts.reading import Commit, Reading, read, table
 from benchmarks.ranking.examples import clone_with
-from bot.cli.backtest.run import BlindRun, triage_blind
 from bot.cli.backtest.table import by_kind
+from bot.runs.blind import BlindRun, triage_blind
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.trust.prose import split
@@ -95,7 +95,7 @@ def _check_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Ite
 def _check(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
     report = blind.result.report
     title, _, body = row["issue"].partition("\n")
-    numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
+    numbered = blind.evidence
     sentences = split(report.root_cause or "")
     cited = {name for text in (*sentences, *report.ruled_out) for name in _CITED.findall(text)} | {
         s.evidence for s in report.suspects if s.evidence

@@ -1,22 +1,28 @@
-"""Past fixes of a repository that name the issue they close, each with its parent commit."""
+"""Past fixes of a repository that name the issue they close, each with its parent commit, and people's corrections."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.settings.repository import is_below, path_inside
+from bot.store.runs.feedback import Correction
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
+from nodes.search.issue.mentions.places import find_places
 from nodes.search.paths.roles import role_of
+from nodes.search.paths.project import PathIndex
 
 MAX_FILES = 20
 """Maximum number of source files of a fix. A larger fix does not locate the fault."""
 MAX_ISSUES = 3
 """Maximum number of issues that one commit closes. A commit that closes more contains several fixes."""
 _BATCH = 100
+_SPAN = re.compile(r"`([^`]{1,300})`")
 _HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+", re.MULTILINE)
 
 
@@ -118,3 +124,38 @@ def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWi
 def read_fixes(repository: Repository, tip: str, project: str = "") -> list[Fix]:
     """Return the fixes in the history of a commit, given by its full SHA."""
     return find_fixes(read_mainline(repository, tip), project)
+
+
+def corrected(
+    repository: Repository, corrections: Sequence[Correction], fixed: set[int], left_out: Counter[str]
+) -> Iterator[FixWithFiles]:
+    """Yield the corrections that name files, as fixes at the commit of the report itself.
+
+    An issue in ``fixed`` has a known fix, which decides for it; ``left_out`` counts why others are not cases.
+    """
+    for correction in corrections:
+        if correction.issue in fixed:
+            continue
+        if repository.output("cat-file", "-e", f"{correction.sha}^{{commit}}") is None:
+            left_out["the commit of a corrected report is not in this clone"] += 1
+        elif gold := _named(repository, correction):
+            landed = MainlineCommit(correction.sha, correction.sha, int(correction.at), "")
+            yield FixWithFiles(Fix(correction.issue, landed, sure=True), gold)
+        else:
+            left_out["a correction names no other source file of the report's commit"] += 1
+
+
+def _named(repository: Repository, correction: Correction) -> tuple[str, ...]:
+    """Return the files that a correction names, without the file that it calls wrong."""
+    index = PathIndex([entry.path for entry in repository.tree(correction.sha)])
+    found = (index.with_suffix(path) for path, _, _ in find_places(correction.why))
+    # A suffix that several files share names none of them.
+    paths = [index.paths[files[0][0]] for files in found if len(files) == 1] or _below(index, correction.why)
+    return gold_of(repository, [path for path in paths if path != correction.claimed], correction.sha)
+
+
+def _below(index: PathIndex, why: str) -> list[str]:
+    """Return the files of the folders that a command or a label names, if they are few enough to be a place."""
+    folders = [path for span in _SPAN.findall(why)[:MAX_FILES] if (path := path_inside(span)) is not None]
+    found = [path for path in index.paths if any(is_below(path, folder) for folder in folders)]
+    return found if len(found) <= MAX_FILES else []

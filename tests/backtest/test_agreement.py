@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.models import Scripted
-from bot.cli.backtest.agreement import LEAST, Reading, fit, reading, store
+from bot.cli.backtest.agreement import LEAST, fit, reading, store
 from nodes.context.agreement import Opinions, load_fitted, load_table, support_of
 from tests.cli.process import triage
 from tests.servers.model_server import serve
@@ -19,9 +19,9 @@ from tests.support.repositories import add_entry, git
 OTHER = Opinions(0.4, 0.96, agree=False, read=True, explained=True, approved=True)
 
 
-def readings(rights: Sequence[bool]) -> list[Reading]:
+def readings(rights: Sequence[bool]) -> list[tuple[Opinions, bool]]:
     """Return one reading for each outcome."""
-    return [Reading(OTHER, right) for right in rights]
+    return [(OTHER, right) for right in rights]
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_too_few_readings_fit_no_table() -> None:
 
 
 def test_only_a_reading_in_a_conversation_counts() -> None:
-    assert reading({**OTHER.numbers(), "approved": 1.0}, right=True) == Reading(OTHER, True)
-    assert reading(replace(OTHER, read=False).numbers(), right=True) is None
-    assert reading(None, right=True) is None
+    assert reading({**OTHER.numbers(), "approved": 1.0}) == OTHER
+    assert reading(replace(OTHER, read=False).numbers()) is None
+    assert reading(None) is None
 
 
 def test_a_stored_table_applies_only_to_its_model(tmp_path: Path) -> None:

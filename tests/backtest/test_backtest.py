@@ -16,13 +16,12 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.cli.backtest.case import Case
-from bot.cli.backtest.run import Found, Options, backtest
+from bot.cli.backtest.run import Case, Found, backtest
 from bot.cli.backtest.table import as_text
-from bot.cli.backtest.texts import corrected
 from bot.errors import UserError
 from bot.jobs import Triage
 from bot.ports import CommandEffects, Comment, IssueRef, Judgement
+from bot.runs.fixes import corrected
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
@@ -50,7 +49,7 @@ def run(path: Path, data: Path, **options: Any) -> tuple[list[Case], Found]:
     engine = Engine(path, data / "repos")
     given = {name: options.pop(name) for name in set(Settings.model_fields) & set(options)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
-    found = asyncio.run(backtest(engine, engine.commit("main"), settings, Options(**options), lambda *_: None))
+    found = asyncio.run(backtest(engine, engine.commit("main"), settings, lambda *_: None, **options))
     return found.judges[-1].cases, found
 
 
@@ -108,7 +107,7 @@ def test_corrections_by_people_are_cases_at_the_commit_of_the_report(
     assert next(one for one in cases if one.number == 1).title == ISSUES[1][0]  # and not the fix's message
     assert found.left_out["a correction names no other source file of the report's commit"] == 1
     assert found.left_out["the commit of a corrected report is not in this clone"] == 1
-    assert "3 past fixes, each triaged at the commit before it; 1 correction by people" in as_text(found)
+    assert "3 past fixes, each triaged at the commit before it; 1 correction by people" in as_text(found, 0.8)
     with pytest.raises(UserError, match="no data is stored for octo/other"):
         run(path, tmp_path, corrections="octo/other")
 
@@ -145,7 +144,7 @@ def test_an_issue_that_is_younger_than_the_fix_is_left_out(story: tuple[Path, di
     issues = write_issues(tmp_path / "i.jsonl", created_at="2024-06-01T00:00:00Z")
     cases, found = run(story[0], tmp_path, issues=issues)
     assert cases == []
-    assert "3 where the issue was opened after the fix" in as_text(found)
+    assert "3 where the issue was opened after the fix" in as_text(found, 0.8)
 
 
 def test_without_texts_the_commit_messages_are_used_and_that_is_reported(
@@ -153,7 +152,7 @@ def test_without_texts_the_commit_messages_are_used_and_that_is_reported(
 ) -> None:
     cases, found = run(story[0], tmp_path)
     assert [case.title for case in cases] == ["Try the feed again", "Make the folder", "Read the zone"]
-    assert "from commit messages" in as_text(found)
+    assert "from commit messages" in as_text(found, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +249,7 @@ def test_issues_are_read_from_github_without_pull_requests(
     options = {"github": "octo/feed", "github_api_url": github.url}
     cases, found = run(story[0], tmp_path, **options)
     assert [case.number for case in cases] == [2, 1]
-    assert "from octo/feed on GitHub" in as_text(found)
+    assert "from octo/feed on GitHub" in as_text(found, 0.8)
     count = len(github.asked("GET", "/issues/"))
     again, _ = run(story[0], tmp_path, **options)
     assert (again, len(github.asked("GET", "/issues/"))) == (cases, count)
@@ -293,6 +292,6 @@ def test_the_cost_and_the_failures_of_a_model_are_counted(story: tuple[Path, dic
         given = {"triage_brain": "llm", "openai_base_url": model.url, "openai_api_key": "k"}
         cases, found = run(story[0], tmp_path, issues=write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]}), **given)
     assert [case.fell_back for case in cases] == [True]
-    text = as_text(found)
+    text = as_text(found, 0.8)
     assert "judged by gpt-4o" in text
     assert "In 1 issues rules judged part of the run" in text

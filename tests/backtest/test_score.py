@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.backtest.case import Case
-from bot.cli.backtest.run import Found, Judge
+from bot.cli.backtest.run import Case, Found, Judge
 from bot.cli.backtest.table import as_document, as_text
 from bot.runs.promise import LEAST, curve, fifths, recommend
 
@@ -69,19 +68,19 @@ def test_too_few_cases_give_no_recommendation() -> None:
 )
 def test_the_table_explains_how_to_set_the_threshold(confidence: float, says: str) -> None:
     cases = [scored(("a",), confidence=confidence)] * LEAST + [scored(("x",), confidence=0.1)] * LEAST
-    assert says in as_text(found(cases))
-    assert says not in as_text(found(cases[:3]))
+    assert says in as_text(found(cases), 0.8)
+    assert says not in as_text(found(cases[:3]), 0.8)
 
 
 def found(*judged: list[Case]) -> Found:
     """Return the results of rules, and of a model."""
     judges = tuple(Judge(name, name, cases=cases) for name, cases in zip(("rules", "m"), judged, strict=False))
-    return Found("feed", "c" * 40, "from i.jsonl", 0.8, judges, Counter())
+    return Found("feed", "c" * 40, "from i.jsonl", judges, Counter())
 
 
 def test_a_model_has_a_column_beside_that_of_the_rules() -> None:
     rules = [scored(("a",))] * 3 + [scored(("x", "a"))] * 9
-    table = as_text(found(rules, [scored(("x",))] + [scored(("a",))] * 11))
+    table = as_text(found(rules, [scored(("x",))] + [scored(("a",))] * 11), 0.8)
     first, three = (table.splitlines()[number].split() for number in (3, 4))
     assert first[-4:] == ["3", "(25%)", "11", "(92%)"]
     assert three[-4:] == ["12", "(100%)", "11", "(92%)"]
@@ -90,10 +89,10 @@ def test_a_model_has_a_column_beside_that_of_the_rules() -> None:
 def test_claims_are_counted_by_the_fact_that_leads_them() -> None:
     right, wrong = (scored((path,)).model_copy(update={"claims": True, "lead": "raised_here"}) for path in "ax")
     cases = [right, right, wrong, right.model_copy(update={"lead": ""}), right.model_copy(update={"claims": False})]
-    table = as_text(found(cases))
+    table = as_text(found(cases), 0.8)
     assert (
         "  raised_here                           3     67%\n  without a fact                        1    100%" in table
     )
-    kinds = as_document(found(cases))["claims"]["by_kind"]
+    kinds = as_document(found(cases), 0.8)["claims"]["by_kind"]
     assert kinds == {"raised_here": {"made": 3, "right": 2}, "without a fact": {"made": 1, "right": 1}}
-    assert "Claims by" not in as_text(found([scored(("a",))]))
+    assert "Claims by" not in as_text(found([scored(("a",))]), 0.8)

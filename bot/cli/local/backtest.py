@@ -81,28 +81,37 @@ def command(
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
     # Here, because --help needs no engine.
-    from bot.cli.backtest import experiments
     from bot.cli.backtest.agreement import fit, reading, store
-    from bot.cli.backtest.run import Options, backtest
+    from bot.cli.backtest.experiments import send
+    from bot.cli.backtest.run import backtest
     from bot.cli.backtest.table import as_document, as_text
     from bot.runs.model import AGREEMENT
     from bot.settings import load_settings
 
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
-    asked = Options(issues, github, limit, target / 100, corrections)
     with resumable(Progress()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
-        found = asyncio.run(backtest(engine, tip, settings, asked, _shown(progress)))
+        running = backtest(
+            engine,
+            tip,
+            settings,
+            _shown(progress),
+            issues=issues,
+            github=github,
+            corrections=corrections,
+            limit=limit,
+        )
+        found = asyncio.run(running)
     model = found.judges[-1]
-    readings = [reading(case.opinions, right=case.right) for case in model.cases]
-    table = fit([known for known in readings if known is not None], model.name)
+    readings = [(opinions, case.right) for case in model.cases if (opinions := reading(case.opinions)) is not None]
+    table = fit(readings, model.name)
     if table is not None:
         file = settings.triage_data_dir / AGREEMENT
         store(table, file)
         click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
-    if model.cases and experiments.has_key():
-        click.echo(experiments.send(found, text=settings.triage_trace_text), err=True)
-    click.echo(json.dumps(as_document(found), indent=1) if as_json else as_text(found))
+    if sent := send(found, text=settings.triage_trace_text):
+        click.echo(sent, err=True)
+    click.echo(json.dumps(as_document(found, target / 100), indent=1) if as_json else as_text(found, target / 100))
 
 
 def _shown(progress: Progress) -> Callable[[int, int, str], None]:

@@ -218,14 +218,14 @@ async def _names(project: str, settings: Settings) -> tuple[list[str], list[str]
 
 def _tried(engine: Engine, commit: str, settings: Settings, *, limit: int, read: _Read, progress: Progress) -> str:
     """Return a line on how often triage finds the repository's last fixes."""
-    from bot.cli.backtest.run import Options, backtest
+    from bot.cli.backtest.run import backtest
 
     def show(done: int, total: int, _: str) -> None:
         progress.phase("trying fixes", done, total)
 
     # Without a token GitHub answers sixty requests an hour, too few for the texts.
     github = read.project if read.project and settings.github_token else None
-    found = asyncio.run(backtest(engine, commit, settings, Options(limit=limit, github=github), show))
+    found = asyncio.run(backtest(engine, commit, settings, show, limit=limit, github=github))
     ranks = [case.rank for case in found.judges[0].cases]
     if not ranks:
         return "no fix to try: no commit of this clone closes an issue by its message and changes source files"
