@@ -14,8 +14,8 @@ from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
 from nodes.search.issue.mentions.places import find_places
-from nodes.search.paths.roles import role_of
 from nodes.search.paths.project import PathIndex
+from nodes.search.paths.roles import role_of
 
 MAX_FILES = 20
 """Maximum number of source files of a fix. A larger fix does not locate the fault."""

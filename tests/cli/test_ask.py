@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.ask.route import understand
+from bot.cli.answers import understand
 from tests.cli.process import triage
 from tests.servers.model_server import says, text_of
 from tests.servers.model_server import serve as serve_model

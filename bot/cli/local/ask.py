@@ -17,7 +17,7 @@ from bot.cli.local.repository import Progress, open_engine, settings_for
 from bot.cli.options import BRAIN, REPO, REV, prints
 
 if TYPE_CHECKING:
-    from bot.cli.ask.answer import Answerer, Place, Reply
+    from bot.cli.answers import Answerer, Reply
     from bot.settings import Settings
 
 _HELP = (
@@ -53,7 +53,8 @@ def command(
         click.echo(_HELP, err=True)
     for asked in _asked() if question is None else (question,):
         reply = asyncio.run(_replied(answerer, asked, settings))
-        _print(reply, as_json=as_json)
+        shown = json.dumps(_document(reply)) if as_json else _text(reply)
+        click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
         # A script has to see that there is no answer; a session goes on.
         if question is not None and reply.is_empty:
             sys.exit(1)
@@ -63,13 +64,13 @@ async def _replied(answerer: Answerer, question: str, settings: Settings) -> Rep
     reply = await answerer.answer(question)
     if settings.brain == "rules":
         return reply
-    from bot.cli.ask.model import in_words
+    from bot.cli.phrasing import in_words
 
     return await in_words(question, reply, settings)
 
 
 def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
-    from bot.cli.ask.answer import Answerer
+    from bot.cli.answers import Answerer
     from bot.runs.sources import Sources
     from bot.settings.operator import load_operator_config
 
@@ -102,43 +103,24 @@ def _begins_a_trace(line: str) -> bool:
     return line.lstrip().startswith(("Traceback", "Exception in", "panic:", "thread '", "Error:", "Caused by"))
 
 
-def _print(reply: Reply, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(_document(reply)))
-        return
-    click.echo(_text(reply), color=False if os.environ.get("NO_COLOR") else None)
-
-
 def _document(reply: Reply) -> dict[str, Any]:
-    return {
-        "route": reply.route,
-        "text": reply.text,
-        "places": [asdict(place) for place in reply.places],
-        "people": list(reply.people),
-        "changes": list(reply.changes),
-        "results": [{"url": result.locator.url, "quote": result.quote} for result in reply.results],
-        "judged_by": reply.judged_by,
-        "notes": list(reply.notes),
-    }
+    document = {**asdict(reply), "results": [{"url": it.locator.url, "quote": it.quote} for it in reply.results]}
+    del document["candidates"]
+    return document
 
 
 def _text(reply: Reply) -> str:
-    lines = [click.style(printable(reply.text), bold=True)]
-    lines += [f"  {printable(person)}" for person in (*reply.people, *reply.changes)]
+    return "\n".join([click.style(printable(reply.text), bold=True), *map(printable, _lines(reply)), ""])
+
+
+def _lines(reply: Reply) -> Iterator[str]:
+    yield from (f"  {line}" for line in (*reply.people, *reply.changes))
     for place in reply.places:
-        lines += ["", *_placed(place)]
+        symbol = f"  {place.symbol}" if place.symbol else ""
+        yield from ("", f"{place.path}:{place.start_line}-{place.end_line}{symbol}")
+        yield from (f"    {why}" for why in (place.why,) if why)
+        yield from (f"  {at:>5} | {line}" for at, line in enumerate(place.quote.split("\n"), place.start_line))
     for result in reply.results:
-        lines += ["", f"  {printable(result.locator.url or '')}", *_indented(result.quote)]
-    lines += [f"  ({printable(note)})" for note in reply.notes]
-    return "\n".join([*lines, ""])
-
-
-def _placed(place: Place) -> list[str]:
-    symbol = f"  {place.symbol}" if place.symbol else ""
-    head = f"{place.path}:{place.start_line}-{place.end_line}{symbol}"
-    quote = [f"  {number:>5} | {line}" for number, line in enumerate(place.quote.split("\n"), place.start_line)]
-    return [printable(line) for line in (head, *([f"    {place.why}"] if place.why else []), *quote)]
-
-
-def _indented(text: str) -> list[str]:
-    return [f"    {printable(line)}" for line in text.split("\n")[:8]]
+        yield from ("", f"  {result.locator.url or ''}")
+        yield from (f"    {line}" for line in result.quote.split("\n")[:8])
+    yield from (f"  ({note})" for note in reply.notes)

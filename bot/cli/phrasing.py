@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
-from bot.cli.ask.answer import Place, Reply
+from bot.cli.answers import Reply
 from bot.runs.model import model_settings
 from bot.settings import Settings
 from nodes.brains.calls.asking import ask_structured
@@ -17,8 +17,6 @@ from nodes.context import ModelError
 from nodes.trust.secrets import mask
 from prompts import build_role_prompt
 
-_WORDED = frozenset({"general", "trace"})
-"""Routes whose answer is more than a lookup."""
 _CALLS = 8
 """Maximum model calls per question: the call, its correction, and calls that reveal unsupported options."""
 
@@ -32,14 +30,20 @@ class _Answer(BaseModel):
 
 async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     """Return the reply in a model's words, or unchanged, with a note if the model gave no usable answer."""
-    places = reply.places or reply.candidates
-    if settings.brain == "rules" or reply.route not in _WORDED or not places:
+    shown = {f"E{number}": place for number, place in enumerate(reply.places or reply.candidates, 1)}
+    # The other routes are lookups.
+    if reply.route not in ("general", "trace") or not shown:
         return reply
+    code = "\n\n".join(
+        f"{name}: {place.path}, lines {place.start_line} to {place.end_line}\n{fence('code', place.quote)}"
+        for name, place in shown.items()
+    )
+    prompt = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
+    messages: list[Message] = [("system", build_role_prompt("ask")), ("human", prompt)]
     models = Models(model_settings(settings))
     model = models.get(models.settings.default)
-    shown = {f"E{number}": place for number, place in enumerate(places, 1)}
     try:
-        answer = (await ask_structured(model, _Answer, _asked(question, shown), budget=models.budget(_CALLS))).value
+        answer = (await ask_structured(model, _Answer, messages, budget=models.budget(_CALLS))).value
     except ModelError as error:
         return replace(reply, notes=(*reply.notes, f"{model.name} gave no answer: {error}"[:200]))
     finally:
@@ -48,12 +52,3 @@ async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     if not used:
         return replace(reply, notes=(*reply.notes, f"{model.name} found no answer in these places"))
     return replace(reply, text=mask(answer.text.strip()), places=tuple(used), judged_by=model.name)
-
-
-def _asked(question: str, shown: dict[str, Place]) -> list[Message]:
-    code = "\n\n".join(
-        f"{name}: {place.path}, lines {place.start_line} to {place.end_line}\n{fence('code', place.quote)}"
-        for name, place in shown.items()
-    )
-    prompt = f"{fence('question', question[:8_000])}\n\nPlaces:\n\n{code}"
-    return [("system", build_role_prompt("ask")), ("human", prompt)]

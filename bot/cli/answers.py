@@ -1,0 +1,301 @@
+"""Answer a question about one commit of a repository, from the search engine or the operator's tools."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from bot.report.words import count as counted
+from bot.runs.sources import Sources
+from nodes.evidence import Evidence
+from nodes.search.engine import Engine
+from nodes.search.history.types import History, spots_of
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.reading.lookups import stems_of
+from nodes.search.tokens import WORD, terms_of
+from nodes.search.types import Location, Passage, Query, Ranking
+
+Kind = Literal["trace", "owner", "changes", "where", "general"]
+PLACES = 5
+LEAST_SURE = 0.4
+"""Confidence of the search from which its places are shown; below it, the first one is more often wrong than right."""
+_OF_A_FILE = 0.5
+"""Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
+_FEW = 4
+"""Maximum number of words by which definitions and headings are found; all of them have to match."""
+MAX_NAMES = 3
+MAX_LENGTH = 20_000
+"""Maximum characters of a question that are read; a trace may be long."""
+_NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
+# In order of precedence: the first match wins.
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        "owner",
+        re.compile(
+            r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b"
+            r"|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "changes",
+        re.compile(
+            r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
+            r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "where",
+        re.compile(
+            r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
+            r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_CALLS = re.compile(r"\b(?:callers?|calls?|called)\b", re.IGNORECASE)
+_USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)\b", re.IGNORECASE)
+_PLAIN_NAME = re.compile(
+    r"\b(?:who|what)\s{1,3}(?:calls|uses)\s{1,3}(?:the\s{1,3})?(?P<used>[A-Za-z_]\w{1,80})\b"
+    r"|\b(?:callers?|calls?|uses?|usages?|definitions?|history)\s{1,3}(?:of|to)\s{1,3}(?:the\s{1,3})?(?P<of>[A-Za-z_]\w{1,80})\b"
+    r"|\b(?:function|class|method|struct|trait|interface|constant|variable|setting|macro)\s{1,3}(?P<kind>[A-Za-z_]\w{1,80})\b"
+    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{0,80})\s{1,3}"
+    r"(?:defined|declared|implemented|called|used|read|set|changed|added|come)\b"
+    r"|\bwhere(?:\s{1,3}(?:is|are)|'s)\s{1,3}(?P<alone>[A-Za-z_]\w{1,80})\s{0,3}\??$"
+    r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",
+    re.IGNORECASE,
+)
+"""A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
+_PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "the", "our", "your", "which", "what"])
+_NAME = re.compile(
+    r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and its classification."""
+
+    text: str
+    kind: Kind
+    names: tuple[str, ...] = ()
+    """Names of symbols as spelled in code, at most three."""
+    plain: tuple[str, ...] = ()
+    """Plain words in the position of a symbol; ordinary words if the commit does not define them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of a file, verbatim; 1-based and inclusive."""
+
+    path: str
+    start_line: int
+    end_line: int
+    quote: str
+    symbol: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a question."""
+
+    route: str
+    """The source of the answer: where, owner, changes, trace, general, sources or fallback."""
+    text: str
+    places: tuple[Place, ...] = ()
+    people: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    results: tuple[Evidence, ...] = ()
+    """Results of tools and web searches."""
+    judged_by: str = "rules"
+    notes: tuple[str, ...] = ()
+    """Sources that gave no answer, with the reason."""
+    candidates: tuple[Place, ...] = ()
+    """Places that are too uncertain to be shown; a model may still find the answer in one of them."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.places or self.people or self.changes or self.results) and self.judged_by == "rules"
+
+
+def understand(text: str) -> Question:
+    """Classify a question by rules. A stack trace in it takes precedence over its words."""
+    text = text[:MAX_LENGTH]
+    line = " ".join(text.split())[:2_000]
+    names = tuple(dict.fromkeys((found[1] or found[2]).removesuffix("()") for found in _NAME.finditer(text)))[
+        :MAX_NAMES
+    ]
+    words = (next(filter(None, found.groups())) for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES))
+    plain = tuple(word for word in words if word.lower() not in _PRONOUNS and word not in names)
+    kinds = (kind for kind, pattern in _KINDS if pattern.search(line))
+    return Question(text, "trace" if find_traces(text) else next(kinds, "general"), names, plain)
+
+
+class Answerer:
+    """Answers questions independently: no question affects the next one's answer."""
+
+    def __init__(self, engine: Engine, sha: str, sources: Sources) -> None:
+        self._engine = engine
+        self._sha = sha
+        self._sources = sources
+
+    async def answer(self, text: str) -> Reply:
+        """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
+        outside = await self._sources.answer(text)
+        notes = (outside.message,) if outside.message else ()
+        if outside.route == "fallback":
+            return Reply("fallback", outside.message)
+        if outside.found:
+            message = f"{', '.join(outside.sources)} answered; the results below were not checked."
+            return Reply("sources", message, results=outside.found, notes=notes)
+        question = understand(text)
+        by_kind = {"where": self._where, "owner": self._owner, "changes": self._changes, "trace": self._trace}
+        return replace(by_kind.get(question.kind, self._general)(question), notes=notes)
+
+    def _where(self, question: Question) -> Reply:
+        """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
+        calls, uses = _CALLS.search(question.text), _USES.search(question.text)
+        find, verb = (self._calls, "calls") if calls else (self._uses, "uses") if uses else (self._defines, "defines")
+        definitions = self._engine.tools(self._sha).definitions
+        names = (*question.names, *(name for name in question.plain if definitions(name).passages))
+        found = (reply for name in names if (reply := find(name)) is not None)
+        if (reply := next(found, None)) is not None:
+            return reply
+        # A plain word with capitals that no ordinary word has is a name too.
+        names = names or tuple(name for name in question.plain if name != name.lower())
+        if not names:
+            return self._general(question)
+        facts = (self._engine.definition(name, self._sha) for name in question.names if uses)
+        defined = "".join(f" {fact.says}" for fact in facts if fact)
+        named = " and ".join(f"`{name}`" for name in names)
+        return Reply("where", f"I found nothing in this commit that {verb} {named}.{defined}")
+
+    def _defines(self, name: str) -> Reply | None:
+        found = self._engine.tools(self._sha).definitions(name)
+        if not found.passages:
+            return None
+        fact = self._engine.definition(name, self._sha)
+        text = fact.says if fact else f"`{name}` is defined in {counted(found.total, 'place')}."
+        return _passages(
+            "where", text, sorted(found.passages, key=lambda it: fact is not None and it.path != fact.path)
+        )
+
+    def _calls(self, name: str) -> Reply | None:
+        last = re.split(r"\.|::|#", name)[-1]
+        calls, every = self._engine.calls(last, self._sha)
+        if not calls:
+            return self._uses(name, f"No call of `{name}` is known in the project's own code, tests aside; the name")
+        named = f"`{name}`" if last == name else f"A function called `{last}`"
+        least = "" if every else "at least "
+        text = f"{named} is called on {least}{counted(len(calls), 'line')} of the project's own code, tests aside."
+        lines = [(call, call.line or 1) for call in calls[:PLACES]]
+        places = (Place(call.path or "", at, at, call.text or "", call.symbol, call.says) for call, at in lines)
+        return Reply("where", text, tuple(places))
+
+    def _uses(self, name: str, subject: str = "") -> Reply | None:
+        found = self._engine.tools(self._sha).references(name)
+        text = f"{subject or f'`{name}`'} is used in {counted(found.total, 'place')}."
+        return _passages("where", text, found.passages) if found.passages else None
+
+    def _general(self, question: Question) -> Reply:
+        """Answer by a name that the question mentions, otherwise by a search that is sure enough."""
+        named = (self._defines(name) or self._uses(name) for name in question.names)
+        if (reply := next(filter(None, named), None) or self._by_words(question)) is not None:
+            return reply
+        found = self._found(question)
+        every = _places(found, question)
+        # A place without a word of the question is only a neighbour in the ranking.
+        places = tuple(place for place in every if place.why) if found.confidence >= LEAST_SURE else ()
+        if not places:
+            return Reply("general", _NOTHING, candidates=every)
+        return Reply(
+            "general", f"The closest match is in `{places[0].path}`; only words tie it to the question.", places
+        )
+
+    def _by_words(self, question: Question) -> Reply | None:
+        """Answer with definitions and sections of the documentation whose names have the words of the question."""
+        stems = stems_of(question.text)
+        if not 0 < len(stems) <= _FEW:
+            return None
+        lookups = self._engine.tools(self._sha)
+        named, sections = lookups.definitions_with(stems), lookups.sections_with(stems)
+        parts = [f"the names of {counted(named.total, 'definition')}"] if named.total else []
+        parts += [f"{counted(sections.total, 'heading')} of the documentation"] if sections.total else []
+        text = f"The words of the question are in {' and in '.join(parts)}."
+        return _passages("general", text, [*named.passages[: PLACES - 2], *sections.passages[:2]]) if parts else None
+
+    def _owner(self, question: Question) -> Reply:
+        history, found = self._past(question)
+        if not found.locations:
+            return Reply("owner", _NOTHING)
+        owners = [
+            f"{owner.name}: {'; '.join(reason.text for reason in owner.reasons[:2])}"
+            for owner in history.owners[:PLACES]
+        ]
+        unknown = "No owner is known: these lines have neither a CODEOWNERS rule nor a history."
+        text = f"{history.owners[0].name} knows this best." if owners else unknown
+        return Reply("owner", text, _places(found, question)[: 2 if owners else PLACES], tuple(owners))
+
+    def _changes(self, question: Question) -> Reply:
+        history, found = self._past(question)
+        suspicion = history.suspicion
+        known = suspicion.changes or suspicion.recent
+        if not found.locations or not known:
+            no_change = f"No change is known: {suspicion.explanation or 'nothing was found'}."
+            return Reply("changes", no_change if found.locations else _NOTHING)
+        lines = []
+        for change in known[:PLACES]:
+            why = "".join(f"; {reason.text}" for reason in change.reasons[:1])
+            lines.append(f"{change.commit.sha[:10]} {change.commit.subject} ({change.commit.author}{why})")
+        text = "Suspect changes, not bisected." if suspicion.changes else "The latest changes of these lines."
+        return Reply("changes", text, _places(found, question)[:2], changes=tuple(lines))
+
+    def _trace(self, question: Question) -> Reply:
+        found = self._found(question)
+        if not found.locations:
+            return Reply("trace", "None of the trace's frames is in this commit.")
+        best = found.locations[0]
+        where = f"`{best.symbol}` in `{best.path}`" if best.symbol else f"`{best.path}`"
+        return Reply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found, question))
+
+    def _found(self, question: Question) -> Ranking:
+        """Search, and drop places that do not match the question and are ranked by the search's priors alone."""
+        title, _, body = question.text.strip().partition("\n")
+        found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
+        return replace(found, locations=tuple(place for place in found.locations if _shares(place)))
+
+    def _past(self, question: Question) -> tuple[History, Ranking]:
+        found = self._found(question)
+        # A question that names a file is about that file alone.
+        of = [place for place in found.locations if f"/{place.path}".endswith(tuple(f"/{it}" for it in question.names))]
+        found = replace(found, locations=tuple(of) or found.locations)
+        return self._engine.history(Query(question.text), spots_of(found.locations), self._sha), found
+
+
+def _passages(route: str, text: str, passages: Sequence[Passage]) -> Reply:
+    places = (Place(it.path, it.start_line, it.end_line, it.quote, it.symbol) for it in passages[:PLACES])
+    return Reply(route, text, tuple(places))
+
+
+def _shares(place: Location) -> bool:
+    least = {"prior": math.inf, "file": _OF_A_FILE}
+    return any(reason.contribution > least.get(reason.kind, 0.0) for reason in place.reasons)
+
+
+def _places(found: Ranking, question: Question) -> tuple[Place, ...]:
+    """Return the places of a search; each names the words of the question that it contains, or its stack frame."""
+    places = []
+    for it in found.locations[:PLACES]:
+        has = {term for word in WORD.findall(f"{it.symbol or ''} {it.quote}") for term in terms_of(word)}
+        words = dict.fromkeys(word.lower() for word in WORD.findall(question.text) if stems_of(word) & has)
+        why = [reason.text for reason in it.reasons if reason.kind == "trace"]
+        why += [f"has {', '.join(f'`{word}`' for word in list(words)[:_FEW])} of the question"] if words else []
+        places.append(Place(it.path, it.quote_start, it.quote_end, it.quote, it.symbol, "; ".join(why[:2])))
+    return tuple(places)
