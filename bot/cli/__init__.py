@@ -31,7 +31,7 @@ COMMANDS = {
     "graph": ("local.plain", "Print the graph as Mermaid."),
     "serve": ("server.serve", "Run the GitHub App: receive deliveries, triage, comment."),
     "worker": ("server.serve", "Run jobs that servers stored; start as many workers as needed."),
-    "app": ("server.access", "Register the GitHub App."),
+    "app": ("server.serve", "Register the GitHub App."),
     "migrate": ("server.serve", "Create or update the tables in DATABASE_URL's database."),
     "backup": ("server.serve", "Copy the data directory while the server runs."),
     "action": ("server.action", "Triage the event of a GitHub Actions workflow."),

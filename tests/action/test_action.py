@@ -15,7 +15,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.cli.action import MAX_NOTICES, Event, act, notices
+from bot.cli.server.action import MAX_NOTICES, Event, act, notices
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import without_time
 from bot.settings import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.server.plan import Plan, PlannedIssue, describe
+from bot.cli.server.backfill import Plan, PlannedIssue, describe
 from bot.ports import Issue, IssueRef
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import RunCost
@@ -107,7 +107,7 @@ def planned(number: int, config: RepositoryConfig | None = None) -> Plan:
         comments=250,
     )
     issues = (PlannedIssue(issue, "to triage"),) * number
-    return Plan("octo/parser", issues, config or RepositoryConfig(), False, "", None, 40, None)
+    return Plan(issues, config or RepositoryConfig(), False, "", None, 40, None)
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,39 @@
-"""``triage backfill``: triage a bounded number of existing issues."""
+"""``triage backfill``: triage a bounded number of existing issues, after a plan of what it costs."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import click
 
 from bot.cli.options import since
 from bot.errors import RateLimitedError, UserError
-
-if TYPE_CHECKING:
-    from bot.github import GitHub
-    from bot.ports import Issue, RepositoryRef
-    from bot.settings import Settings
-    from bot.store.tables import Store
+from bot.github import GitHub
+from bot.github.repository import RepositoryClient
+from bot.jobs import Triage
+from bot.limits.ceilings import day_of
+from bot.limits.writes import PER_HOUR, PER_MINUTE
+from bot.ports import Issue
+from bot.report.sanitise import plain
+from bot.report.words import count
+from bot.settings import Settings
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import find_config
+from bot.settings.server import load_server_settings
+from bot.store.databases.opening import open_store
+from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.usage import RunCost
+from bot.store.tables import Store
+from bot.worker.budgets import Budgets
+from bot.worker.publish.wanted import reason_to_skip
+from bot.worker.upkeep import stamp
 
 MAX_ISSUES = 2_000
 
@@ -49,11 +64,11 @@ def command(*, repository: str, limit: int, since: datetime | None, write: bool)
 
 
 async def _backfill(name: str, limit: int, since: datetime | None, *, write: bool) -> None:
-    from bot.cli.server.plan import describe, read_plan
-    from bot.worker.upkeep import stamp
-
     async with _opened() as (store, github, settings):
-        client = github.for_repository(await _named(store, name))
+        ref = await store.installations.named(name)
+        if ref is None:
+            raise UserError(f"the App is not installed in {name}: install it there, or check the name")
+        client = github.for_repository(ref)
         issues = await client.issues(since=stamp(since.astimezone(UTC)) if since else None, limit=limit)
         if not issues:
             click.echo("no open issues", err=True)
@@ -65,58 +80,161 @@ async def _backfill(name: str, limit: int, since: datetime | None, *, write: boo
             # Printed when it is stored, so that the output of a killed command lists what is queued.
             if write:
                 await _queue(store, issue)
-            click.echo(_row(issue))
-        done = (
-            "queued; the server triages them, also after a restart"
-            if write
-            else "would be triaged; --write queues them"
+            opened, comments = issue.created_at[:10], issue.comments or 0
+            click.echo(f"#{issue.ref.number:<6} {opened}  {comments:>3} comments  {plain(issue.title)}")
+        queued, listed = (
+            "queued; the server triages them, also after a restart",
+            "would be triaged; --write queues them",
         )
-        click.echo(f"{len(plan.fresh)} issues {done}", err=True)
-
-
-def _row(issue: Issue) -> str:
-    from bot.report.sanitise import plain
-
-    return f"#{issue.ref.number:<6} {issue.created_at[:10]}  {issue.comments or 0:>3} comments  {plain(issue.title)}"
+        click.echo(f"{len(plan.fresh)} issues {queued if write else listed}", err=True)
 
 
 @asynccontextmanager
 async def _opened() -> AsyncIterator[tuple[Store, GitHub, Settings]]:
     """Open the server's store, which the server may use at the same time, and the GitHub client."""
-    from bot.github import GitHub
-    from bot.settings.server import load_server_settings
-    from bot.store.databases.opening import open_store
-
-    settings = load_server_settings()
-    store = open_store(settings.settings)
-    github = GitHub(
-        app_id=str(settings.app_id),
-        private_key=settings.private_key,
-        writes=store.writes,
-        api_url=settings.settings.github_api_url,
-        server_url=settings.settings.github_server_url,
-    )
-    try:
-        yield store, github, settings.settings
-    finally:
-        await github.aclose()
-        await store.aclose()
-
-
-async def _named(store: Store, name: str) -> RepositoryRef:
-    found = await store.installations.named(name)
-    if found is None:
-        raise UserError(f"the App is not installed in {name}: install it there, or check the name")
-    return found
+    server = load_server_settings()
+    settings = server.settings
+    async with aclosing(open_store(settings)) as store:
+        github = GitHub(
+            app_id=str(server.app_id),
+            private_key=server.private_key,
+            writes=store.writes,
+            api_url=settings.github_api_url,
+            server_url=settings.github_server_url,
+        )
+        async with aclosing(github):
+            yield store, github, settings
 
 
 async def _queue(store: Store, issue: Issue) -> None:
-    from bot.jobs import Triage
-    from bot.limits.ceilings import day_of
-    from bot.store.jobs.deliveries import Arrival
-
-    work = Triage(ref=issue.ref, why="backfill")
     # The delivery id is derived from the issue, so two commands at once do not queue it twice; and from the day, so
     # that an issue that a limit or its state kept from a run can be queued another day.
     guid = f"backfill:{issue.ref.key}:{day_of(store.clock())}"
-    await store.inbox.accept(Arrival(guid, "backfill", b"", (work,)))
+    await store.inbox.accept(Arrival(guid, "backfill", b"", (Triage(ref=issue.ref, why="backfill"),)))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedIssue:
+    """An open issue, and what a backfill does with it."""
+
+    issue: Issue
+    state: Literal["to triage", "triaged", "queued", "left alone"]
+    reason: str = ""
+    """Why it is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The issues of a backfill, and the figures of its cost."""
+
+    issues: tuple[PlannedIssue, ...]
+    """All issues that were listed, the newest first."""
+    config: RepositoryConfig
+    has_labels: bool
+    """The repository has a label that may be set."""
+    model: str
+    """The model that judges; empty if rules do."""
+    spent: RunCost | None
+    """What earlier runs with a model cost; None if there were none."""
+    most_calls: int | None
+    """The limit of a run's model calls."""
+    most_a_day: int | None
+    """The limit of runs a day; None if there is none."""
+
+    @property
+    def fresh(self) -> tuple[Issue, ...]:
+        """The issues that are to be triaged."""
+        return tuple(issue.issue for issue in self.issues if issue.state == "to triage")
+
+    @property
+    def writes_of_one(self) -> tuple[int, int]:
+        """The fewest and the most writes to GitHub for one issue, without alerts and without replies to people."""
+        label = int(self.has_labels)
+        if self.config.mode == "dry-run":
+            return 0, 0
+        if self.config.mode == "label":
+            return 0, label
+        # Two reactions, and a comment if there is something to state; a model's report edits one by rules.
+        return 2, 3 + label + bool(self.model)
+
+    @property
+    def writes(self) -> tuple[int, int]:
+        """The fewest and the most writes to GitHub."""
+        least, most = self.writes_of_one
+        return least * len(self.fresh), most * len(self.fresh)
+
+    @property
+    def seconds(self) -> float:
+        """The least time for the most writes, at our limit, which is just below GitHub's."""
+        hours, rest = divmod(max(self.writes[1] - 1, 0), PER_HOUR)
+        return hours * 3_600.0 + rest // PER_MINUTE * 60.0
+
+
+async def read_plan(store: Store, github: RepositoryClient, settings: Settings, issues: Sequence[Issue]) -> Plan:
+    """Return the plan for these open issues of one repository, of which there is at least one."""
+    ref = issues[0].ref.repository
+    found = await find_config(github, await store.for_repository(ref).config.last_valid())
+    config = found.config
+    budgets = Budgets.of(settings)
+    days = [scope.ceiling.issues for scope in budgets.day(ref, store.clock())]
+    with_model = settings.brain == "llm" and config.brain != "rules"
+    return Plan(
+        issues=tuple([await _planned(store, issue, config) for issue in issues]),
+        config=config,
+        has_labels=any(map(config.labels.allows, await github.repository_labels())),
+        model=settings.triage_model if with_model else "",
+        spent=await store.usage.of_model_runs() if with_model else None,
+        most_calls=budgets.run.calls,
+        most_a_day=min((most for most in days if most is not None), default=None),
+    )
+
+
+async def _planned(store: Store, issue: Issue, config: RepositoryConfig) -> PlannedIssue:
+    issue_store = store.for_issue(issue.ref)
+    if await issue_store.runs.last() is not None:
+        return PlannedIssue(issue, "triaged")
+    if await store.jobs.has_unfinished(issue.ref.key):
+        return PlannedIssue(issue, "queued")
+    muted = "a person stopped triage" if (await issue_store.row.state()).muted else None
+    reason = reason_to_skip(issue, config) or muted
+    return PlannedIssue(issue, "left alone", reason) if reason else PlannedIssue(issue, "to triage")
+
+
+def describe(plan: Plan) -> list[str]:
+    """Return the plan in sentences, one a line."""
+    states = Counter(issue.state for issue in plan.issues)
+    lines = [f"{count(len(plan.fresh), 'issue')} of the newest {len(plan.issues)} open ones to triage"]
+    if states["triaged"] or states["queued"]:
+        lines.append(f"resumes: {states['triaged']} triaged before, {states['queued']} queued already")
+    reasons = Counter(issue.reason for issue in plan.issues if issue.reason)
+    lines += [f"left alone: {number}, because {reason}" for reason, number in sorted(reasons.items())]
+    return [*lines, *_costs(plan)] if plan.fresh else lines
+
+
+def _costs(plan: Plan) -> Iterator[str]:
+    (least, most), (_, of_one) = plan.writes, plan.writes_of_one
+    yield f"writes to GitHub: {least} to {most} (mode {plan.config.mode}, at most {of_one} for an issue)"
+    if most:
+        yield f"time: at least {_time(plan.seconds)} for {most} writes, at {PER_HOUR} an hour"
+    days = -(-len(plan.fresh) // plan.most_a_day) if plan.most_a_day else 1
+    if days > 1:
+        yield f"limit: {plan.most_a_day} runs a day, so {days} days"
+    yield _model(plan)
+
+
+def _model(plan: Plan) -> str:
+    number = len(plan.fresh)
+    if not plan.model:
+        return "model: none, rules judge"
+    most = f"; at most {plan.most_calls * number} calls" if plan.most_calls is not None else ""
+    if plan.spent is None:
+        return f"model {plan.model}: no earlier run shows what one costs (docs/cost.md has measurements){most}"
+    calls, tokens, dollars = (round(total * number / plan.spent.runs) for total in plan.spent.totals)
+    cost = f", ${dollars / 1_000_000:.2f}" if dollars else ", no prices are set"
+    basis = f"as in the last {count(plan.spent.runs, 'run')} with a model"
+    return f"model {plan.model}: about {calls} calls, {tokens:,} tokens{cost}, {basis}{most}"
+
+
+def _time(seconds: float) -> str:
+    hours, minutes = divmod(int(seconds // 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "some seconds"

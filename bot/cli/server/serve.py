@@ -1,18 +1,15 @@
-"""``triage serve`` and ``triage worker``, and the databases of a server: ``triage migrate`` and ``triage backup``."""
+"""A server's processes and databases: ``triage serve``, ``worker``, ``app``, ``migrate`` and ``backup``."""
 
 from __future__ import annotations
 
+import json
 import shutil
-import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.options import DRY_RUN
 from bot.errors import UserError
-
-if TYPE_CHECKING:
-    from bot.settings import Settings
 
 _CONCURRENCY = click.option(
     "--concurrency",
@@ -40,8 +37,8 @@ def serve_command(*, host: str | None, port: int | None, concurrency: int, no_wo
     GITHUB_APP_ID, GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C; unfinished
     jobs resume at the next start.
     """
-    from bot.errors import UserError
     from bot.observability.logs import log_to_stderr
+    from bot.server.first_start import wait_for_app
     from bot.server.process import listening, serve
     from bot.settings.server import NoAppError, load_server_settings
 
@@ -53,15 +50,8 @@ def serve_command(*, host: str | None, port: int | None, concurrency: int, no_wo
         raise UserError("--no-worker needs DATABASE_URL: no other process can run the jobs of a data directory")
     log_to_stderr()
     with listening(host or settings.host, settings.port if port is None else port) as listener:
-        if has_app or _run_setup(settings, listener):
+        if has_app or wait_for_app(settings, listener):
             serve(load_server_settings(), listener, concurrency=None if no_worker else concurrency)
-
-
-def _run_setup(settings: Settings, listener: socket.socket) -> bool:
-    """Serve the setup pages; return whether an App was registered."""
-    from bot.server.first_start import wait_for_app
-
-    return wait_for_app(settings, listener)
 
 
 @click.command("worker")
@@ -73,7 +63,6 @@ def worker_command(*, concurrency: int) -> None:
     worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have five seconds to finish, and
     other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
     """
-    from bot.errors import UserError
     from bot.observability.logs import log_to_stderr
     from bot.settings.server import load_server_settings
     from bot.worker.dispatch.worker_process import work
@@ -85,15 +74,46 @@ def worker_command(*, concurrency: int) -> None:
     work(settings, concurrency=concurrency)
 
 
+@click.group("app")
+def app_command() -> None:
+    """Register the App on GitHub."""
+
+
+@app_command.command("create")
+@click.option("--org", default="", help="The organisation that owns the App; default: your own account.")
+@click.option(
+    "--public-url", help="The address at which GitHub and browsers reach the server; default: TRIAGE_PUBLIC_URL."
+)
+@click.option("--webhook-url", help="The address for deliveries, if it differs, for example a channel of smee.io.")
+@click.option("--server-url", help="The address of a GitHub Enterprise Server; default: GITHUB_SERVER_URL.")
+@click.option("--name", help="The App's name; GitHub lets you change it.")
+@click.option("--show", is_flag=True, help="Print the secrets for a secret store, instead of storing them.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+@DRY_RUN
+def create(*, org: str, show: bool, no_browser: bool, dry_run: bool, **named: str | None) -> None:
+    """Create the App on GitHub with two clicks in a browser on this machine.
+
+    The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
+    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead. With --dry-run
+    the requested permissions and events are printed.
+    """
+    from bot.server.first_start import create_app
+    from bot.server.registration import registration
+
+    if dry_run:
+        click.echo(json.dumps(registration(), indent=1))
+        return
+    create_app(owner=org, keep=not show, browse=not no_browser, **named)
+
+
 @click.command("migrate")
-@click.option("--dry-run", is_flag=True, help="Print how many steps are missing, and apply none.")
+@DRY_RUN
 def migrate_command(*, dry_run: bool) -> None:
     """Create or update the tables in DATABASE_URL's database.
 
     Run it before the servers and workers of a new release start. Concurrent runs are safe. A data directory without a
     database is updated when it is opened and does not need this command.
     """
-    from bot.errors import UserError
     from bot.settings import load_settings
     from bot.store.databases.opening import NO_DRIVER
 
@@ -113,7 +133,7 @@ def migrate_command(*, dry_run: bool) -> None:
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Print what would be copied, and copy nothing.")
+@DRY_RUN
 def backup_command(*, folder: Path, dry_run: bool) -> None:
     """Copy the data directory's databases and secrets to a new FOLDER.
 
