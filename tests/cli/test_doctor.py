@@ -238,10 +238,10 @@ def test_a_valid_installation_takes_ten_lines_at_most(
     assert lines[-1].startswith("No fault in ")
     text = "\n".join(lines)
     assert "GITHUB_APP_ID" in text
-    assert "permissions as in app.yml; events as in app.yml; webhook goes to https://triage.example.org" in text
+    assert "App's permissions are as in app.yml; App's events are as in app.yml; App's webhook goes to http" in text
     assert "the optional permission pull_requests: read would allow it" in text
-    assert "gpt-4o answers, at temperature 0; a run takes about" in text
-    assert "octo/app can be read; mode comment" in text
+    assert "gpt-4o answers in a fixed form (json_schema), at temperature 0; gpt-4o's speed is" in text
+    assert "its configuration has mode comment; its labels exist" in text
 
 
 def test_faults_come_first_and_are_counted(printed: Callable[..., list[str]]) -> None:

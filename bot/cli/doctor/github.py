@@ -28,8 +28,8 @@ def check_app(settings: Settings) -> Iterator[Check]:
     """Compare the App's registration on GitHub with what the App needs."""
     key = app_key(settings)
     if settings.github_app_id is None:
-        says = "none is configured; `triage serve` or `triage app create` registers one"
-        yield _check(ok=True, name="App", says=says, brief="none; `triage serve` registers one")
+        says = "is not configured; `triage serve` or `triage app create` registers one"
+        yield _check(ok=True, name="App", says=says)
         return
     if key is None:
         yield _check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
@@ -39,11 +39,16 @@ def check_app(settings: Settings) -> Iterator[Check]:
     except (BotError, ValueError, TypeError) as error:
         yield _check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
         return
-    yield _check(ok=True, name="App", says=f"{app.slug}, its name on GitHub", brief=app.slug)
+    yield _check(ok=True, name="App", says=app.slug)
     yield _permissions(app.permissions)
-    yield _events(app.events)
+    lacking = sorted(set(registration()["default_events"]) - app.events)
+    says = f"lack {', '.join(lacking)}: tick it on the App's settings page" if lacking else "are as in app.yml"
+    yield _check(ok=not lacking, name="App's events", says=says)
     yield _hook(app, settings)
-    yield _pulls(app.permissions)
+    # The permission is optional, so its absence is not a fault.
+    may = _rank(app.permissions.get("pull_requests")) > 0
+    says = "are named" if may else "are not named; the optional permission pull_requests: read would allow it"
+    yield _check(ok=True, name="open pull requests", says=says)
 
 
 def _permissions(held: Mapping[str, str]) -> Check:
@@ -51,49 +56,33 @@ def _permissions(held: Mapping[str, str]) -> Check:
     lacking = [f"{name}: {level}" for name, level in needed.items() if _rank(held.get(name)) < _rank(level)]
     known = {"pull_requests": "read", **needed}
     spare = [f"{name}: {level}" for name, level in held.items() if _rank(level) > _rank(known.get(name))]
+    says = "are as in app.yml"
     if lacking:
-        says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
-        return _check(ok=False, name="App's permissions", says=says)
-    surplus = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
-    says = f"as in app.yml{surplus}"
-    return _check(ok=True, name="App's permissions", says=says, brief=f"permissions {says}")
-
-
-def _pulls(held: Mapping[str, str]) -> Check:
-    """State what the optional permission adds; its absence is not a fault."""
-    may = _rank(held.get("pull_requests")) > 0
-    says = (
-        "reports name open pull requests too"
-        if may
-        else ("reports name no open pull requests; the optional permission pull_requests: read would allow it")
-    )
-    return _check(ok=True, name="pull requests", says=says, brief=says)
+        says = f"lack {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
+    elif spare:
+        says += f"; these are not needed, and you may remove them: {', '.join(spare)}"
+    return _check(ok=not lacking, name="App's permissions", says=says)
 
 
 def _rank(level: str | None) -> int:
     return _LEVELS.index(level) if level in _LEVELS else 0
 
 
-def _events(subscribed: frozenset[str]) -> Check:
-    lacking = sorted(set(registration()["default_events"]) - subscribed)
-    says = f"lacks {', '.join(lacking)}: tick it on the App's settings page" if lacking else "as in app.yml"
-    return _check(ok=not lacking, name="App's events", says=says, brief="events as in app.yml")
-
-
 def _hook(app: RegisteredApp, settings: Settings) -> Check:
-    name = "App's webhook"
-    if not app.hook_url:
-        return _check(ok=False, name=name, says="has no address: set one that ends with /webhooks/github")
-    if app.hook_insecure:
-        return _check(ok=False, name=name, says=f"{app.hook_url} is called without certificate verification: enable it")
     public = (settings.triage_public_url or "").rstrip("/")
-    if public and app.hook_url != f"{public}{_WEBHOOK}":
-        says = f"goes to {app.hook_url}, but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"
-        # smee.io forwards deliveries, so its address legitimately differs from the public one.
-        return _check(ok="smee.io/" in app.hook_url, name=name, says=says, brief=f"webhook {says}")
-    ends = app.hook_url.endswith(_WEBHOOK) or "smee.io/" in app.hook_url
-    says = f"goes to {app.hook_url}" if ends else f"goes to {app.hook_url}, which does not end with {_WEBHOOK}"
-    return _check(ok=ends, name=name, says=says, brief=f"webhook {says}")
+    # smee.io forwards deliveries, so its address legitimately differs from the public one.
+    ok, says = "smee.io/" in app.hook_url, f"goes to {app.hook_url}"
+    if not app.hook_url:
+        says = f"has no address: set one that ends with {_WEBHOOK}"
+    elif app.hook_insecure:
+        ok, says = False, f"{app.hook_url} is called without certificate verification: enable it"
+    elif public and app.hook_url != f"{public}{_WEBHOOK}":
+        says += f", but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"
+    elif app.hook_url.endswith(_WEBHOOK):
+        ok = True
+    elif not ok:
+        says += f", which does not end with {_WEBHOOK}"
+    return _check(ok=ok, name="App's webhook", says=says)
 
 
 def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
@@ -112,28 +101,28 @@ def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
 
 
 async def _checked(full_name: str, settings: Settings) -> list[Check]:
-    return [check async for check in _checks(full_name, settings)]
-
-
-async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
     async with opened(full_name, settings, await token_for(full_name, settings)) as client:
         sha = await client.tip()
-        says = f"can be read; its default branch is at {sha[:10] if sha else 'no commit'}"
-        yield Check(ok=True, name=full_name, says=says, part="repository", brief=f"{full_name} can be read")
+        reads = f"can be read; its default branch is at {sha[:10] if sha else 'no commit'}"
         found = await find_config(client)
         faults = "; ".join(map(str, found.faults))
-        says = f"`.github/triage.yml`: {faults}" if faults else f"mode {found.config.mode}"
-        yield Check(ok=not faults, name="its configuration", says=says, part="repository")
         missing = await missing_labels(client, found.config)
-        says = (
-            "these labels do not exist, so they are never set; create them, or remove them "
-            f"from the configuration: {', '.join(missing)}"
-            if missing
-            else "all there"
-        )
-        brief = f"its configuration names labels that do not exist: {', '.join(missing)}" if missing else ""
-        sound = not (set(found.config.labels.map.values()) & set(missing))
-        yield Check(ok=sound, name="its labels", says=says, part="repository", brief=brief)
+        unset = f"do not all exist, so these are never set; create or remove them: {', '.join(missing)}"
+        return [
+            Check(ok=True, name=full_name, says=reads, part="repository"),
+            Check(
+                ok=not faults,
+                name="its configuration",
+                says=f"`.github/triage.yml` has faults: {faults}" if faults else f"has mode {found.config.mode}",
+                part="repository",
+            ),
+            Check(
+                ok=not (set(found.config.labels.map.values()) & set(missing)),
+                name="its labels",
+                says=unset if missing else "exist",
+                part="repository",
+            ),
+        ]
 
 
 async def missing_labels(client: RepositoryClient, config: RepositoryConfig) -> list[str]:

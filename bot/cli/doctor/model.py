@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +54,7 @@ class _Timed:
     seconds: float
 
 
-def check_model(settings: Settings, *, calls: bool, clock: Callable[[], float] = time.perf_counter) -> Iterator[Check]:
+def check_model(settings: Settings, *, calls: bool) -> Iterator[Check]:
     """Check that the configured models exist and can answer in the required form.
 
     Without ``calls`` only the list of models is read.
@@ -63,23 +63,22 @@ def check_model(settings: Settings, *, calls: bool, clock: Callable[[], float] =
         yield _check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
         return
     fault = model_fault(settings)
-    says = fault or f"{settings.triage_supervisor_model} answers"
-    yield _check(ok=fault is None, name="model", says=says, brief="" if calls else None)
+    says = fault or f"{settings.triage_supervisor_model} exists"
+    yield Check(fault is None, "model", says, None if calls else "model")
     if fault is None and calls:
-        yield from asyncio.run(_asked(settings, clock))
+        yield from asyncio.run(_asked(settings))
 
 
-async def _asked(settings: Settings, clock: Callable[[], float]) -> list[Check]:
+async def _asked(settings: Settings) -> list[Check]:
     async with aclosing(Models(model_settings(settings))) as models:
-        return [check async for check in _Doctor(models, clock).checks()]
+        return [check async for check in _Doctor(models).checks()]
 
 
 class _Doctor:
     """Asks each model a few questions."""
 
-    def __init__(self, models: Models, clock: Callable[[], float]) -> None:
+    def __init__(self, models: Models) -> None:
         self._models = models
-        self._clock = clock
         self._budget = RunBudget(models.pace, RunLimits(calls=MAX_CALLS))
 
     async def checks(self) -> AsyncIterator[Check]:
@@ -94,20 +93,19 @@ class _Doctor:
     async def _reading(self, name: str) -> Check:
         """Say how the model reads code; a conversation begins with a call of a tool."""
         model, level = self._models.get(name), self._models.settings.level
-        if level == "low":
-            says = "chooses files by their paths, and rules do the rest (TRIAGE_EFFORT=low)"
-            return _check(ok=True, name=f"{name}'s reading", says=says, brief="")
-        if converses(model.abilities):
+        if level != "low" and converses(model.abilities):
             try:
                 await ask_turn(build_turn_sender(model, self._budget), [_SYSTEM, ("human", _FIRST_CALL)])
             except ModelError:
                 model.learn(reading="stages")
         limits = self._models.settings.reading
         by = {"tools": "native tool calls", "actions": "one JSON object a turn"}.get(model.abilities.reading, "")
-        says = f"reads code in a conversation by {by}: {limits.steps} turns, {limits.tokens:,} tokens of answers"
-        if not converses(model.abilities):
-            says = "reads code in two stages, files and then functions, because it holds no conversation with tools"
-        return _check(ok=True, name=f"{name}'s reading", says=f"{says} (TRIAGE_EFFORT={level})", brief="")
+        says = f"is a conversation by {by}: {limits.steps} turns, {limits.tokens:,} tokens of answers"
+        if level == "low":
+            says = "chooses files by their paths, and rules do the rest"
+        elif not converses(model.abilities):
+            says = "has two stages, files and then functions, because it holds no conversation with tools"
+        return Check(ok=True, name=f"{name}'s reading", says=f"{says} (TRIAGE_EFFORT={level})")
 
     async def _form(self, name: str) -> Check:
         """Check that a model answers in the requested form."""
@@ -115,15 +113,13 @@ class _Doctor:
         try:
             await self._ask(name, _Word, "Say the word ready.")
         except ModelError as error:
-            says = (
-                f"gives no answer in a fixed form: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
-            )
-            return _check(ok=False, name=name, says=says)
+            says = f"gives no answer in a fixed form: {str(error)[:200]}"
+            return _check(ok=False, name=name, says=f"{says}; choose a model that can, or TRIAGE_BRAIN=rules")
         known = model.abilities
         temperature = "at temperature 0" if known.temperature else "takes no temperature, so decisions may differ"
         lacks = [] if known.system else ["without a system role"]
         says = ", ".join((f"answers in a fixed form ({known.method})", temperature, *lacks))
-        return _check(ok=True, name=name, says=says, brief=f"{name} answers, {temperature}")
+        return _check(ok=True, name=name, says=says)
 
     async def _speed(self, name: str) -> AsyncIterator[Check]:
         """Measure the window and the speed with a short question, a long one and a long answer."""
@@ -143,34 +139,32 @@ class _Doctor:
                 f"has a window of {window:,} tokens, so prompts are cut and reports get worse; "
                 "give it 16,000 (Ollama: num_ctx)"
             )
-        yield _check(ok=window is None, name=f"{name}'s context", says=says, brief="")
+        yield Check(window is None, f"{name}'s context", says)
         yield self._run(name, short, essay, long)
 
     async def _ask(self, name: str, schema: type[BaseModel], question: str) -> _Timed:
-        started = self._clock()
+        started = time.perf_counter()
         messages = [_SYSTEM, ("human", question)]
         answer = await ask_structured(self._models.get(name), schema, messages, budget=self._budget)
-        return _Timed(answer.usage, max(self._clock() - started, 0.001))
+        return _Timed(answer.usage, max(time.perf_counter() - started, 0.001))
 
     def _run(self, name: str, short: _Timed, essay: _Timed, long: _Timed) -> Check:
         """Estimate what a run takes from the speed of reading and writing."""
         reads = (long.usage.input_tokens - short.usage.input_tokens) / max(long.seconds - short.seconds, 0.001)
         writes = (essay.usage.output_tokens - short.usage.output_tokens) / max(essay.seconds - short.seconds, 0.001)
         if reads <= 0 or writes <= 0:
-            return _check(
-                ok=True, name=f"{name}'s speed", says="cannot be measured: the answers report no usable usage"
-            )
+            says = "cannot be measured: the answers report no usable usage"
+            return _check(ok=True, name=f"{name}'s speed", says=says)
         seconds = _RUN_CALLS * short.seconds + _RUN_INPUT / reads + _RUN_OUTPUT / writes
         slowest = short.seconds + 8_000 / reads + 1_000 / writes
         timeout = self._models.settings.timeout
         says = (
-            f"reads {reads:,.0f} and writes {writes:,.0f} tokens a second: a run of {_RUN_CALLS} calls, {_RUN_INPUT:,} "
-            f"tokens in and {_RUN_OUTPUT:,} out takes about {_duration(seconds)}"
+            f"is {reads:,.0f} tokens read and {writes:,.0f} written a second: a run of {_RUN_CALLS} calls, "
+            f"{_RUN_INPUT:,} tokens in and {_RUN_OUTPUT:,} out takes about {_duration(seconds)}"
         )
         if slowest > timeout:
             says += f"; the longest answer takes {_duration(slowest)}: raise TRIAGE_MODEL_TIMEOUT above {timeout:g}"
-        brief = f"a run takes about {_duration(seconds)}"
-        return _check(ok=slowest <= timeout, name=f"{name}'s speed", says=says, brief=brief)
+        return _check(ok=slowest <= timeout, name=f"{name}'s speed", says=says)
 
 
 def _duration(seconds: float) -> str:

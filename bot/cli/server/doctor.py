@@ -72,8 +72,8 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
     settings, faults = _settings(repository)
     if repository is not None and ignored_settings(repository):
-        says = "ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
-        yield Check(ok=True, name=".env", says=says, part="settings", brief=f".env {says}")
+        says = "is ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
+        yield Check(ok=True, name=".env", says=says, part="settings")
     yield from check_machine(settings)
     yield from _explained(settings, faults)
     if faults:
@@ -86,25 +86,19 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
 
 def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
-    """Explain each setting; the summary names those that are set."""
-    from bot.cli.doctor.checks import Check
+    """Name the settings that are set, and explain each."""
+    from bot.cli.doctor.checks import Check, Part
     from bot.settings.retired import MOVED
 
-    given = [name.upper() for name in type(settings).model_fields if name in settings.model_fields_set - faults.keys()]
-    rest = "the others" if given or faults else "all"
-    brief = f"{len(given)} set ({', '.join(given)}), " if given else ""
-    brief += f"{rest} at their defaults"
-    for name, field in type(settings).model_fields.items():
-        if name in MOVED:
-            continue
-        says = faults.get(name) or _shown(name, settings)
-        yield Check(
-            ok=name not in faults,
-            name=name.upper(),
-            says=f"{says}. {field.description}",
-            part="settings",
-            brief=brief,
-        )
+    fields = {name: field for name, field in type(settings).model_fields.items() if name not in MOVED}
+    given = [name.upper() for name in fields if name in settings.model_fields_set - faults.keys()]
+    says = f"{len(given)} set ({', '.join(given)}), " if given else ""
+    says += "the others at their defaults" if given or faults else "all at their defaults"
+    yield Check(ok=True, name="settings", says=says, part="settings")
+    for name, field in fields.items():
+        shown = faults.get(name) or _shown(name, settings)
+        part: Part | None = "settings" if name in faults else None
+        yield Check(name not in faults, name.upper(), f"{shown}. {field.description}", part)
 
 
 def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
@@ -129,13 +123,7 @@ def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
         yield Check(ok=False, name="tools", says=str(error), part="tools")
         return
     for source in asyncio.run(sources.check()):
-        yield Check(
-            ok=source.ok,
-            name=f"tool {source.name}",
-            says=source.says,
-            part="tools",
-            brief=f"{source.name} {source.says}",
-        )
+        yield Check(source.ok, f"tool {source.name}", source.says, "tools")
 
 
 def _shown(name: str, settings: Settings) -> str:
