@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.limits.ceilings import ANSWERS_AN_HOUR, AuthorCeiling, Ceiling, read_author_ceiling, read_ceiling, read_prices
 from bot.settings import SECRETS, SettingsError, load_settings
 
 TOKEN = "a-token-of-the-operator"
@@ -71,21 +69,6 @@ def test_a_file_that_cannot_be_used_is_a_fault(
     assert set(raised.value.faults) == {"triage_api_token", "port"}, "all faults are reported together"
     assert says in raised.value.faults["triage_api_token"]
     assert "short" not in raised.value.faults["triage_api_token"]
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "expected"),
-    [
-        pytest.param(read_ceiling, "calls=40 tokens=200000", Ceiling(calls=40, tokens=200_000), id="spaces"),
-        pytest.param(read_ceiling, "calls=40,cost=1.50", Ceiling(calls=40, cost=1_500_000), id="commas-and-dollars"),
-        pytest.param(read_ceiling, "none", Ceiling(), id="none"),
-        pytest.param(read_author_ceiling, "hour=30", AuthorCeiling(hour=30, answers=ANSWERS_AN_HOUR), id="author"),
-        pytest.param(read_author_ceiling, "none", AuthorCeiling(), id="no-author"),
-        pytest.param(read_prices, "a=2.50/10, b/c:1=0/0.6", {"a": (2.5, 10.0), "b/c:1": (0.0, 0.6)}, id="prices"),
-    ],
-)
-def test_compact_forms_have_the_documented_meaning(read: Callable[[str], Any], text: str, expected: Any) -> None:
-    assert read(text) == expected
 
 
 def test_the_page_lists_each_secret() -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 ScopeKind = Literal["run", "repository", "installation", "all", "author"]
-NONE = "none"
-# Bounded repetitions, so that a long value in the environment costs linear time.
-_PART = re.compile(r"([a-z]{1,20})=(\d{1,12}(?:\.\d{1,6})?)")
-_DOLLARS = r"(\d{1,6}(?:\.\d{1,6})?)"
-_PRICE = re.compile(rf"([^\s=,]{{1,200}})={_DOLLARS}/{_DOLLARS}(?:/{_DOLLARS})?")
 _WORDS = {
     "calls": "model calls",
     "tokens": "model tokens",
@@ -81,7 +75,7 @@ class AuthorCeiling:
     answers: int | None = None
 
     @classmethod
-    def of(cls, values: Mapping[str, float]) -> AuthorCeiling:
+    def of(cls, values: Mapping[Any, float]) -> AuthorCeiling:
         """Build the limits; any of them implies one on answers."""
         # A limit on triages alone would leave the number of command replies unlimited.
         given = {name: int(value) for name, value in values.items()}
@@ -93,41 +87,6 @@ def describe_limit(code: str) -> str:
     kind, _, what = code.partition(".")
     known = _LIMITS.get(code)
     return known or f"{_WORDS.get(what, what)} for {next((_WHOSE[k] for k in _WHOSE if k == kind), kind)}"
-
-
-def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
-    """Parse ``calls=40 tokens=200000 cost=1.50``; a run has no limit on issues, since it handles one.
-
-    Raises:
-        ValueError: the text has another form.
-    """
-    return Ceiling.of(_parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set())))
-
-
-def read_author_ceiling(text: str) -> AuthorCeiling:
-    """Parse ``hour=30 day=100 answers=20``; any limit without ``answers`` implies `ANSWERS_AN_HOUR`.
-
-    Raises:
-        ValueError: the text has another form.
-    """
-    return AuthorCeiling.of(_parts(text, {"hour", "day", "answers"}))
-
-
-def read_prices(text: str) -> Prices:
-    """Parse ``gpt-4o=2.50/10/1.25 gpt-4o-mini=0.15/0.60``: dollars per million input, output and cached input tokens.
-
-    Raises:
-        ValueError: the text has another form.
-    """
-    found: dict[str, tuple[float, ...]] = {}
-    for part in text.replace(",", " ").split():
-        price = _PRICE.fullmatch(part)
-        if price is None:
-            raise ValueError(
-                f"“{part}” is not a price: write model=dollars/dollars, per million input and output tokens"
-            )
-        found[price[1]] = tuple(float(dollars) for dollars in price.groups()[1:] if dollars is not None)
-    return found
 
 
 def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
@@ -171,7 +130,7 @@ class Ceiling:
     answers: int | None = None
 
     @classmethod
-    def of(cls, values: Mapping[str, float]) -> Ceiling:
+    def of(cls, values: Mapping[Any, float]) -> Ceiling:
         """Build a ceiling from amounts by resource, with the cost in dollars."""
         # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
         return cls(
@@ -209,18 +168,3 @@ def seconds_until_tomorrow(now: float) -> float:
     at = datetime.fromtimestamp(now, UTC)
     # A minute after midnight, so that clocks that differ agree on the day.
     return ((at + timedelta(days=1)).replace(hour=0, minute=1, second=0, microsecond=0) - at).total_seconds()
-
-
-def _parts(text: str, known: set[str]) -> dict[str, float]:
-    """Parse ``name=number`` parts, separated by spaces or commas; ``none`` and an empty text mean no limit."""
-    found: dict[str, float] = {}
-    for part in text.lower().replace(",", " ").split():
-        if part == NONE:
-            continue
-        match = _PART.fullmatch(part)
-        if match is None or match[1] not in known:
-            raise ValueError(
-                f"“{part}” is not a limit: write {', '.join(f'{name}=…' for name in sorted(known))} or none"
-            )
-        found[match[1]] = float(match[2])
-    return found

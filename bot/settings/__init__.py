@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.errors import UserError
 from bot.files import find_env_file
 from bot.settings.plain import LANGUAGE, URL, explain
-from bot.settings.retired import MOVED, parse_moved, warn_of_retired
+from bot.settings.retired import MOVED, moved_values, warn_of_retired
 from bot.settings.secret_files import read_secret_files, variables_of
 
 BrainChoice = Literal["auto", "llm", "rules"]
@@ -177,7 +177,7 @@ class Settings(BaseSettings):
     @classmethod
     def _compact(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is not None and info.field_name is not None:
-            parse_moved(info.field_name, value)
+            moved_values(info.field_name, value)
         return value
 
     @field_validator("triage_data_dir", "github_private_key_path", "triage_config")

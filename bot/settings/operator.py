@@ -14,16 +14,17 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationError,
     model_validator,
 )
 
 from bot.errors import UserError
 from bot.files import is_inside
-from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, read_prices
+from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices
 from bot.release import schema_address
 from bot.settings import Settings
-from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME
-from bot.settings.retired import OPERATOR_KEYS, parse_moved, warn_once
+from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME, explain
+from bot.settings.retired import MOVED, OPERATOR_KEYS, moved_values, warn_once
 from bot.settings.yaml_file import ConfigError, notes_on, read_yaml
 from nodes.state import NodeName
 
@@ -276,25 +277,33 @@ class Spending:
         Raises:
             UserError: the file cannot be used.
         """
-        file = load_operator_config(settings) if config is None else config
-
-        def ceiling(scope: str) -> Any:
-            former = getattr(settings, f"triage_limits_{scope}")
-            if former is not None and scope not in file.limits.model_fields_set:
-                return parse_moved(f"triage_limits_{scope}", former)
-            values = getattr(file.limits, scope)
-            if values is None:
-                return Ceiling(calls=_CALLS[settings.triage_effort])
-            return AuthorCeiling.of(values) if scope == "author" else Ceiling.of(values)
-
-        prices: Prices = {model: price.amounts for model, price in file.prices.items()}
-        if settings.triage_prices is not None and not prices:
-            prices = read_prices(settings.triage_prices)
+        file = _with_moved(load_operator_config(settings) if config is None else config, settings)
+        limits, calls = file.limits, {"calls": _CALLS[settings.triage_effort]}
         return cls(
-            run=ceiling("run"),
-            repository=ceiling("repository"),
-            installation=ceiling("installation"),
-            everything=ceiling("all"),
-            author=ceiling("author"),
-            prices=prices,
+            run=Ceiling.of(calls if limits.run is None else limits.run),
+            repository=Ceiling.of(limits.repository),
+            installation=Ceiling.of(limits.installation),
+            everything=Ceiling.of(limits.all),
+            author=AuthorCeiling.of(limits.author),
+            prices={model: price.amounts for model, price in file.prices.items()},
         )
+
+
+def _with_moved(config: OperatorConfig, settings: Settings) -> OperatorConfig:
+    """Return the configuration with the variables of before, where the file does not have their key."""
+    written = {*config.model_fields_set, *(f"limits.{scope}" for scope in config.limits.model_fields_set)}
+    for name, where in MOVED.items():
+        section, _, scope = where.partition(".")
+        text = getattr(settings, name)
+        if text is None or where in written:
+            continue
+        values = moved_values(name, text)
+        try:
+            read = OperatorConfig.model_validate({section: {scope: values} if scope else values}, strict=False)
+        except ValidationError as error:
+            raise UserError(
+                f"{name.upper()}: {explain(error.errors()[0])}; write `{where}` in TRIAGE_CONFIG"
+            ) from error
+        limits = config.limits.model_copy(update={scope: getattr(read.limits, scope)}) if scope else config.limits
+        config = config.model_copy(update={"limits": limits, "prices": config.prices if scope else read.prices})
+    return config

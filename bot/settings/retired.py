@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, read_author_ceiling, read_ceiling, read_prices
 
 MOVED: Mapping[str, str] = {
     "triage_limits_run": "limits.run",
@@ -74,21 +73,32 @@ REPOSITORY_KEYS: Mapping[str, str] = {
     "limits.questions_per_day": "an issue gets at most two questions, or `limits.questions`",
 }
 """The same for keys of ``.github/triage.yml``."""
+_AMOUNT = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
+_PRICE = re.compile(rf"{_AMOUNT.pattern}(?:/{_AMOUNT.pattern}){{1,2}}")
 _warned = set[str]()
 logger = logging.getLogger(__name__)
 
 
-def parse_moved(name: str, text: str) -> Ceiling | AuthorCeiling | Prices:
-    """Parse the value of one of the variables in ``MOVED``.
+def moved_values(name: str, text: str) -> dict[str, Any]:
+    """Return the value of one of the variables in ``MOVED`` in the form of the operator's file.
+
+    ``calls=40 cost=1.50`` limits, ``none`` does not, and ``model=2.50/10/1.25`` has the prices of input, output and
+    cached input.
 
     Raises:
         ValueError: the text has another form.
     """
-    if name == "triage_prices":
-        return read_prices(text)
-    if name == "triage_limits_author":
-        return read_author_ceiling(text)
-    return read_ceiling(text, of_run=name == "triage_limits_run")
+    found: dict[str, Any] = {}
+    for part in text.replace(",", " ").split():
+        key, _, value = part.rpartition("=")
+        form = _PRICE if name == "triage_prices" else _AMOUNT
+        if part.lower() == "none":
+            continue
+        if not key or not form.fullmatch(value):
+            raise ValueError(f"“{part}” is not understood: write `{MOVED[name]}` in the operator's file instead")
+        prices = dict(zip(("input", "output", "cached"), map(float, value.split("/")), strict=False))
+        found |= {key: prices} if form is _PRICE else {key.lower(): float(value)}
+    return found
 
 
 def warn_of_retired(variables: Iterable[str]) -> None:

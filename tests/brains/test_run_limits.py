@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.limits.ceilings import cost, read_ceiling, read_prices
+from bot.limits.ceilings import Ceiling, cost
 from bot.runs.model import model_settings
 from bot.settings import Settings
+from bot.settings.retired import moved_values
 from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import SharedBudget, run_scope
 from nodes.brains.calls.budget import Call, ModelBudget
@@ -49,7 +50,7 @@ async def stored(tmp_path: Path) -> AsyncIterator[Any]:
 
     def budget(limits: str) -> ModelBudget:
         prices = {"gpt-4o": (1_000.0, 2_000.0)}
-        scope = run_scope("one", read_ceiling(limits, of_run=True))
+        scope = run_scope("one", Ceiling.of(moved_values("triage_limits_run", limits)))
         return SharedBudget(scope, (), store.usage, store.pace("models", 100_000), prices, limited)
 
     yield budget
@@ -106,9 +107,9 @@ async def test_cached_tokens_have_their_own_price(stored: Any) -> None:
 
 
 def test_cached_tokens_without_a_price_cost_the_same() -> None:
-    assert cost(read_prices("m=1/2"), "m", 100, 10, 90) == 120
-    assert cost(read_prices("m=1/2/0.5"), "m", 100, 10, 90) == 75
-    assert cost(read_prices("m=1/2/0.5"), "m", 100, 10, 900) == 70
+    assert cost({"m": (1.0, 2.0)}, "m", 100, 10, 90) == 120
+    assert cost({"m": (1.0, 2.0, 0.5)}, "m", 100, 10, 90) == 75
+    assert cost({"m": (1.0, 2.0, 0.5)}, "m", 100, 10, 900) == 70
 
 
 def test_the_store_uses_the_same_price_of_a_call() -> None:

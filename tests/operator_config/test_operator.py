@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -23,6 +24,7 @@ from bot.settings.operator import (
     read_operator_config,
 )
 from bot.settings.repository import read_config
+from bot.settings.retired import moved_values
 from bot.settings.server import load_server_settings
 from bot.settings.yaml_file import ConfigError
 from nodes.sources import FALLBACK
@@ -128,9 +130,43 @@ def test_variables_of_before_still_apply_with_a_warning(
     assert len(caplog.messages) == 6, "each once"
     assert any("TRIAGE_CACHE_MB has no effect any more: " in message for message in caplog.messages)
     assert any("TRIAGE_PRICES" in message and "`prices` in TRIAGE_CONFIG" in message for message in caplog.messages)
-    monkeypatch.setenv("TRIAGE_LIMITS_RUN", "lunches=3")
-    with pytest.raises(SettingsError, match="TRIAGE_LIMITS_RUN"):
-        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        pytest.param("LIMITS_RUN", "lunches=3", "write `limits.run` in TRIAGE_CONFIG", id="no-resource"),
+        pytest.param("LIMITS_RUN", "issues=3", "TRIAGE_LIMITS_RUN: must be", id="not-of-a-run"),
+        pytest.param("LIMITS_RUN", "calls=1.5", "must be whole numbers", id="a-part"),
+        pytest.param("LIMITS_ALL", "calls", "“calls” is not understood", id="no-number"),
+        pytest.param("LIMITS_ALL", "calls=-1", "TRIAGE_LIMITS_ALL", id="negative"),
+        pytest.param("LIMITS_AUTHOR", "hour=1e9", "write `limits.author`", id="no-plain-number"),
+        pytest.param("PRICES", "gpt-4o=2.50", "write `prices`", id="one-price"),
+    ],
+)
+def test_an_invalid_variable_of_before_is_refused_with_what_replaces_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(f"TRIAGE_{name}", value)
+    with pytest.raises(UserError, match=says):
+        Spending.of(load_settings())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "values"),
+    [
+        ("limits_run", "calls=40 tokens=200000", {"calls": 40, "tokens": 200_000}),
+        ("limits_all", "Calls=40,cost=1.50", {"calls": 40, "cost": 1.5}),
+        ("limits_author", "none", {}),
+        (
+            "prices",
+            "a=2.50/10/1, b/c:1=0/0.6",
+            {"a": {"input": 2.5, "output": 10, "cached": 1}, "b/c:1": {"input": 0, "output": 0.6}},
+        ),
+    ],
+)
+def test_a_variable_of_before_has_its_former_meaning(name: str, text: str, values: dict[str, Any]) -> None:
+    assert moved_values(f"triage_{name}", text) == values
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n"])

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.jobs import Triage
-from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope, read_author_ceiling, read_ceiling, read_prices
+from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope
 from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.issue_runs import Run
@@ -89,37 +89,6 @@ async def test_a_limit_is_reported_once_a_day_in_a_repository(store: Store) -> N
     assert await limited.unreported(f"{KEY}#6") == ()
     assert await limited.unreported(REF.key) == ("github.quiet", "repository.tokens")
     assert await limited.today() == {"github.quiet": 1, "repository.tokens": 2}
-
-
-@pytest.mark.parametrize(
-    ("text", "ceiling"),
-    [
-        pytest.param("calls=40 tokens=200000", Ceiling(calls=40, tokens=200_000), id="spaces"),
-        pytest.param("Cost=1.50,issues=3", Ceiling(cost=1_500_000, issues=3), id="commas"),
-        pytest.param("questions=0", Ceiling(questions=0), id="nothing-at-all"),
-        pytest.param("none", Ceiling(), id="none"),
-    ],
-)
-def test_a_budget_is_parsed_as_it_is_written(text: str, ceiling: Ceiling) -> None:
-    assert read_ceiling(text) == ceiling
-
-
-@pytest.mark.parametrize("text", ["calls", "calls=-1", "calls=many", "lunches=3", "calls=1e9"])
-def test_an_invalid_budget_is_refused_with_a_valid_example(text: str) -> None:
-    with pytest.raises(ValueError, match="calls=…"):
-        read_ceiling(text)
-
-
-def test_a_run_has_no_budget_of_issues() -> None:
-    with pytest.raises(ValueError, match="is not a limit"):
-        read_ceiling("issues=3", of_run=True)
-
-
-def test_prices_and_author_limits_are_parsed() -> None:
-    assert read_prices("gpt-4o=2.50/10 local/m:8b=0/0") == {"gpt-4o": (2.5, 10.0), "local/m:8b": (0.0, 0.0)}
-    assert read_author_ceiling("hour=30") == read_author_ceiling("hour=30 none")
-    with pytest.raises(ValueError, match="model=dollars/dollars"):
-        read_prices("gpt-4o=2.50")
 
 
 async def test_the_newest_runs_with_a_model_give_the_cost_of_one(store: Store) -> None:
