@@ -100,7 +100,8 @@ class Channel:
             response = await (self._cached(key, call) if method == "GET" else call(json=json))
         except MissingPermissionError as error:
             # GitHub's header may be missing; the path then says which permission the call needs.
-            raise MissingPermissionError(str(error), permissions=error.permissions or _needed(path)) from error
+            needed = next(((name,) for part, name in _NEEDED if part in path), ())
+            raise MissingPermissionError(str(error), permissions=error.permissions or needed) from error
         except RateLimitedError as error:
             # Stored, so that all processes pause and not only this one.
             await self._writes.limited(self._installation, error.after, whole=error.whole, write=method != "GET")
@@ -175,8 +176,3 @@ def _sorted(values: Mapping[str, Hashable]) -> Hashable:
 def _bearer(token: str) -> str:
     """Return the header; empty without a token, with which public repositories can be read."""
     return f"Bearer {token}" if token else ""
-
-
-def _needed(path: str) -> tuple[str, ...]:
-    """Return the permission that a call needs, by its path; empty if it is none of the App's."""
-    return next(((name,) for part, name in _NEEDED if part in path), ())

@@ -183,7 +183,10 @@ class People:
                 async for installation in self._listed("/user/installations", "installations", token, needed=True):
                     path = f"/user/installations/{int(installation['id'])}/repositories"
                     async for repository in self._listed(path, "repositories", token):
-                        found[int(repository["id"])] = _may_triage(repository)
+                        # These flags are the person's.
+                        flags = repository.get("permissions")
+                        may_triage = isinstance(flags, dict) and any(flags.get(level) is True for level in _TRIAGES)
+                        found[int(repository["id"])] = may_triage
         except (TimeoutError, KeyError, TypeError, ValueError) as error:
             raise RetryableError(unanswered(httpx.URL(self._api).host, error)) from error
         return found
@@ -224,12 +227,6 @@ class People:
         if response.status_code != 200 or not isinstance(body, dict):
             raise RetryableError(f"GitHub answered {response.status_code}")
         return body
-
-
-def _may_triage(repository: dict[str, Any]) -> bool:
-    """Return whether a listed repository's permission flags, which are the person's, include triage."""
-    flags = repository.get("permissions")
-    return isinstance(flags, dict) and any(flags.get(level) is True for level in _TRIAGES)
 
 
 def _log_fault(response: dict[str, Any] | None) -> None:

@@ -216,13 +216,10 @@ def _refused(response: httpx.Response, description: str) -> RefusedError:
     if "suspended" in reason:
         return SuspendedError(description)
     if "not accessible by integration" in reason:
-        return MissingPermissionError(description, permissions=_accepted(response))
+        # The header names permissions, as in ``issues=write,contents=read``.
+        named = _NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500])
+        return MissingPermissionError(description, permissions=tuple(named))
     return RefusedError(description)
-
-
-def _accepted(response: httpx.Response) -> tuple[str, ...]:
-    """Return the permissions that GitHub's header names, as in ``issues=write,contents=read``."""
-    return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
 def _refuses_app(response: httpx.Response) -> bool:

@@ -85,13 +85,10 @@ class Tokens:
             return await self._request(installation, repositories, permissions)
         except errors.RefusedError as error:
             if permissions == READ_PULLS or any(isinstance(repository, str) for repository in repositories):
-                self._forget_refusals()
-                self._refused[key] = error, time.time() + _REFUSED_FOR
+                now = time.time()
+                self._refused = {other: known for other, known in self._refused.items() if known[1] > now}
+                self._refused[key] = error, now + _REFUSED_FOR
             raise
-
-    def _forget_refusals(self) -> None:
-        now = time.time()
-        self._refused = {key: (error, until) for key, (error, until) in self._refused.items() if until > now}
 
     async def _request(
         self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]

@@ -86,8 +86,8 @@ class Mirrors:
 
     def fault(self) -> str:
         """Return why nothing can be fetched at present; empty if there is space."""
-        free = shutil.disk_usage(self._root).free
-        return "" if free >= self._limits.free else _too_little(free, self._limits.free)
+        free, needed = shutil.disk_usage(self._root).free, self._limits.free
+        return "" if free >= needed else f"{free / 1e6:,.0f} MB are free, and TRIAGE_FREE_MB is {needed / 1e6:,.0f}"
 
     @asynccontextmanager
     async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
@@ -189,11 +189,6 @@ class Mirrors:
         evicted = await asyncio.to_thread(evict, self._root, limits.disk, free=limits.free, in_use=self._in_use)
         for name in evicted:
             logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
-
-
-def _too_little(free: int, needed: int) -> str:
-    """Return the fault of a disk with this many free bytes."""
-    return f"{free / 1e6:,.0f} MB are free, and TRIAGE_FREE_MB is {needed / 1e6:,.0f}"
 
 
 async def _tip(directory: Path) -> str:

@@ -64,9 +64,7 @@ class Sources:
 
     async def check(self) -> list[SourceCheck]:
         """Check that each configured tool and provider is reachable, has the tool and accepts a query."""
-        checks = [_tool_check(tool) for tool in self.tools.values()]
-        checks += [_provider_check(provider) for provider in self._providers]
-        return list(await asyncio.gather(*checks))
+        return list(await asyncio.gather(*map(_checked, (*self.tools.values(), *self._providers))))
 
     async def answer(self, question: str, find_issues: FindIssues | None = None) -> RoutedAnswer:
         """Query the sources whose keywords are in a question; a harmful one receives the fixed sentence."""
@@ -151,19 +149,15 @@ def _providers(config: OperatorConfig) -> tuple[SearchProvider, ...]:
     return tuple(found)
 
 
-async def _tool_check(tool: McpTool) -> SourceCheck:
+async def _checked(source: McpTool | SearchProvider) -> SourceCheck:
     try:
-        return SourceCheck(tool.info.name, ok=True, says=await tool.check())
+        if isinstance(source, McpTool):
+            return SourceCheck(source.info.name, ok=True, says=await source.check())
+        results = await source.search(Inquiry("software bug"), 1)
+        return SourceCheck(source.name, ok=True, says=f"answers ({len(results)} results to a test question)")
     except SourceError as error:
-        return SourceCheck(tool.info.name, ok=False, says=str(error))
-
-
-async def _provider_check(provider: SearchProvider) -> SourceCheck:
-    try:
-        results = await provider.search(Inquiry("software bug"), 1)
-    except SourceError as error:
-        return SourceCheck(provider.name, ok=False, says=str(error))
-    return SourceCheck(provider.name, ok=True, says=f"answers ({len(results)} results to a test question)")
+        name = source.info.name if isinstance(source, McpTool) else source.name
+        return SourceCheck(name, ok=False, says=str(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,14 +68,6 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     return app
 
 
-async def _readiness(store: Store, worker: Work) -> tuple[str, dict[str, int]]:
-    """Return the fault, empty if there is none, and the number of jobs by state."""
-    try:
-        return await worker.not_ready(), await store.jobs.counts()
-    except StoreError as error:
-        return f"the store does not answer: {error}", {}
-
-
 def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
     """Build every page and endpoint except the webhook."""
 
@@ -86,7 +78,10 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
     async def readyz(request: Request) -> Response:
         """Report whether deliveries are stored and processed; the operator's token also shows the faults."""
         is_operator = has_bearer_token(request, settings.triage_admin_token)
-        fault, counts = await _readiness(store, worker)
+        try:
+            fault, counts = await worker.not_ready(), await store.jobs.counts()
+        except StoreError as error:
+            fault, counts = f"the store does not answer: {error}", {}
         details = {"faults": [fault] if fault else [], "jobs": counts} if is_operator else {}
         return JSONResponse({"ready": not fault, **details}, 503 if fault else 200)
 

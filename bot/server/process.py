@@ -9,6 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Literal
 
 import uvicorn
@@ -148,11 +149,14 @@ def serve(settings: ServerSettings, listener: socket.socket, *, concurrency: int
             return
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker = (
-            worker_process(settings, store, lock, _stop, concurrency)
+            worker_process(settings, store, lock, partial(signal.raise_signal, signal.SIGTERM), concurrency)
             if lock and concurrency
             else ExternalWorkers(store)
         )
-        _Server(server_config(build_app(settings, store, worker))).run(_accepting(listener, stack))
+        # libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections
+        # would keep a delivery waiting for as many rounds.
+        listeners = [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]
+        _Server(server_config(build_app(settings, store, worker))).run(listeners)
     if worker.fault:
         raise UserError(worker.fault)
 
@@ -192,16 +196,3 @@ def listening(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=2_048)
     except OSError as error:
         raise UserError(f"cannot listen on {host} port {port}: {error.strerror}; set HOST or PORT") from error
-
-
-def _accepting(listener: socket.socket, stack: contextlib.ExitStack) -> list[socket.socket]:
-    """Return the listener several times.
-
-    libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections would
-    keep a delivery waiting for as many rounds.
-    """
-    return [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]
-
-
-def _stop() -> None:
-    signal.raise_signal(signal.SIGTERM)

@@ -88,7 +88,14 @@ class _Api:
         """Store a run for a worker and answer 202."""
         self._admit(request)
         asked, key = await _read(request), _key(request)
-        run = await self._accepted(asked, key)
+        # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
+        ref = await self._store.installations.named(asked.repository)
+        if ref is None:
+            raise models.ProblemError(
+                404, "the App is not installed in that repository, or has received no event of it yet"
+            )
+        work = ApiRun(ref=ref, id=secrets.token_urlsafe(16))
+        run = await self._store.api_runs.accept(work, asked.model_dump_json(), key)
         # A reused idempotency key returns the stored run, so the stored request is compared with this one.
         if json.loads(run.request) != asked.model_dump(mode="json"):
             raise models.ProblemError(409, "this Idempotency-Key was used for another request")
@@ -106,16 +113,6 @@ class _Api:
     def _admit(self, request: Request) -> None:
         if not has_bearer_token(request, *self._tokens):
             raise models.ProblemError(401, "send a valid token", headers={"WWW-Authenticate": "Bearer"})
-
-    async def _accepted(self, asked: models.RunRequest, key: str | None) -> StoredRun:
-        # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
-        ref = await self._store.installations.named(asked.repository)
-        if ref is None:
-            raise models.ProblemError(
-                404, "the App is not installed in that repository, or has received no event of it yet"
-            )
-        work = ApiRun(ref=ref, id=secrets.token_urlsafe(16))
-        return await self._store.api_runs.accept(work, asked.model_dump_json(), key)
 
 
 def _key(request: Request) -> str | None:

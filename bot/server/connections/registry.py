@@ -66,15 +66,10 @@ class Refusals:
         # At most one line a period, or a flood of requests would fill the disk with its own refusals.
         self._logged_at = self._clock()
         reasons = ", ".join(f"{reason}: {count}" for reason, count in self._reasons.most_common())
-        logger.warning("refused: %s%s", reasons, self._most(), extra={"action": "refused"})
+        most = "".join(f"; most from {address} ({count})" for address, count in self._addresses.most_common(1))
+        logger.warning("refused: %s%s", reasons, most, extra={"action": "refused"})
         self._reasons.clear()
         self._addresses.clear()
-
-    def _most(self) -> str:
-        if not self._addresses:
-            return ""
-        address, count = self._addresses.most_common(1)[0]
-        return f"; most from {address} ({count})"
 
 
 class Connection(Protocol):
@@ -134,7 +129,9 @@ class Connections:
         if not movable:
             return False
         (busiest, _count), *_ = Counter(connection.address for connection in movable).most_common(1)
-        candidates = sorted((connection for connection in movable if connection.address == busiest), key=_rank)
+        candidates = [connection for connection in movable if connection.address == busiest]
+        # Connections that the server waits for come first, then the oldest.
+        candidates.sort(key=lambda connection: (connection.phase == "answer", connection.since))
         for connection in candidates[: max(1, self.most // _BATCH)]:
             self._open.discard(connection)
             connection.end("connection that waited longest, closed at the limit of connections")
@@ -192,8 +189,3 @@ def address_group(host: str) -> str:
         mapped = address.ipv4_mapped
         return str(mapped or ipaddress.ip_network((address, 64), strict=False).network_address)
     return host
-
-
-def _rank(connection: Connection) -> tuple[bool, float]:
-    """Return a sort key for closing: connections that the server waits for come first, then by age."""
-    return connection.phase == "answer", connection.since

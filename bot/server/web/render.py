@@ -190,7 +190,7 @@ def environment() -> Environment:
 
 def handlers() -> dict[int | type[Exception], Handler]:
     """Return the exception handlers for Starlette."""
-    return {HTTPException: _refused, RetryableError: _unavailable, Exception: _failed}
+    return dict.fromkeys((HTTPException, RetryableError, Exception), _failed)
 
 
 def wants_page(request: Request) -> bool:
@@ -206,21 +206,13 @@ def fault(request: Request, status: int, headers: dict[str, str] | None = None) 
     return JSONResponse({"error": message}, status, headers)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
-        raise error
+        return fault(request, 503 if isinstance(error, RetryableError) else 500)
     # These statuses have no body.
     if error.status_code in (204, 304):
         return Response(status_code=error.status_code, headers=error.headers)
     return fault(request, error.status_code, dict(error.headers or {}))
-
-
-async def _unavailable(request: Request, _error: Exception) -> Response:
-    return fault(request, 503)
-
-
-async def _failed(request: Request, _error: Exception) -> Response:
-    return fault(request, 500)
 
 
 def moment(at: float | str | None, *, ago: bool = False) -> Markup:

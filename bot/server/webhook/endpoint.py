@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from bot.jobs import Work
 from bot.observability.logs import log_context
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES
 from bot.server.connections.bodies import Bodies, Body, NoRoomError
@@ -118,12 +117,14 @@ class Webhook:
         work = work_for(delivery)
         if not work:
             return _NOTHING
+        # The digest detects replays: the signature covers no id, so a captured body would stay valid under a new one.
+        arrival = Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
         with log_context(delivery=delivery.guid, event=delivery.event):
             try:
                 # GitHub stops waiting after ten seconds. A 503 in time shows as failed in its log, and can be
                 # redelivered.
                 async with asyncio.timeout_at(until):
-                    fresh = await self._accept(_arrival(delivery, body, work))
+                    fresh = await self._accept(arrival)
             except (StoreError, TimeoutError) as error:
                 why = str(error) or "the store timed out"
                 logger.warning("a delivery was not stored: %s", why, extra={"action": "delivery_not_stored"})
@@ -132,14 +133,6 @@ class Webhook:
             # After the commit, or the worker would query before the job is visible.
             self._wake()
         return _QUEUED if fresh else _KNOWN
-
-
-def _arrival(delivery: events.Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
-    """Return the delivery for the store, with the body's digest to detect replays.
-
-    The signature does not cover the delivery's id, so a captured body would stay valid under a new id.
-    """
-    return Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
 
 
 def _unread(request: Request) -> Response | None:

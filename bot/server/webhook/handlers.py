@@ -94,7 +94,9 @@ def handle_comment(delivery: Delivery) -> list[jobs.Work]:
     if not _is_person(payload.sender):
         return []
     if delivery.action == "deleted":
-        return _comment_deleted(delivery)
+        # Our report is a bot's comment. Only the worker's store knows whether this one is ours.
+        gone = delivery.comment
+        return [jobs.CommentDeleted(ref=delivery.issue, comment_id=gone.id)] if gone.author_is_bot else []
     if delivery.action not in ("created", "edited") or payload.comment is None:
         return []
     # Both the sender and the author: a person may edit a bot's comment.
@@ -121,12 +123,6 @@ def _before(delivery: Delivery) -> str | None:
     changes = delivery.payload.changes
     before = (changes.body or {}).get("from") if changes is not None else None
     return before if isinstance(before, str) and len(before) <= MAX_TEXT else None
-
-
-def _comment_deleted(delivery: Delivery) -> list[jobs.Work]:
-    comment = delivery.comment
-    # Our report is a bot's comment. Only the worker's store knows whether this one is ours.
-    return [jobs.CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []
 
 
 def handle_installation(delivery: Delivery) -> list[jobs.Work]:

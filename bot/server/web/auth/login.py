@@ -109,12 +109,9 @@ async def begin_github_login(request: Request) -> Response:
     """Redirect the browser to GitHub's authorization page."""
     # The verifier stays in the browser's cookie: a code that is intercepted on the way is useless without it.
     state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
-    response = RedirectResponse(
-        _accounts(request).people.address(
-            state=state, challenge=_challenge(verifier), redirect_uri=_redirect_uri(request)
-        ),
-        303,
-    )
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    address = _accounts(request).people.address(state=state, challenge=challenge, redirect_uri=_redirect_uri(request))
+    response = RedirectResponse(address, 303)
     state_data = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
     site_of(request).authenticator.oauth_states.write(request, response, state_data)
     return response
@@ -153,10 +150,4 @@ def _accounts(request: Request) -> Accounts:
 
 
 def _redirect_uri(request: Request) -> str:
-    site = site_of(request)
-    return site.address(request) + LOGIN_CALLBACK
-
-
-def _challenge(verifier: str) -> str:
-    digest = hashlib.sha256(verifier.encode()).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return site_of(request).address(request) + LOGIN_CALLBACK

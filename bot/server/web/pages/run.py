@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -62,6 +62,7 @@ async def shown(request: Request) -> Response:
     issue = f"{links.server_url}/{links.repository}/issues/{row.issue}"
     context = await runs.context(row)
     gathered, cost = await runs.evidence(row), await runs.cost(row)
+    again, judge = (may_give(viewer_of(request), row, name, context.origin.author) for name in _OFFERED)
     return render(
         request,
         "run/page.html",
@@ -78,7 +79,9 @@ async def shown(request: Request) -> Response:
         issue=issue,
         is_last=is_last,
         seen=repr(row.changed_at),
-        **await _buttons(request, row, context.origin.author, judged=is_last and full.result is not None),
+        again=again,
+        judge=judge and is_last and full.result is not None,
+        notice=await _notice(request, row),
     )
 
 
@@ -136,14 +139,8 @@ def may_give(viewer: Viewer, row: RunRow, name: PageCommandName, author: str) ->
     return viewer.may_triage(row.repository_key) or (is_author and not viewer.is_operator)
 
 
-async def _buttons(request: Request, row: RunRow, author: str, *, judged: bool) -> dict[str, Any]:
-    """Return which commands the page of a run offers, and the result of the last one with its tone."""
-    tone, notice = await _notice(request, row)
-    again, judge = (may_give(viewer_of(request), row, name, author) for name in _OFFERED)
-    return {"again": again, "judge": judged and judge, "tone": tone, "notice": notice}
-
-
 async def _notice(request: Request, row: RunRow) -> tuple[str, str]:
+    """Return the tone and the text of the last command's result."""
     if "unsaid" in request.query_params:
         return "warn", "Nothing was sent: say what is wrong."
     id_ = request.query_params.get("request", "")
