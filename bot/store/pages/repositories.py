@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from dataclasses import dataclass
 
 from bot.store.databases.database import Connection, Table, query
@@ -15,7 +13,6 @@ repositories.repository_key, owner, name, archived, gone,
 (SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
 (SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
 """
-_ADDED = "count(*) FILTER (WHERE added = 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +47,6 @@ class OutcomeRow:
     """Rank of the first named file that the fix changed, from 1; 0: none."""
     settled_at: float | None
     """None while the outcome is open, or if an older release settled it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LabelUse:
-    """One label: how often the App set it, and how often people added or removed it."""
-
-    name: str
-    ours: int
-    """Issues on which the App set it."""
-    added: int
-    """Issues on which a person added it."""
-    removed: int
-    """Issues from which a person removed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +98,6 @@ class Repositories(Table):
         return [
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
         ]
-
-    @query
-    def labels(self, db: Connection, key: str) -> list[LabelUse]:
-        """Return the labels in use, the most used first."""
-        prefix = (f"{key}#", f"{key}$")  # "$" follows "#" in ASCII, so this is the range of all keys with the prefix
-        ours: Counter[str] = Counter()
-        statement = "SELECT payload FROM effects WHERE kind = 'labels' AND issue_key >= ? AND issue_key < ?"
-        for (payload,) in db.execute(statement, prefix):
-            ours.update(json.loads(payload))
-        statement = f"""
-            SELECT label, {_ADDED}, count(*) - {_ADDED} FROM label_actors
-            WHERE issue_key >= ? AND issue_key < ? GROUP BY label
-        """
-        people = {label: (added, removed) for label, added, removed in db.execute(statement, prefix)}
-        used = [LabelUse(name, ours[name], *people.get(name, (0, 0))) for name in {*ours, *people}]
-        return sorted(used, key=lambda use: (-use.ours, -use.added - use.removed, use.name))
 
     @query
     def spent(self, db: Connection, key: str, days: int = 14) -> list[DailyUsage]:

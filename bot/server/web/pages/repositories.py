@@ -1,4 +1,4 @@
-"""The pages of repositories: how accurate the reports of each were, its labels, budgets and latest runs."""
+"""The pages of repositories: how accurate the reports of each were, its use and latest runs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,6 @@ async def repository(request: Request) -> Response:
         awaiting=(await pages.runs.counts(wanted, keys)).issues["outcome"].get("awaiting", 0),
         words=read_record(*await site_of(request).store.of_repository(shown.key).outcomes.standing()),
         enough=ENOUGH,
-        labels=await pages.repositories.labels(shown.key),
         spent=await pages.repositories.spent(shown.key),
         explained=describe_limit,
         rows=rows,
