@@ -38,7 +38,7 @@ from bot.settings.repository import RepositoryConfig, config_schema
 from bot.settings.retired import MOVED
 from nodes.brains.calls.models import LONGER, READING, ModelSettings
 from nodes.brains.shared import ISSUE
-from nodes.context import COMPRESS_FROM
+from nodes.context.brain import COMPRESS_FROM
 from tests.graph.test_endpoints import CALLS
 from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table

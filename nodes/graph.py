@@ -24,7 +24,7 @@ from nodes.agents.human_input import human_input_node
 from nodes.agents.investigator import investigator
 from nodes.agents.join import join
 from nodes.agents.writer import bare_report, writer
-from nodes.context import Context, UnavailableError
+from nodes.context.ports import Context, UnavailableError
 from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update
 from nodes.supervisor import join_evidence, mark_step, supervisor_node
 

@@ -10,7 +10,8 @@ from langgraph.runtime import Runtime
 from nodes import guards
 from nodes.agents.case import load_case, metrics_of
 from nodes.brains import judge
-from nodes.context import Context, Judged
+from nodes.context.brain import Judged
+from nodes.context.ports import Context
 from nodes.search.tokens import comparable
 from nodes.sources import OUTSIDE, source_of
 from nodes.state import (

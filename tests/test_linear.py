@@ -18,7 +18,7 @@ from bot.report.sanitise import block, cell, code, prose
 from nodes.brains.briefing import build_briefing
 from nodes.brains.rules.investigate import acting_kind, investigate, severity_of
 from nodes.brains.rules.write import write
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence
 from nodes.issue.facts import IssueFacts, read_facts
 from nodes.search.issue.mentions import find_mentions, form_fields, split_fields

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bot.cli.local.issue_text import IssueText
     from bot.report.document import Result
     from bot.settings import Settings
-    from nodes.context import PastPort
+    from nodes.context.ports import PastPort
     from nodes.state import Answer, HumanExchange
 
 Language = Literal["en", "de", "zh", "es", "ja"]

@@ -13,7 +13,7 @@ from nodes.brains.calls.asking import ask_structured
 from nodes.brains.calls.models import Models
 from nodes.brains.calls.request import Message
 from nodes.brains.fence import fence
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.trust.secrets import mask
 from prompts import build_role_prompt
 

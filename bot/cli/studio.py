@@ -22,7 +22,7 @@ from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.run import initial_state
 from nodes.state import BugTriageState

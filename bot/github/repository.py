@@ -16,7 +16,7 @@ from bot.github.responses import Answer, UndecodableError, expect_shape
 from bot.github.tokens import READ_CODE, READ_PULLS
 from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
-from nodes.context import OpenPull
+from nodes.context.brain import OpenPull
 
 if TYPE_CHECKING:
     from bot.github.app import GitHub

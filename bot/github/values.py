@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.errors import UnreadableFileError
 from bot.ports import Comment, Issue, Permission, RepositoryRef, is_bot
-from nodes.context import OpenPull
+from nodes.context.brain import OpenPull
 
 # Above GitHub's own limit, so that nothing is cut unless the response is not GitHub's.
 MAX_BODY = 131_072

@@ -11,7 +11,8 @@ from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
 from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context
+from nodes.context.brain import Brain
+from nodes.context.ports import Context
 from nodes.evidence import Evidence
 from nodes.run import initial_state
 from nodes.search.engine import Engine

@@ -11,8 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.runs.promise import promise_of
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
-from nodes.context import Context, Signal
 from nodes.context.agreement import load_fitted
+from nodes.context.ports import Context, Signal
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts

@@ -23,7 +23,8 @@ from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
-from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, Renderer
+from nodes.context.brain import Brain, IssueOrigin
+from nodes.context.ports import CodePort, Context, ExternalSources, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import Answer, HumanExchange, Waiting

@@ -19,7 +19,7 @@ import httpx
 
 from bot.report.sanitise import code
 from bot.settings.operator import LogsConfig
-from nodes.context import AttachedText
+from nodes.context.ports import AttachedText
 from nodes.search.issue.normal.evidence import fence_after
 from nodes.trust.secrets import mask
 

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from bot.errors import BotError, UserError
 from bot.ports import Issue, IssueRef
 from bot.store.issues.past_issues import PastIssues, ReadingProgress, StoredIssue
-from nodes.context import Nearby, PastIssue, PastUnreadableError
+from nodes.context.ports import Nearby, PastIssue, PastUnreadableError
 from nodes.search.issue.similar import PastIndex, words_of
 
 if TYPE_CHECKING:

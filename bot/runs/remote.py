@@ -20,7 +20,7 @@ from bot.runs.fetching import ForbiddenError
 from bot.runs.mirrors import Mirrors
 from bot.settings import Settings
 from bot.settings.server import app_key
-from nodes.context import IssueOrigin
+from nodes.context.brain import IssueOrigin
 
 _NAME = r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"
 _REFERENCE = re.compile(rf"{_NAME}#([1-9]\d{{0,9}})")

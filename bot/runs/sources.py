@@ -12,7 +12,8 @@ from bot.errors import BotError, MissingPermissionError
 from bot.runs.logs import LogReader
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
-from nodes.context import ExternalSources, OpenPull
+from nodes.context.brain import OpenPull
+from nodes.context.ports import ExternalSources
 from nodes.evidence import Evidence, EvidenceKind
 from nodes.sources import FALLBACK, Inquiry, SourceError, route
 from nodes.sources.connection import Server

@@ -24,7 +24,7 @@ from bot.settings.operator import Spending
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
 from nodes.brains.calls.budget import Call, PostponedError, Settle
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.state import Usage
 
 MAX_POSTPONED = 20

@@ -31,7 +31,7 @@ from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
-from nodes.context import Brain
+from nodes.context.brain import Brain
 from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
 

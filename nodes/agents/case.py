@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from nodes.context import Case, Context, Judged
+from nodes.context.brain import Case, Judged
+from nodes.context.ports import Context
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_be_asked
 from nodes.issue.facts import IssueFacts, read_facts

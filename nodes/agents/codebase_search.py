@@ -16,8 +16,9 @@ from nodes.agents.writing.explanation import is_explained
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
 from nodes.brains.conversation import LISTED
-from nodes.context import Case, Context, Judged
 from nodes.context.agreement import Opinions, confidence_of, support_of
+from nodes.context.brain import Case, Judged
+from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, is_rejected, people_added
 from nodes.judgements import CodeReading, Submission, SubmittedPlace

@@ -10,7 +10,8 @@ from langgraph.runtime import Runtime
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
 from nodes.brains.fence import estimate
-from nodes.context import Case, Context
+from nodes.context.brain import Case
+from nodes.context.ports import Context
 from nodes.evidence import Evidence, Locator
 from nodes.guards import progress
 from nodes.judgements import Audit

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import judge
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence, numbers_of
 from nodes.issue.facts import raising_package
 from nodes.search.paths.project import simplified

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.evidence import MAX_QUOTE, Evidence
 from nodes.state import ROUNDS_PER_ANSWER, AgentFinding, Answer, BugTriageState, TraceEntry, Update
 

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import judge
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.evidence import MAX_QUOTE, Evidence
 from nodes.issue.facts import IssueFacts
 from nodes.issue.kinds.model import parts_of

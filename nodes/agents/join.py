@@ -9,7 +9,7 @@ from fractions import Fraction
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import trace_entry
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.guards import NOTHING_JOINED
 from nodes.state import JOIN, AgentFinding, BugTriageState, Update
 

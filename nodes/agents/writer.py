@@ -19,7 +19,8 @@ from nodes.agents.writing.explanation import completed, is_same_place, proposed,
 from nodes.agents.writing.related import add_history, add_past_issues, add_related_changes, title_of
 from nodes.brains import is_model_asked, judge
 from nodes.brains.rules.write import kind_labels
-from nodes.context import Case, Context, Judged
+from nodes.context.brain import Case, Judged
+from nodes.context.ports import Context
 from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from nodes.brains.shared import is_shortened
-from nodes.context import Brain, Case, Context, Judged, ModelError
+from nodes.context.brain import Brain, Case, Judged, ModelError
+from nodes.context.ports import Context
 from nodes.state import BugTriageState
 
 J = TypeVar("J")

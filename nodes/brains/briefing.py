@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nodes.brains.fence import compress, fence, squeeze
 from nodes.brains.shared import build_message, join_sections
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import has_submitted
 from nodes.judgements import Submission

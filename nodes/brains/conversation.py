@@ -19,7 +19,7 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.request import Message
 from nodes.brains.fence import estimate, fence
 from nodes.brains.shared import LOOKS, build_conversation, join_sections, read_before
-from nodes.context import Case, FileCard, Judged, ModelError, ToolPort
+from nodes.context.brain import Case, FileCard, Judged, ModelError, ToolPort
 from nodes.evidence import Locator, NumberedEvidence
 from nodes.judgements import (
     CALLS,

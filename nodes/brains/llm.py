@@ -19,7 +19,7 @@ from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.conversation import read_code
 from nodes.brains.shared import build_rules
-from nodes.context import COMPRESS_FROM, Case, Judged, ModelError
+from nodes.context.brain import COMPRESS_FROM, Case, Judged, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Objections, Sentence, WebReading

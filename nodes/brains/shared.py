@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nodes.brains.calls.request import Message
 from nodes.brains.fence import compress, estimate, fence, squeeze
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.issue.facts import IssueFacts
 from nodes.search.tokens import load_patterns
 from nodes.search.types import StackTrace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from nodes.context import CodePort
+from nodes.context.ports import CodePort
 from nodes.evidence import Evidence, as_lookup, call_of
 from nodes.judgements import Draft
 from nodes.report import CitationAudit

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from nodes.context import CodePort
+from nodes.context.ports import CodePort
 from nodes.judgements import Draft
 
 _TEXTS = ("how_to_confirm", "severity_reason", "verdict", "root_cause")

@@ -6,7 +6,7 @@ import pytest
 
 from nodes.agents.code.tools import CodeTools
 from nodes.brains.fence import estimate
-from nodes.context import FileCard
+from nodes.context.brain import FileCard
 from nodes.evidence import MAX_QUOTE
 from nodes.search.types import ToolAnswer, ToolCall
 from nodes.trust.citations import still_matches

@@ -14,7 +14,7 @@ from nodes.agents.code.tools import CodeTools
 from nodes.brains.calls.models import Models, ModelSettings, ReadingLimits
 from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
-from nodes.context import Case, FileCard, ModelError
+from nodes.context.brain import Case, FileCard, ModelError
 from nodes.evidence import Evidence, Locator
 from nodes.issue.facts import read_facts
 from nodes.judgements import CauseSentence, Submission, SubmittedPlace

@@ -11,7 +11,7 @@ import pytest
 from nodes.brains.briefing import build_briefing, evidence_for
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import UNCRITICAL, ComparedAudit, LLMBrain, other_place
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.judgements import CauseSentence, Submission, SubmittedPlace
 from nodes.state import AgentFinding
 from tests.servers.endpoints import ANSWERS

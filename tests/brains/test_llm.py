@@ -10,7 +10,7 @@ import pytest
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.context import Case, ModelError
+from nodes.context.brain import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import CauseSentence, Submission, SubmittedPlace

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nodes.brains.rules.missing import Need, form_of, missing_from, open_needs, own_words
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.search.issue.forms import FormField, IssueForm
 from tests.support.cases import case
 

@@ -16,7 +16,7 @@ from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import SharedBudget, run_scope
 from nodes.brains.calls.budget import Call, ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.state import Usage
 
 CALL = Call("gpt-4o", 1_000, 500)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from nodes.brains.briefing import build_briefing, select
 from nodes.brains.calls.schema import fit, shorten, strict_schema
 from nodes.brains.fence import compress, fence
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading

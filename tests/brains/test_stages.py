@@ -14,7 +14,7 @@ from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.brains.screening import brain_of
-from nodes.context import Case, FileCard
+from nodes.context.brain import Case, FileCard
 from nodes.issue.facts import read_facts
 from nodes.search.types import FileHit, Query, Ranking
 from nodes.state import AgentFinding, BugTriageState

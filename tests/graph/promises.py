@@ -11,7 +11,8 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
-from nodes.context import ModelError, Signal, TimeLimits
+from nodes.context.brain import ModelError
+from nodes.context.ports import Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import MAX_CALLS

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state

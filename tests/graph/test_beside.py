@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.agents.join import joint_confidence
-from nodes.context import TimeLimits
+from nodes.context.ports import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import NOTHING_JOINED, companions

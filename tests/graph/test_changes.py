@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodes.context import Context
+from nodes.context.ports import Context
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
 from nodes.run import advance

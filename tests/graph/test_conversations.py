@@ -23,8 +23,8 @@ from nodes.agents.writing.explanation import is_explained
 from nodes.brains.calls.models import READING, Effort, Models, ModelSettings, ReadingLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
+from nodes.context.ports import Context
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
 from nodes.judgements import CauseSentence, Submission, SubmittedPlace

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from nodes.context import ExternalSources
+from nodes.context.ports import ExternalSources
 from nodes.evidence import Evidence, Locator
 from nodes.state import BugTriageState
 from tests.graph.rules_run import run_by_rules

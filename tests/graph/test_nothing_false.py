@@ -18,7 +18,7 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Model, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nodes.agents.writing.related import title_of
-from nodes.context import Nearby, PastIssue, PastUnreadableError
+from nodes.context.ports import Nearby, PastIssue, PastUnreadableError
 from nodes.evidence import Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
 from nodes.run import advance

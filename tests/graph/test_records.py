@@ -14,7 +14,8 @@ from bot.runs.context import NoSignals, configured
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context
+from nodes.context.brain import Brain
+from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.types import Query, Survey

@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.context import Signal, UnavailableError
+from nodes.context.ports import Signal, UnavailableError
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nodes.brains.rules import RulesBrain
-from nodes.context import TimeLimits
+from nodes.context.ports import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state

@@ -30,7 +30,8 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context, ExternalSources
+from nodes.context.brain import Brain
+from nodes.context.ports import Context, ExternalSources
 from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state

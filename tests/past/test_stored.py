@@ -8,7 +8,7 @@ from bot.github.repository import RepositoryClient
 from bot.ports import IssueRef, RepositoryRef
 from bot.runs.past import StoredPast, learn_page, to_stored
 from bot.store.issues.past_issues import PastIssues
-from nodes.context import PastUnreadableError
+from nodes.context.ports import PastUnreadableError
 from tests.servers.github_server import Fault, GitHubServer
 from tests.servers.github_world import Repo
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.context import ExternalSources
+from nodes.context.ports import ExternalSources
 from nodes.run import initial_state
 from nodes.sources import SourceInfo, is_harmful, route
 from tests.support.fakes import SHA, FakeWeb

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodes.agents.investigator import tier_of
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import read_facts
 from nodes.judgements import Investigation

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.context import Case, Context, ExternalSources, Judged, ModelError, Signal, TimeLimits
+from nodes.context.brain import Case, Judged, ModelError
+from nodes.context.ports import Context, ExternalSources, Signal, TimeLimits
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading

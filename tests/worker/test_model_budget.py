@@ -16,7 +16,7 @@ from nodes.brains.calls.budget import PostponedError
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Case, ModelError
+from nodes.context.brain import Case, ModelError
 from nodes.graph import build_graph
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation

@@ -11,7 +11,7 @@ from bot.worker.tools import Brains, Engines
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.context import Case, ModelError
+from nodes.context.brain import Case, ModelError
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.state import BugTriageState

@@ -20,7 +20,7 @@ from nodes.brains.calls.models import Models
 from nodes.brains.calls.request import Message
 from nodes.brains.conversation import converses
 from nodes.brains.fence import fence
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.state import Usage
 
 _check = partial(Check, part="model")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.runs.code import NoCode
     from bot.runs.remote import Reference
     from bot.settings import Settings
-    from nodes.context import IssueOrigin
+    from nodes.context.brain import IssueOrigin
 
 MAX_ISSUE = 1_000_000
 """Maximum size in bytes. GitHub's limit is 65,536 characters; the surplus leaves room for pasted logs."""

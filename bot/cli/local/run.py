@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.report.explain import Account
     from bot.settings import Settings
     from bot.settings.operator import OperatorConfig
-    from nodes.context import CodePort, PastPort
+    from nodes.context.ports import CodePort, PastPort
 
 Format = Literal["md", "json", "ticket", "prompt", "sarif"]
 

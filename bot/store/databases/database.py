@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from bot.errors import RetryableError
-from nodes.context import UnavailableError
+from nodes.context.ports import UnavailableError
 
 _STEP = re.compile(r"^-- Step \d+: .*$", re.MULTILINE)
 _COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from bot.ports import AskedQuestion, QuestionState, Relation, SignalKind
 from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Database, Keyed, Table, query, transaction
-from nodes.context import Signal
+from nodes.context.ports import Signal
 from nodes.state import CORRECTION, MAX_QUESTIONS, HumanExchange
 
 _ROWS = """

@@ -19,7 +19,7 @@ from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository_file import find_config
 from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError
-from nodes.context import Context, ExternalSources
+from nodes.context.ports import Context, ExternalSources
 from nodes.run import initial_state
 
 

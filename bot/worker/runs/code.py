@@ -14,7 +14,7 @@ from bot.runs.fetching import ForbiddenError
 from bot.store.runs.issue_runs import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts
-from nodes.context import CodePort
+from nodes.context.ports import CodePort
 from nodes.state import Finished
 
 _TRIES_TO_READ = 5

@@ -13,7 +13,7 @@ from bot.runs.context import InMemoryEvidence, NoSignals, run_to_completion
 from bot.store.databases.database import StoreError
 from bot.store.runs.issue_runs import Run
 from bot.worker.issue_job import IssueJob
-from nodes.context import Context, ExternalSources
+from nodes.context.ports import Context, ExternalSources
 from nodes.state import BugTriageState, Finished
 
 PATIENCE: Final = 60.0

@@ -30,7 +30,8 @@ from bot.worker.runs.conclude import publish
 from bot.worker.runs.first import FirstReport, ModelBusyError
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
-from nodes.context import CodePort, Context, ExternalSources, IssueOrigin
+from nodes.context.brain import IssueOrigin
+from nodes.context.ports import CodePort, Context, ExternalSources
 from nodes.run import Step, Watch, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Waiting
 from nodes.state.checkpoints import NewerSchemaError

@@ -19,7 +19,7 @@ from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
 from bot.worker.runs.questions import find_open_question
 from bot.worker.tools import Tools
-from nodes.context import CodePort
+from nodes.context.ports import CodePort
 from nodes.state import Finished
 from nodes.trust.secrets import holds_token, mask
 

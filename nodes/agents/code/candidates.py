@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from nodes.agents.code.tools import CodeTools
 from nodes.brains.briefing import CHECKED
 from nodes.brains.conversation import LISTED
-from nodes.context import Context, FileCard
+from nodes.context.brain import FileCard
+from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, numbers_of, quoted
 from nodes.guards import is_rejected
 from nodes.search.facts import Fact

@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from nodes.brains.fence import estimate
-from nodes.context import CodePort, FileCard, Shown
+from nodes.context.brain import FileCard, Shown
+from nodes.context.ports import CodePort
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, as_lookup, is_citable, quoted
 from nodes.search.reading.lookups import name_parts
 from nodes.search.types import FileSketch, Passage, PlaceSketch, Query, ToolAnswer, ToolCall

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodes.agents.writing.statement import is_thin
-from nodes.context import Case
 from nodes.context.agreement import Table, confidence_of, opinions_from, support_of
+from nodes.context.brain import Case
 from nodes.guards import is_objection_open, is_rejected, is_unreadable
 from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation, TriageReport

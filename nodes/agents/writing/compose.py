@@ -9,7 +9,7 @@ from nodes.agents.writing.explanation import citations_of
 from nodes.agents.writing.statement import TOO_THIN, without_claim
 from nodes.brains.rules.investigate import acting_kind
 from nodes.brains.rules.places import is_named_by_maintainer
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_rejected, is_unreadable
 from nodes.issue.kinds.model import parts_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import progress
 from nodes.judgements import CauseSentence, Draft, DraftSuspect, Submission

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.context import CodePort
+from nodes.context.ports import CodePort
 from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
 from nodes.search.facts.places.moved import is_gone

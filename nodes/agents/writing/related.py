@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePosixPath
 
-from nodes.context import Case, Context, IssueOrigin, OpenPull, PastIssue, PastPort, PastUnreadableError
+from nodes.context.brain import Case, IssueOrigin, OpenPull
+from nodes.context.ports import Context, PastIssue, PastPort, PastUnreadableError
 from nodes.evidence import MAX_QUOTE, Evidence, Locator, numbers_of
 from nodes.report import RelatedChange, RelatedIssue, SuspectChange, TriageReport
 from nodes.search.git.errors import SearchError

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
 from nodes.agents.writing.places import FactBasis, from_lead, is_single_line, suspect_of
-from nodes.context import Case, CodePort, Context
+from nodes.context.brain import Case
+from nodes.context.ports import CodePort, Context
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact

@@ -18,7 +18,7 @@ from nodes.brains.calls.request import Message, tools
 from nodes.brains.calls.schema import fit, strict_schema
 from nodes.brains.calls.sending import Sender
 from nodes.brains.fence import squeeze
-from nodes.context import Judged, ModelError
+from nodes.context.brain import Judged, ModelError
 from nodes.judgements import Turn
 from nodes.trust.secrets import mask
 from prompts import build_correction

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from langgraph.errors import GraphBubbleUp
 
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.state import Usage
 
 

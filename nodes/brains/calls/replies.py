@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from nodes.brains.calls.abilities import Fault
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.state import Usage
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from nodes.brains.calls.models import Model
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
 from nodes.brains.calls.request import SMALLEST, Message, Request, counted
 from nodes.brains.fence import estimate
-from nodes.context import ModelError
+from nodes.context.brain import ModelError
 from nodes.state import Usage
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from nodes.brains.rules.audit import audit, read_code, read_web
 from nodes.brains.rules.decide import decide
 from nodes.brains.rules.investigate import investigate
 from nodes.brains.rules.write import write
-from nodes.context import Case, Judged
+from nodes.context.brain import Case, Judged
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
 from nodes.state import SupervisorDecision

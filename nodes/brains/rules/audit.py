@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.brains.rules.places import is_source, leading, name, rank, reason_kinds, rival, shared_words, why, words_of
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Audit, CodeReading, WebReading
 from nodes.search.tokens import plain_words, query_terms

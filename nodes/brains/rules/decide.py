@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nodes.brains.rules.investigate import acting_kind, is_third_party
 from nodes.brains.rules.missing import Need, needs_worth_asking
 from nodes.brains.rules.places import EQUAL, code_of, leading, reason_kinds, rival
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence
 from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
 from nodes.issue.facts import raising_package

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nodes.brains.rules.missing import main_trace, missing_from
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.issue.facts import IssueFacts
 from nodes.issue.kinds import classify
 from nodes.judgements import Investigation

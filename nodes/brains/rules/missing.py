@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.issue.facts import IssueFacts, is_english
 from nodes.report import Kind
 from nodes.search.history.claims import names_a_range

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.search.issue.query import COMPOUND, IDENTIFIER
 from nodes.search.paths.roles import role_of

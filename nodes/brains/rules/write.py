@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nodes.brains.rules.investigate import acting_kind, investigate
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.places import frame_in, is_source, leading, name, why
-from nodes.context import Case
+from nodes.context.brain import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import Kind
