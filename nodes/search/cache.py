@@ -97,14 +97,10 @@ class Cache:
     """Stores trees by key. Entries may disappear at any time; a loss costs time and changes no result."""
 
     def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
-        """Set the path of the cache file and create its folder. The file need not exist.
-
-        Args:
-            path: the cache file.
-            largest: maximum bytes of all trees.
+        """Store at most ``largest`` bytes of trees in a file, which need not exist.
 
         Raises:
-            OSError: the folder cannot exist. A folder that is not writable only means that nothing is stored.
+            OSError: its folder cannot exist. A folder that is not writable only means that nothing is stored.
         """
         self.path = path
         self._file = CacheFile(path)

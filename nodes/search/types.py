@@ -1,4 +1,4 @@
-"""Input and output values of the search: plain, frozen, and independent of any framework."""
+"""Input and output values of the search: plain and frozen. Numbers of lines are 1-based, and last lines inclusive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Frame:
     path: str
     """The file as written, with forward slashes; empty if the language names only a class or module."""
     line: int | None = None
-    """1-based, or None if the trace has no line number."""
     function: str | None = None
     module: str | None = None
     """The dotted class or module, if the language prints one (``com.acme.Parser``)."""
@@ -38,9 +37,8 @@ class StackTrace:
     frames: tuple[Frame, ...]
     """Innermost (where it was raised) first, whatever order the language prints; empty if the text has no frames."""
     start: int = 0
-    """Offset of its first character in the text."""
     end: int = 0
-    """Offset after its last character in the text."""
+    """Offsets of its first character in the text, and after its last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +49,8 @@ class Definition:
     """Dotted name inside the file: ``Class.method``."""
     kind: Literal["function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"]
     start_line: int
-    """1-based, including decorators and annotations."""
+    """Including decorators and annotations."""
     end_line: int
-    """1-based, inclusive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +94,7 @@ class Location:
 
     path: str
     start_line: int
-    """1-based."""
     end_line: int
-    """1-based, inclusive."""
     symbol: str | None
     """The definition's dotted name inside the file, or None for a place outside any definition."""
     score: float
@@ -119,7 +114,7 @@ class Query:
     extra: tuple[str, ...] = ()
     """Text that came later: the critic's gaps, redirects, the reporter's answers."""
     limit: int = 20
-    """Maximum number of files, and maximum number of locations."""
+    """Maximum number of files, and of locations."""
     ignore: tuple[str, ...] = ()
     """Path globs that a maintainer excluded."""
 
@@ -165,9 +160,7 @@ class Passage:
 
     path: str
     start_line: int
-    """1-based."""
     end_line: int
-    """1-based, inclusive."""
     quote: str
     symbol: str | None = None
     """The innermost definition around the first line."""

@@ -73,14 +73,9 @@ class Running:
         limits: ReadLimits,
         most: int | None = None,
     ) -> None:
-        """Start a command.
+        """Start a command with a file as its input, and its whole environment.
 
-        Args:
-            command: the command with its arguments.
-            stdin: a file.
-            env: the whole environment.
-            limits: limits for time and memory.
-            most: maximum bytes of output; None if the caller limits the output itself.
+        The caller limits the output itself if ``most``, the maximum bytes, is None.
 
         Raises:
             GitFailed: git is not installed.
@@ -136,11 +131,9 @@ class Running:
         return self._stderr.read()
 
     def __enter__(self) -> Self:
-        """Return the object; its process already runs."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Kill the process and close its files."""
         # SIGKILL, not SIGTERM: git only reads here, so nothing needs cleaning up.
         self.process.kill()
         self.process.wait()

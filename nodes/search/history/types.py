@@ -1,4 +1,4 @@
-"""The types of history results: the changes that may have broken a place, its owners, and the places themselves."""
+"""The types of history results: suspect changes, owners, and the places themselves. Times are in seconds since 1970."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class NoRange:
-    """The absence of a range, with the reason."""
+    """The reason why there is no range."""
 
     doubt: Doubt
     explanation: str
@@ -60,9 +60,8 @@ class Spot:
 
     path: str
     start_line: int
-    """1-based; the place covers the whole definition."""
     end_line: int
-    """1-based, inclusive."""
+    """1-based and inclusive; the place covers the whole definition."""
     focus: tuple[int, int]
     """The most suspicious lines inside the place, inclusive."""
     symbol: str | None = None
@@ -91,7 +90,6 @@ class Commit:
     author: str
     """A name, or the login of a GitHub noreply address."""
     authored: int
-    """Seconds since 1970."""
     committed: int
     subject: str
     body: str = ""

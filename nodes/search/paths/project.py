@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,19 +95,12 @@ class PathIndex:
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
         """Files by base name."""
-        found = defaultdict(list)
-        for number, path in enumerate(self.paths):
-            found[path.rpartition("/")[2]].append(number)
-        return dict(found)
+        return _numbered(path.rpartition("/")[2] for path in self.paths)
 
     @cached_property
     def by_module_tail(self) -> dict[str, list[int]]:
         """Files by the last part of their module name: the stem, or the folder of a package file."""
-        found = defaultdict(list)
-        for number, parts in enumerate(self.modules):
-            if parts:
-                found[parts[-1]].append(number)
-        return dict(found)
+        return _numbered(parts[-1] for parts in self.modules)
 
     @cached_property
     def modules(self) -> list[list[str]]:
@@ -118,11 +111,8 @@ class PathIndex:
     @cached_property
     def by_stem(self) -> dict[str, list[int]]:
         """Files by lowercased stem."""
-        found = defaultdict(list)
-        for number, path in enumerate(self.paths):
-            name = path.rpartition("/")[2].lower()
-            found[name.rpartition(".")[0] or name].append(number)
-        return dict(found)
+        names = (path.rpartition("/")[2].lower() for path in self.paths)
+        return _numbered(name.rpartition(".")[0] or name for name in names)
 
     @cached_property
     def folder(self) -> npt.NDArray[np.int64]:
@@ -193,12 +183,7 @@ def simplified(name: str) -> str:
 
 
 def read_project(repository: Repository, blobs: Mapping[str, str]) -> Project:
-    """Read what the manifests and folders of a commit say about the project.
-
-    Args:
-        repository: the clone.
-        blobs: the commit's files, each with its blob.
-    """
+    """Read what the manifests and folders of a commit, given as paths with blobs, say about the project."""
     names = {simplified(name) for name in (repository_name(repository), *manifest_names(repository, blobs))}
     listed = blobs.get(".gitmodules")
     modules = next((content for _, content in repository.read([listed])), b"") if listed else b""
@@ -224,9 +209,15 @@ def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozense
     return frozenset(names)
 
 
-def packages(paths: Mapping[str, str] | Sequence[str]) -> set[str]:
+def packages(paths: Iterable[str]) -> set[str]:
     """Return the outermost folders that contain files, or those below ``src`` and similar folders."""
-    return set(_packages(paths))
+    found = set()
+    for path in paths:
+        parts = path.split("/")
+        at = 1 if parts[0] in _FOLDERS else 0
+        if len(parts) > at + 1 and not parts[at].startswith("."):
+            found.add(parts[at])
+    return found
 
 
 def module_parts(path: str) -> list[str]:
@@ -247,13 +238,12 @@ def common_tail(left: Sequence[str], right: Sequence[str]) -> int:
     return count
 
 
-def _packages(paths: Mapping[str, str] | Sequence[str]) -> Iterator[str]:
-    for path in paths:
-        parts = path.split("/")
-        at = 1 if parts[0] in _FOLDERS else 0
-        if len(parts) > at + 1 and not parts[at].startswith("."):
-            yield parts[at]
-
-
 def _text(content: bytes) -> str:
     return content[:HEAD].decode("utf-8", "replace")
+
+
+def _numbered(keys: Iterable[str]) -> dict[str, list[int]]:
+    found = defaultdict(list)
+    for number, key in enumerate(keys):
+        found[key].append(number)
+    return dict(found)
