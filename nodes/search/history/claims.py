@@ -230,11 +230,6 @@ def is_blamed(before: str, after: str) -> bool:
     return match > max((found.start() for found in _REFERRED.finditer(nearby)), default=-1)
 
 
-def is_in_use(before: str) -> bool:
-    """Return whether the words before a commit say that it is the state of the code that the reporter uses."""
-    return bool(_IN_USE.search(before[-NEAR:])) and not _FIXED.search(before[-NEAR:])
-
-
 def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:
     """Return the word before a version, unless it is a function word, and whether that word must be a name.
 
@@ -326,7 +321,17 @@ def _read(
         if mark.kind in ("sha", "number"):
             lead = sentence[: mark.start]
             blamed = is_blamed(lead, sentence[mark.end : end])
-            yield mark.kind, Named(mark.text, blamed, in_use=mark.kind == "sha" and not blamed and is_in_use(lead))
+            yield (
+                mark.kind,
+                Named(
+                    mark.text,
+                    blamed,
+                    in_use=mark.kind == "sha"
+                    and not blamed
+                    and bool(_IN_USE.search(lead[-NEAR:]))
+                    and not _FIXED.search(lead[-NEAR:]),
+                ),
+            )
         elif part is not None and mark.kind == "version":
             yield mark.kind, Claim(part, mark.text, mark.name, mark.certain)
         # A day in a sentence without such a word is mostly a log's, a release's or a build's date.

@@ -56,11 +56,7 @@ class _Judged:
 
 
 def roles_of(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int, int], Role]:
-    """Return the roles of versions, by sentence and offset: as the text compares them, else as their clause says.
-
-    Args:
-        sentences: each sentence with its versions and days.
-    """
+    """Return the roles of each sentence's versions, by sentence and offset: as compared, else as their clause says."""
     roles: dict[tuple[int, int], Role] = {}
     for number, (text, marks) in enumerate(sentences):
         stepped = _steps(text, marks)
@@ -99,7 +95,17 @@ def _stated(before: str, after: str) -> Role | None:
     if SAYS["from"].search(before) or (SAYS["as"].search(before) and SAYS["not"].search(before)):
         return "good"
     clause, sign = f"{before} \0 {after}", _sign(before, after)
-    if not _has_changed(before, after):
+    # The words directly around a version say that something changed there.
+    has_changed = any(
+        (
+            SAYS["since"].search(before),
+            SAYS["prior"].search(before),
+            SAYS["onwards"].match(after),
+            SAYS["or_later"].match(after),
+            SAYS["new"].match(after.lstrip()),
+        )
+    )
+    if not has_changed:
         if sign > 0 and not (SAYS["updated"].search(before) and SAYS["bad"].search(after)):
             return "good"
         if not sign:
@@ -115,15 +121,6 @@ def _stated(before: str, after: str) -> Role | None:
     return "bad" if is_new else "affected"
 
 
-def _has_changed(before: str, after: str) -> bool:
-    """Return whether the words directly around a version say that something changed there."""
-    if SAYS["since"].search(before) or SAYS["prior"].search(before):
-        return True
-    return any(pattern.match(after) for pattern in (SAYS["onwards"], SAYS["or_later"])) or bool(
-        SAYS["new"].match(after.lstrip())
-    )
-
-
 def _compared(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int, int], Role]:
     """Return the roles of the versions of which one is good and a later one bad."""
     judged = [one for number, (text, marks) in enumerate(sentences) for one in _judged(number, text, marks)]
@@ -134,7 +131,10 @@ def _compared(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int
     for product in dict.fromkeys("" if product in joined else product for product in products):
         group = _completed([one for one in judged if one.mark.product in joined | {product}])
         group = group if any(one.sign for one in group) else _denied(group)
-        if _is_regression(group):
+        good, bad = ({one.mark for one in group if one.sign == sign} for sign in (1, -1))
+        older, newer = ([version for mark in marks if (version := mark.version)] for marks in (good, bad))
+        is_both = not {mark.text for mark in good}.isdisjoint(mark.text for mark in bad)
+        if not is_both and older and newer and min(older) < max(newer):
             signed = (one for one in group if one.sign)
             roles |= {(one.sentence, one.mark.start): "good" if one.sign > 0 else "bad" for one in signed}
     return roles
@@ -150,15 +150,6 @@ def role_of_last(sentence: str) -> Role | None:
     before = sentence[max(0, found.start() - 2 * NEAR) : found.start()]
     after = SAYS["cut"].split(sentence[found.end() : found.end() + 2 * NEAR], maxsplit=1)[0]
     return "good" if _sign(before, after) > 0 else None
-
-
-def _is_regression(group: Sequence[_Judged]) -> bool:
-    """Return whether a version is good and a later one bad, and no version is both."""
-    good, bad = ({one.mark for one in group if one.sign == sign} for sign in (1, -1))
-    if not {mark.text for mark in good}.isdisjoint(mark.text for mark in bad):
-        return False
-    older, newer = ([version for mark in marks if (version := mark.version)] for marks in (good, bad))
-    return bool(older and newer) and min(older) < max(newer)
 
 
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:

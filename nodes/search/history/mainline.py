@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from nodes.search.git import Repository
 from nodes.search.git.objects import checked
 from nodes.search.history.log import LOG_FORMAT, Entry, Log, parse_log
-from nodes.search.history.types import Commit
 from nodes.search.history.versions import Release, Releases, main_releases, read_releases
 
 MAX_ISSUES = 20
@@ -107,13 +106,7 @@ def reverted(message: str) -> tuple[str, ...]:
 
 
 def read_mainline(repository: Repository, tip: str, after: str | None = None) -> list[MainlineCommit]:
-    """Return the first-parent line of a commit, newest first.
-
-    Args:
-        repository: only read.
-        tip: full SHA of the newest commit.
-        after: full SHA; leave out this commit and its ancestors.
-    """
+    """Return the first-parent line of a commit, newest first; without the commit ``after`` and its ancestors."""
     outside = (f"^{checked(after)}",) if after else ()
     command = ("log", "-z", f"--max-count={MAX_COMMITS}", "--no-show-signature", LOG_FORMAT)
     printed = repository.output(*command, checked(tip), *outside, "--", limit=_MAX_LOG) or b""
@@ -125,7 +118,11 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
         line.append(at)
         at = next(iter(commits[at].parents), "")
     added = _commits_of_merges(commits, line)
-    return [_mainline_commit(sha, commits, added.get(sha, ())) for sha in line]
+    found = []
+    for sha in line:
+        read, merged = commits[sha], tuple(commits[of].message for of in added.get(sha, ())[:_MERGED])
+        found.append(MainlineCommit(sha, next(iter(read.parents), ""), read.committed, read.message, merged))
+    return found
 
 
 def files_of(repository: Repository, commits: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
@@ -147,12 +144,37 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
         since: when the issue was opened (seconds since 1970); earlier commits refer to another issue, for example of an
         old tracker.
     """
-    found = (commit for commit in log.mentioning([str(number)], MAX_READ) if commit.committed >= since)
-    named = (commit for commit in found if re.search(rf"(?<![\w&])#{number}(?!\w)", _message(commit)))
-    return tuple(one for one, _ in zip(_read(log, named, number, project), range(MAX_NAMING), strict=False))
+    made = main_releases(read_releases(log.repository, log.committed_at))
+    found: list[NamingCommit] = []
+    for commit in log.mentioning([str(number)], MAX_READ):
+        message = f"{commit.subject}\n\n{commit.body}"
+        if (
+            commit.committed < since
+            or not re.search(rf"(?<![\w&])#{number}(?!\w)", message)
+            or commit.is_bot
+            or commit.subject.startswith("Revert ")
+            or log.is_reverted(commit.sha)
+        ):
+            continue
+        pulled = _PULLED.search(commit.subject)
+        pull = int(pulled[1] or pulled[2]) if pulled else None
+        later = _containing(log, commit.sha, made)
+        found.append(
+            NamingCommit(
+                commit.sha,
+                commit.subject,
+                commit.committed,
+                number in references(message, project).closes,
+                pull if pull != number else None,
+                str(later.version) if later else "",
+            )
+        )
+        if len(found) == MAX_NAMING:
+            break
+    return tuple(found)
 
 
-def containing(log: Log, change: str, made: Releases) -> Release | None:
+def _containing(log: Log, change: str, made: Releases) -> Release | None:
     """Return the first final release of a product whose tag contains a change."""
     printed = log.repository.output_about_tags(
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
@@ -197,32 +219,3 @@ def _commits_of_merges(commits: Mapping[str, Entry], line: Sequence[str]) -> dic
                 added.setdefault(sha, []).append(reached)
                 waiting += commits[reached].parents
     return added
-
-
-def _mainline_commit(sha: str, commits: Mapping[str, Entry], added: Sequence[str]) -> MainlineCommit:
-    read = commits[sha]
-    merged = tuple(commits[merged_sha].message for merged_sha in added[:_MERGED])
-    return MainlineCommit(sha, next(iter(read.parents), ""), read.committed, read.message, merged)
-
-
-def _read(log: Log, commits: Iterator[Commit], number: int, project: str) -> Iterator[NamingCommit]:
-    made = main_releases(read_releases(log.repository, log.committed_at))
-    for commit in commits:
-        if commit.is_bot or commit.subject.startswith("Revert ") or log.is_reverted(commit.sha):
-            continue
-        closes = number in references(_message(commit), project).closes
-        pulled = _PULLED.search(commit.subject)
-        pull = int(pulled[1] or pulled[2]) if pulled else None
-        later = containing(log, commit.sha, made)
-        yield NamingCommit(
-            commit.sha,
-            commit.subject,
-            commit.committed,
-            closes,
-            pull if pull != number else None,
-            str(later.version) if later else "",
-        )
-
-
-def _message(commit: Commit) -> str:
-    return f"{commit.subject}\n\n{commit.body}"

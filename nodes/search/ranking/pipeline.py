@@ -14,7 +14,6 @@ from nodes.search.issue.query import Parsed
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features import Features, add_priors, candidate_files
 from nodes.search.ranking.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
-from nodes.search.ranking.past import add_past
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
@@ -27,7 +26,7 @@ from nodes.search.ranking.rank import (
     signs,
     weighted,
 )
-from nodes.search.ranking.surroundings import add_context_features
+from nodes.search.ranking.surroundings import add_context_features, add_past
 from nodes.search.ranking.words import Candidates, add_functions, add_words, score_words
 from nodes.search.reading.snippets import Source, locate_places, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking

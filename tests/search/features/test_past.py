@@ -8,7 +8,7 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.index.postings import read_changes
 from nodes.search.issue.query import parse_query
-from nodes.search.ranking.past import (
+from nodes.search.ranking.surroundings import (
     change_together,
     fixed_often,
     recent_folder_changes,
