@@ -321,17 +321,9 @@ def _read(
         if mark.kind in ("sha", "number"):
             lead = sentence[: mark.start]
             blamed = is_blamed(lead, sentence[mark.end : end])
-            yield (
-                mark.kind,
-                Named(
-                    mark.text,
-                    blamed,
-                    in_use=mark.kind == "sha"
-                    and not blamed
-                    and bool(_IN_USE.search(lead[-NEAR:]))
-                    and not _FIXED.search(lead[-NEAR:]),
-                ),
-            )
+            near = lead[-NEAR:]
+            in_use = mark.kind == "sha" and not blamed and bool(_IN_USE.search(near)) and not _FIXED.search(near)
+            yield mark.kind, Named(mark.text, blamed, in_use)
         elif part is not None and mark.kind == "version":
             yield mark.kind, Claim(part, mark.text, mark.name, mark.certain)
         # A day in a sentence without such a word is mostly a log's, a release's or a build's date.

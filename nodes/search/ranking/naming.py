@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,18 +37,12 @@ def add_names(features: Features, names: PathIndex, parsed: Parsed, ranked: Flag
             set_at_least(module, number, (0.3 if package else 1.0) * min(1.0, used / 3) / len(found))
     features.files["path"], features.files["module"] = path, module
     for name in FIELDS:
-        features.files[f"stem_{name}"] = stem_scores(names, parsed.texts[name], ranked)
-
-
-def stem_scores(names: PathIndex, text: str, ranked: Flags) -> Floats:
-    """Return scores for files whose stem is a word of the text; files that share a stem share the score."""
-    scores = np.zeros(len(names.paths))
-    for word in {word.lower() for word in WORD.findall(text)} - STOPWORDS:
-        found = [number for number in names.by_stem.get(word, ()) if ranked[number]]
-        if len(word) > 2 and word not in PACKAGE_FILES:
-            for number in found:
-                set_at_least(scores, number, 1 / len(found))
-    return scores
+        # Files that share a stem share the score.
+        scores = features.files[f"stem_{name}"] = np.zeros(size)
+        for word in {word.lower() for word in WORD.findall(parsed.texts[name])} - STOPWORDS - PACKAGE_FILES:
+            sharing = [number for number in names.by_stem.get(word, ()) if ranked[number]]
+            for number in sharing if len(word) > 2 else ():
+                set_at_least(scores, number, 1 / len(sharing))
 
 
 def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
@@ -109,9 +103,7 @@ def definitions_named(names: Array, hashes: list[int], index: Index, ranked: Fla
 
 def rarities(values: Sequence[int]) -> list[float]:
     """Weight each value by how often it occurs: 1 for a unique one, little for a frequent one."""
-    counts: dict[int, int] = defaultdict(int)
-    for value in values:
-        counts[value] += 1
+    counts = Counter(values)
     return [1 / counts[value] ** 0.5 if counts[value] <= COMMON else 0.3 / counts[value] ** 0.5 for value in values]
 
 
@@ -136,8 +128,7 @@ def add_trace(features: Features, index: Index, parsed: Parsed) -> None:
     for trace in parsed.traces:
         depth = 0
         for frame in trace.frames:
-            files = files_of_frame(index, frame)
-            files = [number for number in files if index.roles[number] in {"source", "generated"}]
+            files = [n for n in files_of_frame(index, frame) if index.roles[n] in {"source", "generated"}]
             for number in files:
                 set_at_least(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
                 mark_frame(chunk_frame, index, number, frame, 1 - depth / FRAMES)

@@ -27,7 +27,7 @@ from nodes.search.ranking.rank import (
     weighted,
 )
 from nodes.search.ranking.surroundings import add_context_features, add_past
-from nodes.search.ranking.words import Candidates, add_functions, add_words, score_words
+from nodes.search.ranking.words import Candidates, add_functions, add_words
 from nodes.search.reading.snippets import Source, locate_places, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
@@ -133,7 +133,7 @@ def _measure(index: Index, parsed: Parsed) -> Features:
     """Compute the features of each file and chunk of a commit for a query, each file and chunk alone."""
     ranked = candidate_files(index, parsed)
     features = Features()
-    add_words(features, index, score_words(index, parsed, ranked), ranked)
+    add_words(features, index, parsed, ranked)
     add_symbols(features, index, parsed, ranked)
     add_title_symbols(features, index, parsed, ranked)
     add_names(features, index.names, parsed, ranked)

@@ -137,9 +137,9 @@ def called(index: Index, shares: Mapping[int, float], mentions: Mapping[int, Map
     found = np.zeros(len(index.def_last))
     for chunk, share in shares.items():
         own = int(index.chunk_def[chunk])
-        for definition, rarity in mentions.get(chunk, {}).items():
+        for definition, rare in mentions.get(chunk, {}).items():
             if definition != own:
-                found[definition] += share * rarity
+                found[definition] += share * rare
     return found
 
 

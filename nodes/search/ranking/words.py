@@ -15,7 +15,7 @@ import numpy as np
 
 from nodes.search.index import Index, Matches, lookup
 from nodes.search.index.columns import Array, Flags, Floats, Ints, grouped
-from nodes.search.issue.query import FIELDS, Parsed
+from nodes.search.issue.query import Parsed
 from nodes.search.ranking.features import Features, best_of_file, divided_by_best, scaled
 from nodes.search.tokens import hashes_of, term_hash
 
@@ -27,22 +27,11 @@ CONTAINERS = frozenset({"class", "interface", "enum", "module", "type"})
 """Kinds whose own lines are mostly attributes; their behaviour is in their members."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Scores by field of the query."""
+def add_words(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Add BM25 features of files, of their best chunk and of their paths.
 
-    files: dict[str, Floats]
-    """One score per file."""
-    parts: dict[str, Floats]
-    """One score per chunk; the scores of a file's chunks rank the file."""
-    chunks: dict[str, Floats]
-    """One score per chunk; they rank the chunks."""
-    paths: dict[str, Floats]
-    """One score per file, for the words of its path only."""
-
-
-def score_words(index: Index, parsed: Parsed, ranked: Flags) -> Words:
-    """Score every file and chunk. The inverse document frequency counts only the files marked in ``ranked``."""
+    The inverse document frequency counts only the files marked in ``ranked``.
+    """
     hashes = sorted({term_hash(term) for field in parsed.terms.values() for term in field})
     place = {value: number for number, value in enumerate(hashes)}
     weights = {name: np.zeros(len(hashes)) for name in parsed.terms}
@@ -52,7 +41,7 @@ def score_words(index: Index, parsed: Parsed, ranked: Flags) -> Words:
             weights[name][place[term_hash(term)]] += weight
             worth[place[term_hash(term)]] = parsed.worth[term]
     matches = index.match(hashes)
-    file, numbers, count = by_file(index, matches, len(hashes))
+    file, numbers, count = _by_owner(index.chunk_file[matches.chunk], matches, len(hashes))
     idf = rarity(np.bincount(numbers[ranked[file]], minlength=len(hashes)), int(ranked.sum()))
     # Rarity in the code alone overrates words that only issues use, such as "reproduce" (``nodes.search.issue.query``).
     informativeness = idf * worth
@@ -65,19 +54,27 @@ def score_words(index: Index, parsed: Parsed, ranked: Flags) -> Words:
     # Without saturation and length: a path rarely repeats a word, and only its last ``TAIL`` parts are indexed.
     in_paths = idf[path_term]
     size, chunks = len(index.paths), len(index.chunk_file)
-    return Words(
-        {name: added(file, in_files * by[numbers], size) for name, by in weights.items()},
-        {name: added(matches.chunk, in_parts * by[matches.term], chunks) for name, by in weights.items()},
-        {name: added(matches.chunk, in_chunks * by[matches.term], chunks) for name, by in weights.items()},
-        {name: added(on_path, in_paths * by[path_term], size) for name, by in weights.items()},
-    )
+    in_ranked, every, parts = ranked[index.chunk_file], np.zeros(chunks), np.zeros(chunks)
+    paths = {}
+    for name, by in weights.items():
+        of_parts = added(matches.chunk, in_parts * by[matches.term], chunks)
+        of_chunks = added(matches.chunk, in_chunks * by[matches.term], chunks)
+        paths[name] = added(on_path, in_paths * by[path_term], size)
+        every, parts = every + of_chunks, parts + of_parts
+        features.files[f"{name}_file"] = scaled(added(file, in_files * by[numbers], size), ranked)
+        features.files[f"{name}_chunk"] = scaled(best_of_file(size, index.chunk_file, of_parts), ranked)
+        features.chunks[f"{name}_words"] = scaled(of_chunks, in_ranked)
+    features.files["words_chunk"] = scaled(best_of_file(size, index.chunk_file, parts), ranked)
+    features.chunks["words"] = scaled(every, in_ranked)
+    features.files["path_title"] = scaled(paths["title"], ranked)
+    features.files["path_body"] = scaled(paths["prose"] + paths["code"], ranked)
 
 
-def by_file(index: Index, matches: Matches, terms: int) -> tuple[Ints, Ints, Floats]:
-    """Sum the matches per file and term. Return the file, the term and the count of each sum."""
-    keys = index.chunk_file[matches.chunk].astype(np.int64) * max(1, terms) + matches.term
-    distinct, inverse = grouped(keys)
-    return distinct // max(1, terms), distinct % max(1, terms), added(inverse, matches.counts, len(distinct))
+def _by_owner(owner: Ints, matches: Matches, terms: int) -> tuple[Ints, Ints, Floats]:
+    """Sum the matches per owner and term. Return the owner, the term and the count of each sum."""
+    keys = owner.astype(np.int64) * max(1, terms) + matches.term
+    distinct, row = grouped(keys)
+    return distinct // max(1, terms), distinct % max(1, terms), added(row, matches.counts, len(distinct))
 
 
 def added(rows: Ints, values: Array, size: int) -> Floats:
@@ -99,21 +96,6 @@ def relative(lengths: Array) -> Floats:
 def saturate(count: Array, length: Floats, k1: float, b: float) -> Floats:
     """Return term weights that grow less with each occurrence and shrink with the length of the text (BM25's k1, b)."""
     return np.asarray(count * (k1 + 1) / (count + k1 * (1 - b + b * length)))
-
-
-def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> None:
-    """Add BM25 features of files, of their best chunk and of their paths."""
-    every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
-    parts = np.asarray(sum(words.parts.values(), np.zeros(len(index.chunk_file))))
-    in_ranked, files = ranked[index.chunk_file], len(index.paths)
-    for name in FIELDS:
-        features.files[f"{name}_file"] = scaled(words.files[name], ranked)
-        features.files[f"{name}_chunk"] = scaled(best_of_file(files, index.chunk_file, words.parts[name]), ranked)
-        features.chunks[f"{name}_words"] = scaled(words.chunks[name], in_ranked)
-    features.files["words_chunk"] = scaled(best_of_file(files, index.chunk_file, parts), ranked)
-    features.chunks["words"] = scaled(every, in_ranked)
-    features.files["path_title"] = scaled(words.paths["title"], ranked)
-    features.files["path_body"] = scaled(words.paths["prose"] + words.paths["code"], ranked)
 
 
 @dataclass(frozen=True)
@@ -175,9 +157,13 @@ def _words(candidates: Candidates, last: Sequence[str], parsed: Parsed) -> dict[
     for word, weight in parsed.weights.items():
         weights[term_hash(word)] += weight
     hashes = sorted(weights)
-    definition, term, count = _counts(candidates, hashes)
+    index = candidates.index
+    place = np.zeros(len(index.chunk_file), np.int64)
+    place[candidates.chunks] = candidates.place
+    matches = index.match(hashes, candidates.chunks)
+    definition, term, count = _by_owner(place[matches.chunk], matches, len(hashes))
     size = len(candidates.definitions)
-    lengths = added(candidates.place, candidates.index.chunk_length[candidates.chunks], size).astype(np.int32)
+    lengths = added(candidates.place, index.chunk_length[candidates.chunks], size).astype(np.int32)
     idf = rarity(np.bincount(term, minlength=len(hashes)), size)
     rare = idf * np.array([weights[value] for value in hashes])
     scores = rare[term] * saturate(count, relative(lengths)[definition], K1_CHUNK, B_CHUNK)
@@ -188,18 +174,6 @@ def _words(candidates: Candidates, last: Sequence[str], parsed: Parsed) -> dict[
         "name_title": divided_by_best(_rarity_of_names(last, title)),
         "name_body": divided_by_best(_rarity_of_names(last, of_words)),
     }
-
-
-def _counts(candidates: Candidates, hashes: Sequence[int]) -> tuple[Ints, Ints, Floats]:
-    """Count terms by definition. Return the definition's position, the term's position and the count of each pair."""
-    index = candidates.index
-    place = np.zeros(len(index.chunk_file), np.int64)
-    place[candidates.chunks] = candidates.place
-    matches = index.match(hashes, candidates.chunks)
-    pairs = place[matches.chunk] * max(1, len(hashes)) + matches.term
-    distinct, row = grouped(pairs)
-    counts = added(row, matches.counts, len(distinct))
-    return distinct // max(1, len(hashes)), distinct % max(1, len(hashes)), counts
 
 
 def _relative_to_file(candidates: Candidates, scores: Floats) -> Floats:
