@@ -45,17 +45,15 @@ class NotPlain(Exception):  # noqa: N818 - not an error
 
 
 def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
-    """Return the masked code and the messages of a source.
+    """Return the masked code and the first messages of a source, each with its 1-based line.
 
-    Returns:
-        The source after a line feed, with comments and strings masked (same number of bytes, no line feed among them);
-        the first messages, each with its 1-based line.
+    The code is the source after a line feed, with comments and strings masked by as many bytes without line feeds.
 
     Raises:
         NotPlain: brackets or strings are open, or indentation has other characters than spaces.
     """
     # Lines end with a line feed here, but the grammar also accepts a lone carriage return.
-    require_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
+    require_plain(source.count(b"\r") == source.count(b"\r\n"))
     strings: list[tuple[int, str]] = []
     code = b"".join([b"\n", *_pieces(source, strings)])
     # A tab counts as up to eight columns and a form feed resets the column, so the number of spaces is not the
@@ -72,7 +70,9 @@ def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
         yield plain
         at += len(plain)
         if quoted:
-            _reject_messages(quoted, source[max(0, at - 2) : at])
+            # The parser must read an f-string with possible messages inside.
+            if b"{" in quoted and any(letter in b"fF" for letter in source[max(0, at - 2) : at]):
+                require_plain(quoted.count(b"{") == quoted.count(b"}") and not _QUOTED_INSIDE.search(quoted))
             if len(strings) < MAX_STRINGS and (text := message(quoted)):
                 # Counted from the last message on: counting from the start each time would take quadratic time.
                 line, counted = line + source.count(b"\n", counted, at), at
@@ -82,12 +82,6 @@ def _pieces(source: bytes, strings: list[tuple[int, str]]) -> Iterator[bytes]:
         elif other:
             yield (b"#" if other[0] == ord("#") else b" ") * len(other)
         at += len(quoted) + len(other)
-
-
-def _reject_messages(quoted: bytes, before: bytes) -> None:
-    """Reject an f-string with possible messages inside: the parser must read it."""
-    if b"{" in quoted and any(letter in b"fF" for letter in before):
-        require_plain(quoted.count(b"{") == quoted.count(b"}") and not _QUOTED_INSIDE.search(quoted))
 
 
 def is_closed(code: bytes, start: int, end: int) -> bool:
@@ -116,18 +110,12 @@ def require_match(match: re.Match[bytes] | None) -> re.Match[bytes]:
     return match
 
 
-def _is_utf8(source: bytes) -> bool:
-    try:
-        return source.isascii() or bool(source.decode())
-    except UnicodeDecodeError:
-        return False
-
-
 def outline_by_lines(source: bytes) -> Outline | None:
     """Outline a Python file by its lines; None if only a parser can do that."""
     try:
+        source.decode()
         return _Reader(source).outline()
-    except NotPlain:
+    except (NotPlain, UnicodeDecodeError):
         return None
 
 
@@ -149,7 +137,10 @@ class _Reader:
             start = decorated if head.start() == after else head.start()
             require_plain(start >= end and after in (-1, head.start()))
             if head[2]:
-                decorated, after = start, self._after(head.end())
+                line_end = self._turn(head.end(), b"\n")
+                # After the decorator, blank and comment lines may follow.
+                nothing = _NOTHING.match(self._code, line_end)
+                decorated, after = start, nothing.end() - 1 if nothing else head.end()
             else:
                 line += self._source.count(b"\n", max(0, counted), start)
                 counted, after = start, -1
@@ -165,8 +156,11 @@ class _Reader:
             before, last = code[begin : word.start()].lstrip(), word.end()
             if not before:
                 if line < last:  # computed once per line, because a line may contain a hundred thousand imports
-                    line = _line_end(code, last)
-                yield from _modules(code[last : _stop(code, last, line)])
+                    line = code.find(b"\n", last)
+                    line = line if line >= 0 else len(code)
+                semicolon = code.find(b";", last, line)
+                for listed in code[last : semicolon if semicolon >= 0 else line].rstrip(b" \r#").split(b","):
+                    yield require_match(_MODULE.fullmatch(listed))[1].decode()
                 continue
             module = require_match(_FROM.fullmatch(before))
             if module[1] != b"__future__":
@@ -227,30 +221,8 @@ class _Reader:
         require_plain(mark == b"\n")
         return len(self._code)
 
-    def _after(self, at: int) -> int:
-        """Return the end of the line after a decorator and the blank or comment lines that follow."""
-        nothing = _NOTHING.match(self._code, self._turn(at, b"\n"))
-        return nothing.end() - 1 if nothing else at
-
 
 @cache
 def _outside(indent: int) -> re.Pattern[bytes]:
     """Return the pattern of the next code line that is indented by at most ``indent`` spaces."""
     return re.compile(rb"\n {0,%d}[^ \r\n#]" % indent)
-
-
-def _line_end(code: bytes, at: int) -> int:
-    line = code.find(b"\n", at)
-    return line if line >= 0 else len(code)
-
-
-def _stop(code: bytes, at: int, line: int) -> int:
-    """Return the end of a statement without brackets, on a line that ends at ``line``."""
-    semicolon = code.find(b";", at, line)
-    return semicolon if semicolon >= 0 else line
-
-
-def _modules(listed: bytes) -> Iterator[str]:
-    """Yield the modules of an import statement."""
-    for module in listed.rstrip(b" \r#").split(b","):
-        yield require_match(_MODULE.fullmatch(module))[1].decode()

@@ -101,7 +101,10 @@ def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
             leads.extend(nodes)
         else:
             found.extend(_found(captures, source))
-    _lead(found, leads, source)
+    leads.sort(key=lambda lead: lead.end_byte)
+    ends = [lead.end_byte for lead in leads]
+    for item in found if leads else ():
+        item.start_line = _first_line(item, leads, ends, source)
     return root, Outline(language.name, nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
 
 
@@ -138,14 +141,6 @@ def _last_line(node: Node, source: bytes) -> int:
         end -= 1
         line -= source[end] == ord("\n")
     return line
-
-
-def _lead(found: Iterable[Found], leads: list[Node], source: bytes) -> None:
-    """Set the first line of each definition to that of the attributes before it."""
-    leads.sort(key=lambda lead: lead.end_byte)
-    ends = [lead.end_byte for lead in leads]
-    for item in found if leads else ():
-        item.start_line = _first_line(item, leads, ends, source)
 
 
 def _first_line(item: Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
