@@ -30,14 +30,57 @@ TREES = 6
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
-class CacheFile:
-    """Runs statements on a cache file and recovers from its failures."""
+class Cache:
+    """Stores trees by key in a file. Entries may disappear at any time; a loss costs time and changes no result."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
+        """Store at most ``largest`` bytes of trees in a file, which need not exist.
+
+        Raises:
+            OSError: its folder cannot exist. A folder that is not writable only means that nothing is stored.
+        """
         self.path = path
+        self.largest = largest
         self._has_logged = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if error.errno not in READ_ONLY:
+                raise
 
-    def run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def tree(self, key: str) -> bytes | None:
+        """Return the tree that is stored under a key."""
+        return self._run(lambda connection: _tree(connection, "key = ?", key), None)
+
+    def latest_tree(self, version: str) -> bytes | None:
+        """Return the most recently used tree whose key ends with the version."""
+        return self._run(lambda connection: _tree(connection, "key like '%' || ?", version), None)
+
+    def put_tree(self, key: str, value: bytes) -> None:
+        """Store a tree in place of the least recently used one, unless it exceeds half of the size limit."""
+        if len(value) <= self.largest // 2:
+            self._run(lambda connection: self._put_tree(connection, key, value), None)
+
+    def size(self) -> int:
+        """Return the bytes of all trees."""
+        return self._run(_total, 0)
+
+    def _put_tree(self, connection: sqlite3.Connection, key: str, value: bytes) -> None:
+        with _writing(connection):
+            connection.execute(
+                "delete from tree where key = ? or id not in (select id from tree order by used desc limit ?)",
+                (key, TREES - 1),
+            )
+            # Of trees that do not fit together, the last one stays.
+            if _total(connection) + len(value) > self.largest:
+                connection.execute("delete from tree where used < (select max(used) from tree)")
+            connection.execute(
+                "insert into tree (key, value, size, used)"
+                " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
+                (key, value, len(value)),
+            )
+
+    def _run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Run an action on a connection; return ``otherwise`` if that fails. Only the first failure is logged."""
         # The second attempt runs on the file that replaces a damaged or outdated one.
         for _ in range(2):
@@ -52,7 +95,9 @@ class CacheFile:
                 return otherwise
             except sqlite3.DatabaseError as error:
                 self._warn_once(f"{self.path} is recreated: {error}")
-                self._put_aside(inode, preserve=not isinstance(error, _OldFormatError))
+                # Unless another process that found the same damage has already replaced the file.
+                if self._inode() == inode:
+                    self._put_aside(preserve=not isinstance(error, _OldFormatError))
         return otherwise
 
     @contextlib.contextmanager
@@ -76,72 +121,18 @@ class CacheFile:
             return self.path.stat().st_ino
         return 0
 
-    def _put_aside(self, inode: int, *, preserve: bool) -> None:
-        """Move the file away, unless another process has already replaced it."""
+    def _put_aside(self, *, preserve: bool) -> None:
         with contextlib.suppress(OSError):
-            # Otherwise two processes that find the same damage would discard each other's new file.
-            if self._inode() == inode:
-                if preserve:
-                    self.path.replace(self.path.with_name(self.path.name + ".damaged"))
-                # A log that is left behind would be applied to the new file.
-                for suffix in ("", "-wal", "-shm"):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            if preserve:
+                self.path.replace(self.path.with_name(self.path.name + ".damaged"))
+            # A log that is left behind would be applied to the new file.
+            for suffix in ("", "-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _warn_once(self, message: str) -> None:
         if not self._has_logged:
             logger.warning(message)
         self._has_logged = True
-
-
-class Cache:
-    """Stores trees by key. Entries may disappear at any time; a loss costs time and changes no result."""
-
-    def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
-        """Store at most ``largest`` bytes of trees in a file, which need not exist.
-
-        Raises:
-            OSError: its folder cannot exist. A folder that is not writable only means that nothing is stored.
-        """
-        self.path = path
-        self._file = CacheFile(path)
-        self.largest = largest
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            if error.errno not in READ_ONLY:
-                raise
-
-    def tree(self, key: str) -> bytes | None:
-        """Return the tree that is stored under a key."""
-        return self._file.run(lambda connection: _tree(connection, "key = ?", key), None)
-
-    def latest_tree(self, version: str) -> bytes | None:
-        """Return the most recently used tree whose key ends with the version."""
-        return self._file.run(lambda connection: _tree(connection, "key like '%' || ?", version), None)
-
-    def put_tree(self, key: str, value: bytes) -> None:
-        """Store a tree in place of the least recently used one, unless it exceeds half of the size limit."""
-        if len(value) <= self.largest // 2:
-            self._file.run(lambda connection: self._put_tree(connection, key, value), None)
-
-    def size(self) -> int:
-        """Return the bytes of all trees."""
-        return self._file.run(_total, 0)
-
-    def _put_tree(self, connection: sqlite3.Connection, key: str, value: bytes) -> None:
-        with _writing(connection):
-            connection.execute(
-                "delete from tree where key = ? or id not in (select id from tree order by used desc limit ?)",
-                (key, TREES - 1),
-            )
-            # Of trees that do not fit together, the last one stays.
-            if _total(connection) + len(value) > self.largest:
-                connection.execute("delete from tree where used < (select max(used) from tree)")
-            connection.execute(
-                "insert into tree (key, value, size, used)"
-                " values (?, ?, ?, (select coalesce(max(used), 0) + 1 from tree))",
-                (key, value, len(value)),
-            )
 
 
 class _OldFormatError(sqlite3.DatabaseError):
