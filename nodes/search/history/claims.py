@@ -302,13 +302,15 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
         sha = _resolved(log, named.text)
         if sha is not None:
             found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
-    for sha, number, by_own_message in _numbered(
-        log, [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
-    ):
-        found.setdefault(
-            sha,
-            (f"#{number}, which its message names" if by_own_message else f"#{number}, which it was merged by", True),
-        )
+    numbers = [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
+    for commit in log.mentioning(numbers) if numbers else ():
+        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
+        if number is None or commit.subject.startswith("Revert "):
+            continue
+        # A merge stands for the commits that it added.
+        how = "which its message names" if commit.files else "which it was merged by"
+        for sha in (commit.sha,) if commit.files else log.merged(commit.sha):
+            found.setdefault(sha, (f"#{number}, {how}", True))
     return found
 
 
@@ -338,18 +340,6 @@ def _answers(body: str) -> Iterator[tuple[str, str]]:
         if _HEADING.search(asked):
             answers = (unmarked(line[:200]).strip() for line in content.split("\n")[:_FORM_LINES])
             yield from ((f"{asked}: {answer}", answer) for answer in answers)
-
-
-def _numbered(log: Log, numbers: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield (commit, number, whether its own message names it); a merge yields the commits that it added."""
-    for commit in log.mentioning(numbers) if numbers else ():
-        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
-        if number is None or commit.subject.startswith("Revert "):
-            continue
-        if commit.files:
-            yield commit.sha, number, True
-        else:
-            yield from ((sha, number, False) for sha in log.merged(commit.sha))
 
 
 def _resolved(log: Log, prefix: str) -> str | None:

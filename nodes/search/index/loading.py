@@ -84,10 +84,10 @@ class Assembly:
             entry = entries[number]
             key = key_of(entry.path, entry.blob)
             # A copy of an indexed file costs nothing, so it is indexed even if the budget is used up.
-            if key not in self.missing and entry.size > most_text:
-                self.left_out += 1
-                continue
             if key not in self.missing:
+                if entry.size > most_text:
+                    self.left_out += 1
+                    continue
                 most_text -= entry.size
                 self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
             self._files.setdefault(key, []).append(number)

@@ -59,7 +59,7 @@ class Helper:
         """The last file that the helper is known to have begun; None if none is."""
         # A file instead of a pipe, so that a helper never waits for its parent to read.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
-        self._frames = Output(self._output.fileno())
+        self._read = 0
         self._since = time.monotonic()
         with tempfile.TemporaryFile() as order:
             order.write(json.dumps(task).encode())
@@ -77,12 +77,21 @@ class Helper:
 
     def new(self) -> Iterator[tuple[int, Text | None]]:
         """Yield the texts since the last call with the numbers of their files; None for a missing blob."""
-        for number, value in self._frames.new():
-            self._since = time.monotonic()
-            if isinstance(value, float):
-                self.last = FilePosition(number, value)
-            else:
-                yield number, value
+        output = self._output.fileno()
+        while True:
+            head = os.pread(output, _HEAD.size, self._read)
+            size = max(_AT_ONCE, _HEAD.size + _HEAD.unpack(head)[1]) if len(head) == _HEAD.size else 0
+            bodies, end = _bodies(os.pread(output, size, self._read))
+            if not bodies:
+                return
+            self._read += end
+            for body in bodies:
+                number, value = marshal.loads(body)  # noqa: S302 - our own child process wrote it
+                self._since = time.monotonic()
+                if isinstance(value, float):
+                    self.last = FilePosition(number, value)
+                else:
+                    yield number, None if value is None else _text(*value)
 
     def ended(self) -> int | None:
         """Return the exit code, or None while the process runs. Kill a process that makes no progress."""
@@ -177,38 +186,19 @@ def packed(number: int, value: float | Text | None) -> bytes:
     return _HEAD.pack(crc32(frame), len(frame)) + frame
 
 
-class Output:
-    """Reads the frames of one helper while it writes them."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._read = 0
-
-    def new(self) -> Iterator[tuple[int, float | Text | None]]:
-        """Yield what ``packed`` took of the frames since the last call; an incomplete one follows later, or never."""
-        while True:
-            head = os.pread(self._descriptor, _HEAD.size, self._read)
-            size = max(_AT_ONCE, _HEAD.size + _HEAD.unpack(head)[1]) if len(head) == _HEAD.size else 0
-            bodies = self._bodies(os.pread(self._descriptor, size, self._read))
-            if not bodies:
-                return
-            for body in bodies:
-                number, value = marshal.loads(body)  # noqa: S302 - our own child process wrote it
-                yield number, _text(*value) if isinstance(value, tuple) else value
-
-    def _bodies(self, block: bytes) -> list[memoryview]:
-        bodies: list[memoryview] = []
-        at = 0
-        while len(block) >= at + _HEAD.size:
-            checksum, length = _HEAD.unpack_from(block, at)
-            body = memoryview(block)[at + _HEAD.size : at + _HEAD.size + length]
-            # A helper that the kernel ended while it wrote leaves an incomplete frame at the end.
-            if len(body) < length or crc32(body) != checksum:
-                break
-            at += _HEAD.size + length
-            bodies.append(body)
-        self._read += at
-        return bodies
+def _bodies(block: bytes) -> tuple[list[memoryview], int]:
+    """Return the bodies of the frames in a block, and where the last of them ends."""
+    bodies: list[memoryview] = []
+    at = 0
+    while len(block) >= at + _HEAD.size:
+        checksum, length = _HEAD.unpack_from(block, at)
+        body = memoryview(block)[at + _HEAD.size : at + _HEAD.size + length]
+        # A helper that the kernel ended while it wrote leaves an incomplete frame at the end.
+        if len(body) < length or crc32(body) != checksum:
+            break
+        at += _HEAD.size + length
+        bodies.append(body)
+    return bodies, at
 
 
 def _text(content: bytes, language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Text:
