@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
 from nodes.search.index import Index
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.paths.roles import role_of
@@ -174,13 +172,8 @@ def spots_of(locations: Sequence[Location]) -> list[Spot]:
 def widened(index: Index, spot: Spot) -> Spot:
     """Widen a place to the innermost definition that contains all lines in focus; unchanged if there is none."""
     number = index.number_of.get(spot.path)
-    if number is None:
+    row = None if number is None else index.definition_at(number, *spot.focus)
+    if row is None:
         return spot
-    first, last = spot.focus
-    inside = (index.def_file == number) & (index.def_start <= first) & (index.def_end >= last)
-    rows = np.flatnonzero(inside)
-    if not len(rows):
-        return spot
-    row = int(rows[np.argmin(index.def_end[rows] - index.def_start[rows])])
     start, end = int(index.def_start[row]), int(index.def_end[row])
     return replace(spot, start_line=start, end_line=end, symbol=index.name_of(row))

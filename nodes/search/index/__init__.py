@@ -102,10 +102,10 @@ class Index:
         number = int(self.def_file[definition])
         return self.meta(number).names[definition - int(self.first_def[number])]
 
-    def definition_at(self, number: int, line: int) -> int | None:
-        """Return the innermost definition around a 1-based line of a file."""
-        first, last = int(self.first_def[number]), int(self.first_def[number + 1])
-        inside = np.flatnonzero((self.def_start[first:last] <= line) & (self.def_end[first:last] >= line))
+    def definition_at(self, number: int, line: int, last: int = 0) -> int | None:
+        """Return the innermost definition of a file around a 1-based line, and around all up to ``last`` if given."""
+        first, end = int(self.first_def[number]), int(self.first_def[number + 1])
+        inside = np.flatnonzero((self.def_start[first:end] <= line) & (self.def_end[first:end] >= max(line, last)))
         # Definitions are in the order of their first lines, so the last one around a line is the innermost.
         return first + int(inside[-1]) if len(inside) else None
 

@@ -17,7 +17,6 @@ from nodes.search.ranking.naming import add_names, add_phrases, add_symbols, add
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
-    Weights,
     best_files,
     confidence,
     explain,
@@ -105,7 +104,11 @@ def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
     hits = tuple(FileHit(index.paths[number], float(scores[number]), reasons[number]) for number in reasons)
     seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
     # Independent of the query's limit, which may be below the number of rivals.
-    sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
+    best = best_files(scores, index, RIVALS, ignored)
+    sure = 0.0
+    if best and scores[best[0]] > 0:
+        columns = {name: values[best] for name, values in features.files.items()}
+        sure = confidence(signs([float(scores[n]) for n in best], columns, weights.files), weights.confidence)
     return Ranking(sha, hits, locations, sure, seconds, tuple(known[path] for path in wanted if path in known))
 
 
@@ -151,11 +154,3 @@ def _file_named(index: Index, path: str) -> int | None:
     parts = len(path.strip("/.").split("/"))
     whole = [number for number, shared in index.names.with_suffix(path) if shared == parts]
     return whole[0] if len(whole) == 1 else None
-
-
-def _confidence(features: Features, weights: Weights, files: list[int], scores: Floats) -> float:
-    best = [float(scores[number]) for number in files]
-    if not best or best[0] <= 0:
-        return 0.0
-    columns = {name: values[files] for name, values in features.files.items()}
-    return confidence(signs(best, columns, weights.files), weights.confidence)

@@ -168,15 +168,6 @@ def explain(
 
 def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:
     """Compute the inputs of the confidence from the scores and the features of the best files, best first."""
-    # A share instead of two counts: in small repositories, where few kinds apply, the counts gave far too high values.
-    agreeing, applicable = votes(features, weights)
-    # The log-odds of the first file in the model that the weights are fitted in: many near rivals count like one equal.
-    rivals = sum(math.exp(score - scores[0]) for score in scores[1:])
-    return {"ahead": -math.log(rivals + _ALONE), "agreement": agreeing / max(applicable, EVIDENCE_KINDS)}
-
-
-def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple[int, int]:
-    """Return how many kinds of evidence rank the first file highest, and how many apply to any file."""
     shares: defaultdict[str, Floats | float] = defaultdict(float)
     for name, weight in weights.items():
         # The title counts as a kind of its own, because it is the part of an issue that is written most carefully.
@@ -184,8 +175,12 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
         if name in features and kind != NO_EVIDENCE and len(features[name]) >= MIN_FILES:
             shares[kind] = shares[kind] + weight * features[name]
     applicable = [np.round(values, 9) for values in shares.values() if np.max(values) > 0]
+    # A share of the kinds of evidence instead of two counts: in small repositories, where few kinds apply, the counts
+    # gave far too high values.
     agreeing = sum(bool(values[0] > values[1:].max()) for values in applicable)
-    return agreeing, len(applicable)
+    # The log-odds of the first file in the model that the weights are fitted in: many near rivals count like one equal.
+    rivals = sum(math.exp(score - scores[0]) for score in scores[1:])
+    return {"ahead": -math.log(rivals + _ALONE), "agreement": agreeing / max(len(applicable), EVIDENCE_KINDS)}
 
 
 def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
