@@ -18,7 +18,7 @@ def main() -> None:
     # The collector's passes over what imports create, which is no garbage, took a tenth of a local run. A process that
     # stays keeps Python's own threshold, so that its memory does.
     if not _STAYING & set(sys.argv[1:]):
-        gc.set_threshold(200_000)
+        gc.set_threshold(1_000_000)
     cli(prog_name="triage" if sys.argv[0].endswith("triage") else "python -m bot")
 
 

@@ -118,10 +118,8 @@ class Log:
         return self._git("merge-base", "--is-ancestor", checked(commit), self.commit) is not None
 
     def touching(self, paths: Sequence[str], start: str | None, end: str, limit: int) -> list[Commit] | None:
-        """Return the latest commits that change one of the paths, without merges; None if git fails.
-
-        The commits at which a shallow clone ends are left out: git lists all their files as changed.
-        """
+        """Return the latest commits that change one of the paths, without merges; None if git fails."""
+        # The commits at which a shallow clone ends are left out: git lists all their files as changed.
         command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
         found = self._git(*command, *map(os.fsencode, paths))
         if found is None:

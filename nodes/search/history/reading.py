@@ -43,13 +43,8 @@ def suspect_changes(
 ) -> Suspicion:
     """Rank the changes that may have broken the places.
 
-    Args:
-        log: the history to read.
-        query: the issue.
-        span: the range that the issue gives, or the reason why it gives none.
-        touched: the commits that changed the places.
-        named: the commits that the issue names: in which way, and whether it blames them.
-        own: the project's names.
+    ``span`` is the range that the issue gives. ``named`` has the commits that the issue names: in which way, and
+    whether it blames them. ``own`` has the project's names.
     """
     words, in_span = "", frozenset[str]()
     basis: Basis = "recent"
@@ -116,16 +111,10 @@ def _doubt(span: Range | NoRange, in_span: int, log: Log) -> tuple[Doubt, str]:
 def read_history(
     repository: Repository, commit: str, query: Query, spots: Sequence[Spot], paths: Mapping[str, str]
 ) -> History:
-    """Read the suspect changes, owners and crash fingerprints of places from the history of a commit.
+    """Read the suspect changes, owners and crash fingerprints of places, the most suspicious first.
 
-    Only ancestors of that commit are considered, and only tags that existed when it was made.
-
-    Args:
-        repository: the clone.
-        commit: full SHA.
-        query: the issue.
-        spots: the places, most suspicious first.
-        paths: the commit's files, each with its blob.
+    Only ancestors of the commit, given by its full SHA, are considered, and only tags that existed when it was made.
+    ``paths`` has the commit's files, each with its blob.
     """
     # Each file costs a blame, which walks the history.
     spots = spots[:PLACES]

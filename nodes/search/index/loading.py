@@ -114,16 +114,10 @@ def load_index(
     most_text: int = MAX_TEXT,
     known: Index | None = None,
 ) -> Loaded:
-    """Load the index of a commit; parse only what the cache lacks.
+    """Load the index of a commit, given by its full SHA; parse only what the cache lacks.
 
-    Args:
-        repository: the repository to read.
-        commit: the full SHA.
-        cache: results of earlier runs; None for no cache.
-        progress: called with (phase, done, total).
-        scope: the files whose content is indexed; all others are found by their path only.
-        most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
-        known: the index of the other scope, if that is loaded.
+    Files outside the scope, and those beyond ``most_text`` bytes, are found by their path only. ``progress`` is called
+    with (phase, done, total). ``known`` is the index of the other scope, if that is loaded.
     """
     version = f"{scope}:{parser_version()}"
     # Scope and limit of text are part of the key because they decide which files are indexed.

@@ -1,11 +1,9 @@
 """Builds columns from files: helper processes and this process read them, and this process counts words.
 
 tree-sitter runs in helpers only: it may need minutes for a small file, holds the interpreter's lock meanwhile, and
-cannot be interrupted. This process reads files that need no parser: text, and plainly written Python.
-
-Helpers are plain child processes: nothing is forked, and the parent's main module and standard input do not matter.
-Each has a share of the files; the shares are equal, because files are dealt out by size. Only this
-process counts words, so that each is learnt once, and a helper starts without numpy, in a third of the time.
+cannot be interrupted. This process reads files that need no parser: text, and plainly written Python. Helpers are plain
+child processes with equal shares of the files, because files are dealt out by size. Only this process counts words, so
+that each is learnt once, and a helper starts without numpy, in a third of the time.
 """
 
 from __future__ import annotations
@@ -103,7 +101,9 @@ class Pool:
             self._start([*hard[part::count], *easy[part :: count + 1]])
         # This process must not load a parser, so it has a share of the easy files only.
         own = easy[count :: count + 1]
-        for turn, (job, content) in enumerate(zip(own, self._contents(own), strict=True)):
+        for turn, (job, content) in enumerate(
+            zip(own, self._repository.contents([job.blob for job in own]), strict=True)
+        ):
             if content is None or (text := text_without_parser(job.path, content)):
                 yield job.number, None if content is None else text
             if turn % _TURNS == 0:
@@ -170,11 +170,8 @@ class Pool:
 
     def _read_without_parser(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Text | None]]:
         """Read files as far as no parser is needed."""
-        for job, content in zip(jobs, self._contents(jobs), strict=True):
+        for job, content in zip(jobs, self._repository.contents([job.blob for job in jobs]), strict=True):
             yield job.number, None if content is None else plain_text(job.path, content)
-
-    def _contents(self, jobs: Sequence[Job]) -> Iterator[bytes | None]:
-        return self._repository.contents([job.blob for job in jobs])
 
     def _stop(self) -> None:
         for helper in self._helpers:

@@ -90,21 +90,13 @@ def is_closed(code: bytes, start: int, end: int) -> bool:
 
 
 def require_plain(what: bool) -> None:  # noqa: FBT001 - reads like an assertion
-    """Check a condition that plain source meets.
-
-    Raises:
-        NotPlain: the condition is false.
-    """
+    """Raise NotPlain unless a condition that plain source meets is true."""
     if not what:
         raise NotPlain
 
 
 def require_match(match: re.Match[bytes] | None) -> re.Match[bytes]:
-    """Return a match.
-
-    Raises:
-        NotPlain: there is no match.
-    """
+    """Return a match; raise NotPlain if there is none."""
     if match is None:
         raise NotPlain
     return match
