@@ -8,7 +8,7 @@ import pytest
 
 from nodes.brains.conversation import BUILD_FILES
 from nodes.search.engine import Engine
-from nodes.search.reading.grep import MOST
+from nodes.search.reading.lookups import MOST
 from nodes.search.reading.tools import FUNCTION, LINES, Tools
 from nodes.search.types import ToolAnswer, ToolCall
 from tests.support.repositories import add_entry, git, make_repository

@@ -1,14 +1,11 @@
-"""Parse what git prints about objects, cut texts into lines, and cache answers about full ids and tags."""
+"""Parse what git prints about objects, cut texts into lines, and cache answers about full ids."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
@@ -20,10 +17,6 @@ LARGEST = 16_000_000
 """Maximum bytes of the answers of one repository."""
 _PART = 16
 """An answer larger than this fraction of the limit is not stored, because it would evict all others."""
-Stamp = tuple[str, int, int, int]
-"""A path, and its file's inode, time of change in nanoseconds and size in bytes."""
-_ID_SIZES = (41, 65)
-"""Bytes of a ref's file: an id (SHA-1 or SHA-256) and a line feed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,38 +138,3 @@ def last_line(output: bytes) -> str:
     """Return the last line of git's error output."""
     lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "no reason given"
-
-
-def tag_state(git_directory: Path) -> bytes | None:
-    """Return a value that changes with the tags of a folder with ``refs``; None if its files cannot tell."""
-    # git replaces a file and never writes into it, so two changes within one tick of the clock differ by the inode.
-    shared = [stamp(git_directory / name) for name in ("packed-refs", "reftable/tables.list")]
-    loose: list[Stamp] = []
-    folders = [os.fspath(git_directory / "refs" / "tags")]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    found = entry.stat(follow_symlinks=False)
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    # A symbolic ref changes with another file.
-                    elif entry.is_symlink() or found.st_size not in _ID_SIZES:
-                        return None
-                    else:
-                        loose.append((entry.path, found.st_ino, found.st_mtime_ns, found.st_size))
-        except FileNotFoundError:
-            continue
-        except OSError:
-            return None
-    # A digest, because a mirror may have thousands of loose tags.
-    return hashlib.blake2b(repr((shared, sorted(loose))).encode()).digest()
-
-
-def stamp(place: Path) -> Stamp | None:
-    """Return what changes when git replaces a file; None if there is none."""
-    try:
-        found = place.stat()
-    except OSError:
-        return None
-    return place.name, found.st_ino, found.st_mtime_ns, found.st_size

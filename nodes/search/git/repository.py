@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,8 +24,6 @@ from nodes.search.git.objects import (
     parse_entry,
     printable,
     split_lines,
-    stamp,
-    tag_state,
 )
 from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
 
@@ -254,13 +253,6 @@ class Repository:
                 self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
-    def output_about_tags(self, *arguments: str) -> bytes | None:
-        """Return ``output`` of a command that reads tags and full ids only, from the cache if no tag has changed."""
-        state = tag_state(self.git_directory) if self.git_directory is not None else None
-        return (
-            self.output(*arguments) if state is None else self.cached_output(*arguments, cache_key=(state, arguments))
-        )
-
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
@@ -276,9 +268,12 @@ class Repository:
         return printed
 
     def _shallow_state(self) -> Hashable:
-        """Return a value that changes when a shallow clone is deepened."""
-        folders = (self.git_directory,) if self.git_directory else (self.directory, self.directory / ".git")
-        return next((found for folder in folders if (found := stamp(folder / "shallow"))), None)
+        """Return what changes when a shallow clone is deepened: git replaces this file. None for a whole clone."""
+        for folder in (self.git_directory,) if self.git_directory else (self.directory, self.directory / ".git"):
+            with suppress(OSError):
+                found = (folder / "shallow").stat()
+                return found.st_ino, found.st_mtime_ns, found.st_size
+        return None
 
     def start(
         self, *arguments: str | bytes, stdin: bytes = b"", most: int | None = None, limits: ReadLimits | None = None

@@ -176,7 +176,7 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
 
 def _containing(log: Log, change: str, made: Releases) -> Release | None:
     """Return the first final release of a product whose tag contains a change."""
-    printed = log.repository.output_about_tags(
+    printed = log.repository.output(
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
     )
     tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))

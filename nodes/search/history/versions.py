@@ -124,7 +124,7 @@ def parse_tag(tag: str) -> tuple[str, Version] | None:
 def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
     """Return the releases by series that were made by ``now`` (seconds since 1970); later tags are ignored."""
     fields = "%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(committerdate:unix)%00%(*committerdate:unix)%00"
-    printed = repository.output_about_tags(
+    printed = repository.output(
         *("for-each-ref", f"--count={MAX_TAGS}", "--sort=-creatordate", "--sort=refname"),
         *(f"--format={fields}%(taggerdate:unix)", "refs/tags"),
     )

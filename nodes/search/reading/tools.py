@@ -14,8 +14,7 @@ from nodes.search.git.running import Running
 from nodes.search.history.log import Log
 from nodes.search.index import Index
 from nodes.search.paths.roles import CODE
-from nodes.search.reading.grep import LONGEST, compile_expression, grep
-from nodes.search.reading.lookups import Lookups, name_parts, passage
+from nodes.search.reading.lookups import EXPRESSION, Lookups, compile_expression, grep, name_parts, passage
 from nodes.search.types import ToolAnswer, ToolCall
 
 LINES, _FINISHED = 80, 30
@@ -250,7 +249,7 @@ class Tools(Lookups):
             numbers = iter((index.number_of[wanted],))
         elif _GLOB.search(wanted):
             # Linear too: a reader may write any number of wildcards.
-            glob, _ = compile_expression(_of_glob(wanted[:LONGEST]), ignore_case=ignore_case, longest=None)
+            glob, _ = compile_expression(_of_glob(wanted[:EXPRESSION]), ignore_case=ignore_case, longest=None)
             numbers = (n for n, one in enumerate(index.paths) if glob.search(one.encode("utf-8", "surrogateescape")))
         else:
             numbers = (n for n, one in enumerate(index.paths) if one.startswith(f"{wanted}/"))
