@@ -127,6 +127,12 @@ def labels(issue: Issue) -> Iterator[str]:
             if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
                 seen.add(comparable(text))
                 yield text
+    # What a title says in words and the report quotes as well, such as a name within a printed line.
+    for found in _WORDS.finditer(URL.sub(" ", issue.title)):
+        for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):
+            if comparable(run) not in seen and any(run in span and run != span for span in issue.spans):
+                seen.add(comparable(run))
+                yield run
 
 
 def _length(text: str) -> int:
