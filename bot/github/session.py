@@ -67,14 +67,8 @@ class Session:
     ) -> Answer:
         """Send a request and return its successful response. Redirects of reads are followed.
 
-        Args:
-            method: GET, POST, …
-            path: Path below the API's address, without its query.
-            authorization: The header; empty sends the request without authentication.
-            json: The body.
-            params: The query.
-            follow: Follow redirects of reads.
-            etag: ETag of the cached response. If that is still valid, the status is 304 and there is no data.
+        ``path`` is below the API's address, without its query; an empty ``authorization`` sends no header. If the
+        cached response with the ``etag`` is still valid, the status is 304 and there is no data.
 
         Raises:
             UndecodableError: The response is not GitHub's.

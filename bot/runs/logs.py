@@ -89,15 +89,10 @@ class LogReader:
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Read within limits.
+        """Read within limits, with the machine's certificates unless others are given in ``tls``.
 
-        Args:
-            config: the operator's configuration.
-            server_url: the address of GitHub's pages. Only this server may have a private address, if it is not
-                ``github.com``, because the operator named it.
-            limits: how much is fetched.
-            resolve: finds the address of a host; None for one that refuses private addresses.
-            tls: certificates to trust; None for the machine's.
+        ``server_url`` is that of GitHub's pages. Only this server may have a private address, if it is not
+        ``github.com``, because the operator named it.
         """
         self._config = config
         self._server = (urlsplit(server_url).hostname or "github.com").lower()

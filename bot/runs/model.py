@@ -45,32 +45,19 @@ def check_brain(settings: Settings) -> None:
     """Check that the brain ``llm``, if selected, is fully configured, without calling the model.
 
     Raises:
-        UserError: the key and endpoint are missing, or a price is missing.
+        UserError: the key and endpoint are missing, or a price, without which a limit on cost would have no effect.
     """
     if settings.brain == "rules":
         return
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise UserError("the brain `llm` needs OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
-    _check_prices(settings)
-
-
-def _check_prices(settings: Settings) -> None:
-    """Require a price for every model if a limit on cost is set; without a price the limit would have no effect."""
     spending = Spending.of(settings)
     limits = (spending.run, spending.repository, spending.installation, spending.everything)
     if all(limit.cost is None for limit in limits):
         return
-    models = model_settings(settings)
-    named = (
-        models.supervisor,
-        models.critic,
-        models.default,
-        models.simple,
-        models.medium,
-        models.complex,
-    )
-    for model in dict.fromkeys(filter(None, named)):
-        if model not in spending.prices:
+    of = model_settings(settings)
+    for model in (of.supervisor, of.critic, of.default, of.simple, of.medium, of.complex):
+        if model and model not in spending.prices:
             raise UserError(f"TRIAGE_CONFIG has no price for {model}, and a limit on cost is set")
 
 

@@ -37,15 +37,16 @@ class ListedPast:
 
     async def similar(self, title: str, body: str, limit: int) -> Nearby:
         """Return the issues most similar to a text."""
-        return await asyncio.to_thread(self._similar, title, body, limit)
+
+        def nearby() -> Nearby:
+            past = PastIndex([(number, words_of(one.title, one.body)) for number, one in self._issues.items()])
+            return Nearby(tuple(near.number for near in past.nearest(words_of(title, body), limit)), past)
+
+        return await asyncio.to_thread(nearby)
 
     async def read(self, number: int) -> PastIssue | None:
         """Return an issue from the file; None if it does not exist."""
         return self._issues.get(number)
-
-    def _similar(self, title: str, body: str, limit: int) -> Nearby:
-        past = PastIndex([(number, words_of(one.title, one.body)) for number, one in self._issues.items()])
-        return Nearby(tuple(near.number for near in past.nearest(words_of(title, body), limit)), past)
 
 
 class StoredPast:
@@ -127,16 +128,11 @@ def to_stored(issue: Issue) -> StoredIssue:
 
 
 async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None) -> None:
-    """Store an issue as just read under its number, or delete it if ``is_here`` is false."""
-    if is_here(number, issue) and issue is not None:
+    """Store an issue as just read under its number, or delete it if it is none or has another number now."""
+    if issue is not None and not issue.is_pull_request and issue.ref.number == number:
         await past.keep([await asyncio.to_thread(to_stored, issue)])
     else:
         await past.forget(number)
-
-
-def is_here(number: int, issue: Issue | None) -> bool:
-    """Return whether the result read under a number is an issue, not a pull request, and still has that number."""
-    return issue is not None and not issue.is_pull_request and issue.ref.number == number
 
 
 def read_listed(file: str) -> ListedPast:

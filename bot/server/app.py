@@ -20,7 +20,7 @@ from bot.server.web import render
 from bot.server.web.auth import login
 from bot.server.web.pages import home, repositories, run, runs
 from bot.server.web.security import Shield, has_bearer_token
-from bot.server.web.site import Site
+from bot.server.web.site import Site, build_authenticator
 from bot.server.webhook.endpoint import Webhook
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
@@ -93,7 +93,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         finally:
             await worker.stop()
 
-    site = Site.of(settings, store, worker.wake)
+    site = Site(settings, store, build_authenticator(settings, store.ended_sessions), worker.wake)
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/readyz", readyz),

@@ -168,10 +168,7 @@ def is_local(address: str) -> bool:
 
 
 def store_registration(directory: Path, app: Mapping[str, str]) -> Path:
-    """Write the App's settings atomically and durably.
-
-    Returns:
-        The path of the file.
+    """Write the App's settings atomically and durably; return the path of the file.
 
     Raises:
         UserError: the file exists already, or it cannot be written.

@@ -88,10 +88,7 @@ class Body:
 
     @asynccontextmanager
     async def reading(self, until: float) -> AsyncIterator[None]:
-        """Count the body as being read for the duration of a block, in which it may be dropped.
-
-        Args:
-            until: the loop's time at which the block ends at the latest.
+        """Count the body as being read during a block, in which it may be dropped; ``until`` is the loop's time.
 
         Raises:
             TimeoutError: it was not read by then, or it was dropped.

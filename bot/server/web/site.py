@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from bot.github.registration import People
 from bot.server.web.auth.authentication import Accounts, Authenticator
-from bot.server.web.auth.sessions import Sessions, must_see, session_secret
+from bot.server.web.auth.sessions import Sessions, session_secret, viewer_of
 from bot.settings import Settings
 from bot.store.access import EndedSessions
 from bot.store.pages.repositories import RepositoryRow
@@ -28,13 +28,8 @@ class Site:
     settings: Settings
     store: Store
     authenticator: Authenticator
-    wake: Callable[[], None] = lambda: None
+    wake: Callable[[], None]
     """Signals that a job was stored."""
-
-    @classmethod
-    def of(cls, settings: Settings, store: Store, wake: Callable[[], None] = lambda: None) -> Site:
-        """Build the site from the settings; ``wake`` signals that a job was stored."""
-        return cls(settings, store, build_authenticator(settings, store.ended_sessions), wake)
 
     def address(self, request: Request) -> str:
         """Return the address under which browsers reach this server, without a trailing slash."""
@@ -81,9 +76,9 @@ async def repository_of(request: Request) -> RepositoryRow:
     """
     owner, name = request.path_params["owner"], request.path_params["name"]
     found = await site_of(request).store.pages.repositories.named(owner, name)
-    if found is None:
+    # As if a hidden repository did not exist.
+    if found is None or not viewer_of(request).may_see(found.key):
         raise HTTPException(404)
-    must_see(request, found.key)
     return found
 
 

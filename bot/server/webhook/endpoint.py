@@ -49,13 +49,10 @@ class Webhook:
         *,
         server: str = "github.com",
     ) -> None:
-        """Create the endpoint.
+        """Accept deliveries that are signed with any of the secrets.
 
-        Args:
-            secrets: the valid secrets; a delivery may be signed with any of them.
-            accept: stores a delivery durably; returns False if it was stored before.
-            wake: notifies the worker that a job was stored.
-            server: host of GitHub's pages, used if a payload names none.
+        ``accept`` stores one durably, and returns False if it was stored before; ``wake`` notifies the worker.
+        ``server`` is the host of GitHub's pages, used if a payload names none.
         """
         self._secrets = secrets
         self._accept = accept

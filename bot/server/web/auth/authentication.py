@@ -50,20 +50,18 @@ class Attempts:
     share one address, and a stranger must not be able to lock the operator out. What protects the token is its length.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
     def is_blocked(self, address: str) -> bool:
         """Return whether too many wrong tokens came from this address within ``WITHIN``."""
-        since = self._clock() - WITHIN
-        recent = [at for at in self._wrong.get(address, ()) if at > since]
-        return len(recent) >= MAX_WRONG
+        since = time.monotonic() - WITHIN
+        return sum(at > since for at in self._wrong.get(address, ())) >= MAX_WRONG
 
     def record_failure(self, address: str) -> None:
         """Count a wrong token."""
         # Reinsert the address at the end, so the loop below removes the addresses that failed longest ago.
-        self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MAX_WRONG:]
+        self._wrong[address] = [*self._wrong.pop(address, ()), time.monotonic()][-MAX_WRONG:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
 
@@ -84,14 +82,7 @@ class Accounts:
     """
 
     def __init__(self, people: People, host: str, secret: bytes, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with an empty cache.
-
-        Args:
-            people: the client that queries GitHub on behalf of a user.
-            host: prefix of the keys of this GitHub server's repositories.
-            secret: encrypts the tokens.
-            clock: returns seconds from a monotonic clock.
-        """
+        """Start with an empty cache; ``host`` begins the keys of repositories, and ``secret`` encrypts the tokens."""
         self.people = people
         self._host = host.lower()
         self._clock = clock
@@ -102,10 +93,7 @@ class Accounts:
         self._finishing = 0
 
     async def log_in(self, token: str) -> dict[str, str]:
-        """Log a user in by their GitHub token.
-
-        Returns:
-            What to store in their cookie.
+        """Log a user in by their GitHub token; return what to store in their cookie.
 
         Raises:
             LoggedOutError: GitHub does not accept the token.
@@ -192,14 +180,9 @@ class Authenticator:
         accounts: Accounts | None = None,
         ended: EndedSessions | None = None,
     ) -> None:
-        """Accept the operator's token, and GitHub accounts if they are configured.
+        """Accept the operator's token and GitHub accounts, each if it is configured.
 
-        Args:
-            sessions: the login cookie.
-            admin_token: the operator's token; if None, login with a token is disabled.
-            oauth_states: the cookie of a browser that was sent to GitHub to log in.
-            accounts: users logged in through GitHub; None if GitHub login is not configured.
-            ended: the sessions that were logged out; None if sessions cannot be ended early.
+        ``oauth_states`` is the cookie of a browser that was sent to GitHub; without ``ended`` no session ends early.
         """
         self.sessions = sessions
         self.oauth_states = oauth_states

@@ -57,38 +57,11 @@ def viewer_of(request: Request) -> Viewer:
     return viewer
 
 
-def must_see(request: Request, repository_key: str) -> None:
-    """Require that the viewer may see the repository.
-
-    Raises:
-        HTTPException: 404, as if the repository did not exist.
-    """
-    if not viewer_of(request).may_see(repository_key):
-        raise HTTPException(404)
-
-
-def must_operate(request: Request) -> None:
-    """Require that the viewer is the operator.
-
-    Raises:
-        HTTPException: 404, as if the page did not exist.
-    """
-    if not viewer_of(request).is_operator:
-        raise HTTPException(404)
-
-
 class Sessions:
     """Writes and reads one signed cookie."""
 
     def __init__(self, secret: bytes, *, https: bool, name: str = "triage", lasts: int = LASTS) -> None:
-        """Sign cookies with a secret.
-
-        Args:
-            secret: the signing key; anyone who knows it can forge cookies.
-            https: browsers reach these pages by https only; marks the cookie as Secure.
-            name: the cookie's name; a value signed for one name is invalid under another.
-            lasts: seconds for which a value is valid.
-        """
+        """Sign cookies that are valid for ``lasts`` seconds; with ``https``, browsers reach these pages by it only."""
         # The salt contains the cookie's name, so that one cookie's value is invalid as another's.
         self._signer = URLSafeTimedSerializer(
             secret, salt=f"tracehound.{name}", signer_kwargs={"digest_method": hashlib.sha256}

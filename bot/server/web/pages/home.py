@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
-from bot.server.web.auth.sessions import must_operate, viewer_of
+from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.pages.repositories import by_month, tally
 from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
@@ -72,9 +72,9 @@ async def home(request: Request) -> Response:
 
 async def replay(request: Request) -> Response:
     """Replay a dead job. Only the operator may do so; ``Shield`` has already refused forms of other sites."""
-    must_operate(request)
     job = request.path_params["job"]
-    if job >= _MAX_JOB or not await site_of(request).store.jobs.replay(job):
+    # As if the page did not exist.
+    if not viewer_of(request).is_operator or job >= _MAX_JOB or not await site_of(request).store.jobs.replay(job):
         raise HTTPException(404)
     return RedirectResponse(f"/?replayed={job}", 303)
 
