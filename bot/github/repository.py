@@ -103,13 +103,12 @@ class RepositoryClient:
         with expect_shape("a list of files"):
             return tuple(values.text(item["filename"]) for item in response.objects())
 
-    async def comments(self, number: int, since: str | None = None) -> list[Comment]:
+    async def comments(self, number: int) -> list[Comment]:
         """Return all comments, oldest first."""
         # The comments' authors are compared with the App's login.
         await self._app.load_identity()
-        params: dict[str, str | int] = {"since": since} if since else {}
         items: list[Comment] = []
-        async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
+        async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", {}):
             with expect_shape("a list of comments"):
                 items += [values.comment_of(item, self._app.is_own_comment) for item in page]
         return sorted(items, key=lambda comment: (comment.created_at, comment.id))

@@ -121,8 +121,7 @@ class Bodies:
     A usual delivery has about 20 kB. Dropping the largest first keeps room for it, however many large bodies are sent.
     """
 
-    def __init__(self, most: int = MAX_TOTAL) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._held: set[Body] = set()
         self.large = asyncio.Semaphore(LARGE_AT_ONCE)
 
@@ -139,7 +138,7 @@ class Bodies:
     def make_room(self) -> None:
         """Drop the largest of the bodies that are being read until the others fit."""
         # Bodies that were read completely are never dropped: they are about to be stored.
-        while sum(body.size for body in self._held) > self._most:
+        while sum(body.size for body in self._held) > MAX_TOTAL:
             largest = max((body for body in self._held if not body.is_read), key=lambda body: body.size, default=None)
             if largest is None:
                 return

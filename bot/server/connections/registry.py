@@ -99,12 +99,10 @@ class Connections:
     closed: a delivery takes milliseconds and is never among them.
     """
 
-    def __init__(
-        self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PHASE_SECONDS
-    ) -> None:
+    def __init__(self, most: int, patience: Mapping[Phase, float] = PHASE_SECONDS) -> None:
         self.most = most
         self._patience = patience
-        self.refusals = refusals or Refusals()
+        self.refusals = Refusals()
         self._open: set[Connection] = set()
         self._sweeping: asyncio.TimerHandle | None = None
 
