@@ -16,8 +16,8 @@ from nodes.search.history.versions import (
     DATED,
     Release,
     Releases,
+    having,
     is_called,
-    is_shared,
     parse_version,
     plain,
     product_of,
@@ -223,7 +223,9 @@ def _releases(own_claims: Iterable[Claim], series: Mapping[str, Releases], own: 
     claims = sorted(own_claims, key=lambda claim: not claim.name)
     if found := next((made for stated in claims if (made := product_of(stated.name, stated.text, series, own))), None):
         return found
-    return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
+    # Several products may have a version, at different commits.
+    shared = any(len(set(having(claim.text, series, own).values())) > 1 for claim in claims)
+    return None if shared else project_releases(series, own)
 
 
 def _last_release(

@@ -82,12 +82,8 @@ class Releases:
 
     def before(self, version: Version, made_by: int) -> Release | None:
         """Return the release before a version, made by a given time; for a final version, the last final one."""
-        earlier = [
-            release
-            for release in self.all[: bisect_left(self._versions, version)]
-            if release.made <= made_by and (version.is_prerelease or not release.version.is_prerelease)
-        ]
-        return earlier[-1] if earlier else None
+        earlier = (r for r in reversed(self.all[: bisect_left(self._versions, version)]) if r.made <= made_by)
+        return next((r for r in earlier if version.is_prerelease or not r.version.is_prerelease), None)
 
     def after(self, version: Version) -> Release | None:
         """Return the first final release after a version; None if there is none yet."""
@@ -166,23 +162,18 @@ def product_of(name: str, text: str, series: Mapping[str, Releases], own: frozen
 
     ``name`` is the word before the version, which may name the product; ``own`` is normalised by ``plain``.
     """
-    having = _having(text, series, own)
-    if called := [found for found in having if name and is_called(found, name)]:
+    found = having(text, series, own)
+    if called := [made for made in found if name and is_called(made, name)]:
         return called[0] if len(called) == 1 else None
     if name and plain(name) not in own:
         return None
     # A package of the project that has no tags of its own, among packages that have some: no tag is of its releases.
-    if name and len(series) > 1:
-        having = {found: commit for found, commit in having.items() if not is_named(found) or len(having) > 1}
+    if name and len(series) > 1 and len(found) == 1 and any(map(is_named, found)):
+        return None
     # Go and others tag all modules of a release with one number; the tag without a name is the project's.
-    unnamed = [found for found in having if not is_named(found)]
-    clear = list(having) if len(having) == 1 else unnamed if len(set(having.values())) == 1 else []
+    unnamed = [made for made in found if not is_named(made)]
+    clear = list(found) if len(found) == 1 else unnamed if len(set(found.values())) == 1 else []
     return clear[0] if clear else None
-
-
-def is_shared(text: str, series: Mapping[str, Releases], own: frozenset[str]) -> bool:
-    """Return whether several products have a version, at different commits."""
-    return len(set(_having(text, series, own).values())) > 1
 
 
 def products(series: Mapping[str, Releases], own: frozenset[str]) -> list[Releases]:
@@ -245,7 +236,7 @@ def _dated(tag: str) -> tuple[str, Version] | None:
     return (f"{DATED}{_series(tag[: found.start(1)])}", Version(".".join(found.groups()))) if found else None
 
 
-def _having(text: str, series: Mapping[str, Releases], own: frozenset[str]) -> dict[Releases, str]:
+def having(text: str, series: Mapping[str, Releases], own: frozenset[str]) -> dict[Releases, str]:
     """Return the products with a version, each with the version's commit; a prefix counts if none has it exactly."""
     version = parse_version(text)
     found = {product: release for product in products(series, own) if version and (release := product.exactly(version))}
