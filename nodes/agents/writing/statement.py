@@ -12,7 +12,7 @@ from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
-from nodes.search.facts.places.expressions import FAILED
+from nodes.search.facts.places.quoted_here import FAILED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
 from nodes.search.tokens import plain_words

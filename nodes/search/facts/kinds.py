@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.around import called_from, guarded_by, used_here
-from nodes.search.facts.changes import changed_in, fixed_since, named_change, only_change, releases
+from nodes.search.facts.changes import changed_in, fixed_since, named_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
@@ -33,10 +34,11 @@ from nodes.search.issue.normal.report import as_printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
     from nodes.search.facts.types import Fact, Kind
     from nodes.search.git import Repository
+
+    Check = Callable[[Fact, Witness], str | None]
 
 FINDERS: tuple[Finder, ...] = (
     linked_here.find,
@@ -58,7 +60,7 @@ FINDERS: tuple[Finder, ...] = (
     guarded_by.find,
     called_from.find,
     used_here.find,
-    only_change.find,
+    changed_in.find_only,
     changed_in.find,
     releases.find,
     fixed_since.find,
@@ -66,44 +68,30 @@ FINDERS: tuple[Finder, ...] = (
     absent.find,
     documented_here.find,
 )
-"""The finders in order of precedence."""
-CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
-    "linked_here": linked_here.check,
-    "named_change": named_change.check,
-    # With a line it comes from a range of versions; without one, the report names the commit.
-    "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
-    # Without the name of a frame, the words are the message of an error.
-    "raised_here": lambda fact, witness: (raised_here if fact.exact is not None else error_form).check(fact, witness),
-    "named_here": named_here.check,
-    "pasted_here": pasted_here.check,
-    "quoted_here": lambda fact, witness: _finder_of(fact).check(fact, witness),
-    "defined_once": defined_once.check,
-    "built_here": built_here.check,
-    "read_here": lambda fact, witness: (decided_here if decided_here.is_decided(fact) else read_here).check(
-        fact, witness
-    ),
+"""The finders in order of precedence; the module of each has the ``check`` of its facts."""
+CHECKS: dict[str, Check] = {
+    **{finder.__module__.rpartition(".")[2]: vars(sys.modules[finder.__module__])["check"] for finder in FINDERS},
+    "introduced_in": changed_in.check,
     "default_here": read_here.check,
-    "guarded_by": guarded_by.check,
-    "called_from": called_from.check,
-    "used_here": used_here.check,
-    "tested_here": tested_here.check,
-    "subject_of_test": subject_of_test.check,
-    "changed_in": changed_in.check,
     "older_release": releases.check,
-    "fixed_since": fixed_since.check,
-    "documented_here": documented_here.check,
-    "absent": absent.check,
 }
-"""The additional check of each kind; a check returns the reason why a fact does not hold, or None."""
+"""The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
+_OF_OTHERS: tuple[tuple[Kind, Callable[[Fact], bool], Check], ...] = (
+    # With a line it comes from a range of versions; without one, the report names the commit.
+    ("introduced_in", lambda fact: not fact.line, named_change.check),
+    # Without the name of a frame, the words are the message of an error.
+    ("raised_here", lambda fact: fact.exact is None, error_form.check),
+    ("read_here", decided_here.is_decided, decided_here.check),
+    ("quoted_here", labelled_here.is_label, labelled_here.check),
+    ("quoted_here", worded_here.is_worded, worded_here.check),
+    ("quoted_here", spelled_here.is_spelled, spelled_here.check),
+)
+"""The facts of a kind that another module found, and their check."""
 
 
-def _finder_of(fact: Fact) -> ModuleType:
-    """Return the module that found an expression, a label, words or a name in other spelling."""
-    if labelled_here.is_label(fact):
-        return labelled_here
-    if worded_here.is_worded(fact):
-        return worded_here
-    return spelled_here if spelled_here.is_spelled(fact) else quoted_here
+def _check_of(fact: Fact) -> Check:
+    others = (check for kind, is_of, check in _OF_OTHERS if kind == fact.kind and is_of(fact))
+    return next(others, CHECKS[fact.kind])
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:
@@ -118,7 +106,7 @@ def fault_of(fact: Fact, witness: Witness) -> str | None:
         return fault
     # The checks compare with code, which has none of the escapes and prefixes of a log.
     plain = replace(fact, words=as_printed(fact.words, witness.issue_text)) if fact.words else fact
-    return CHECKS[fact.kind](plain, witness)
+    return _check_of(fact)(plain, witness)
 
 
 def _everywhere(fact: Fact, witness: Witness) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.search.facts.levels import is_empty
 from nodes.search.facts.output.happened import happened, is_assertion
-from nodes.search.facts.unclaimed import is_empty
 from tests.support.growth import assert_linear
 
 NULL_POINTER = "java.lang.NullPointerException"

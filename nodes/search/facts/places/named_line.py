@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.levels import is_logging
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
@@ -18,7 +19,6 @@ from nodes.search.facts.places.moved import line_now, line_then, removed
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.types import Fact
-from nodes.search.facts.unclaimed import is_logging
 from nodes.search.issue.located import find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.paths.project import common_tail

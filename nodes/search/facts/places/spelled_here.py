@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN
-from nodes.search.facts.places.expressions import Expression
 from nodes.search.facts.places.labelled_here import labels
-from nodes.search.facts.places.quoted_here import checked_lines, lines_of
+from nodes.search.facts.places.quoted_here import Expression, checked_lines, lines_of
 from nodes.search.facts.types import Fact
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
