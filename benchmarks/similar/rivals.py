@@ -18,8 +18,7 @@ import bm25s
 import numpy as np
 
 from benchmarks.similar.measure import Known, load
-from nodes.search.issue.similar import PastIndex, words_of
-from nodes.search.issue.similar.nearest import BODY, TITLE
+from nodes.search.issue.similar import BODY, TITLE, PastIndex, words_of
 from nodes.search.tokens import query_terms
 
 FEWEST, TOPICS, GRAMS = 8, 64, 1 << 14

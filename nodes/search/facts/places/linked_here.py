@@ -183,18 +183,8 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
             path=link.path,
         )
     )
-    return Fact(
-        "linked_here",
-        says,
-        link.words,
-        link.path,
-        line,
-        text,
-        code.symbol(number, line),
-        count=1,
-        strong=True,
-        exact=exact,
-    )
+    symbol = code.symbol(number, line)
+    return Fact("linked_here", says, link.words, link.path, line, text, symbol, count=1, strong=True, exact=exact)
 
 
 def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:

@@ -158,18 +158,9 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
     path = code.path(number)
     # One line alone may be pasted from a copy elsewhere; on the search's first file both agree. On the next four, 5 of
     # 8 such files were in the fix: they are stated, and no claim rests on them.
-    yield Fact(
-        "pasted_here",
-        says,
-        words,
-        path,
-        line,
-        text,
-        symbol,
-        count=len(places),
-        strong=True,
-        unclaimed=not several and path not in inquiry.first[:1],
-    )
+    withheld = not several and path not in inquiry.first[:1]
+    count = len(places)
+    yield Fact("pasted_here", says, words, path, line, text, symbol, count=count, strong=True, unclaimed=withheld)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
