@@ -14,8 +14,7 @@ from nodes.search.facts.inquiry import FIRST, FinderInput, read_issue
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs, limited
 from nodes.search.facts.names import defined_once, names, read_here
 from nodes.search.facts.output import built_here, error_form, raised_here
-from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
-from nodes.search.facts.places.labelled_here import is_label
+from nodes.search.facts.places import labelled_here, linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.types import Fact
 from nodes.search.ranking.rank import logit_of, probability
 from nodes.search.tokens import STOPWORDS, query_terms, terms_of
@@ -166,7 +165,7 @@ def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:
     files = {other.path for other in inquiry.found if other.kind in ("named_here", "linked_here")}
     around = {*owners, PurePosixPath(fact.path or "").stem}
     is_around = fact.path in files or not named.isdisjoint(around)
-    if not is_around and is_label(fact):
+    if not is_around and labelled_here.SAYS.match(fact.says):
         # A text of a program stands in many files; the title's other words say on which of its pages it was seen.
         subject = {term for name in (*around, function) for term in terms_of(name)} - STOPWORDS
         is_around = not subject.isdisjoint({*query_terms(inquiry.issue.title)} - {*query_terms(fact.words or "")})

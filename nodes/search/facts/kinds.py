@@ -35,7 +35,7 @@ from nodes.search.issue.normal.report import as_printed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nodes.search.facts.types import Fact, Kind
+    from nodes.search.facts.types import Fact
     from nodes.search.git import Repository
 
     Check = Callable[[Fact, Witness], str | None]
@@ -76,22 +76,18 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_OF_OTHERS: tuple[tuple[Kind, Callable[[Fact], bool], Check], ...] = (
-    # With a line it comes from a range of versions; without one, the report names the commit.
-    ("introduced_in", lambda fact: not fact.line, named_change.check),
-    # Without the name of a frame, the words are the message of an error.
-    ("raised_here", lambda fact: fact.exact is None, error_form.check),
-    ("read_here", decided_here.is_decided, decided_here.check),
-    ("quoted_here", labelled_here.is_label, labelled_here.check),
-    ("quoted_here", worded_here.is_worded, worded_here.check),
-    ("quoted_here", spelled_here.is_spelled, spelled_here.check),
-)
-"""The facts of a kind that another module found, and their check."""
+_BY_SENTENCE = (decided_here, labelled_here, spelled_here, worded_here)
+"""Modules that find facts of a kind which another module finds too."""
 
 
 def _check_of(fact: Fact) -> Check:
-    others = (check for kind, is_of, check in _OF_OTHERS if kind == fact.kind and is_of(fact))
-    return next(others, CHECKS[fact.kind])
+    # Without a line, the report names the commit; with one, it comes from a range of versions.
+    if fact.kind == "introduced_in" and not fact.line:
+        return named_change.check
+    # Without the name of a frame, the words are the message of an error.
+    if fact.kind == "raised_here" and fact.exact is None:
+        return error_form.check
+    return next((module.check for module in _BY_SENTENCE if module.SAYS.match(fact.says)), CHECKS[fact.kind])
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:

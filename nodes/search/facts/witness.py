@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import COPIED
 from nodes.search.facts.inquiry import folded
+from nodes.search.facts.types import Fact
 from nodes.search.git.objects import is_sha, is_text, parse_entry
 from nodes.search.issue.normal.report import normalise
 from nodes.search.languages.table import language_of
@@ -19,6 +20,7 @@ from nodes.search.paths.roles import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from nodes.search.facts.types import Kind
     from nodes.search.git import Repository
 
 MAX_HITS = 4_000
@@ -37,6 +39,14 @@ class Hit:
     path: str
     line: int
     text: str
+
+    def fact(self, kind: Kind, says: str, words: str, symbol: str | None, count: int, *, one: bool = True) -> Fact:
+        """Return a fact about the line that supports no claim; it is strong if its place is the only one."""
+        text = self.text.removesuffix("\r")
+        return Fact(
+            kind, says, words, self.path, self.line, text, symbol,
+            count=count, strong=one, several=not one, unclaimed=True,
+        )  # fmt: skip
 
 
 class OwnText:

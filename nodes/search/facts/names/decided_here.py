@@ -47,7 +47,7 @@ _SNAKE = re.compile(r"(?<![\w$./-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(./-])")
 _UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 _WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
 """Languages in which a line with a hash may be a condition."""
-_SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
+SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -74,10 +74,7 @@ def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iter
             else say("and by no other in the project's own code")
         )
         says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=symbol or path, only=only)
-        yield Fact(
-            "read_here", says, words, path, hit.line, hit.text.removesuffix("\r"), symbol,
-            count=len(held), strong=len(first) == 1, several=len(first) > 1, unclaimed=True,
-        )  # fmt: skip
+        yield hit.fact("read_here", says, words, symbol, len(held), one=len(first) == 1)
 
 
 def _options(issue: Issue) -> Iterator[str]:
@@ -153,14 +150,9 @@ def _spellings(words: str) -> list[str]:
     return sorted({"-".join((head, *rest)), "_".join((head, *rest)), camel})
 
 
-def is_decided(fact: Fact) -> bool:
-    """Return whether a fact is about a place that tests or reads an option."""
-    return bool(_SAYS.match(fact.says))
-
-
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line tests or reads the option, and that as many lines of own code do as stated."""
-    verb = _SAYS.match(fact.says)
+    verb = SAYS.match(fact.says)
     held = places(witness, fact.words or "-", verb[1]) if verb else []
     if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
         return "the line does not test or read the option"

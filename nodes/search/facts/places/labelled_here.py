@@ -37,6 +37,7 @@ _MARKED = re.compile(
     r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""
+SAYS = re.compile("The text “")
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
 _CUE = re.compile(
     r"\b(?:click|press|tap|select|choos|open|go to|going to|toggl|enabl|disabl)\w{0,4}(?: on)?(?: the)? ", re.I
@@ -199,7 +200,7 @@ def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[
             else say("and in no other string of the project's own code")
         )
         says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=symbol or hit.path, only=only)
-        yield _fact(says, label, hit, symbol, len(hits), one=len(places) == 1)
+        yield hit.fact("quoted_here", says, label, symbol, len(hits), one=len(places) == 1)
 
 
 def _places(inquiry: FinderInput, hits: Iterable[Hit]) -> dict[tuple[str, str | None], Hit]:
@@ -230,7 +231,7 @@ def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[F
         places = _places(inquiry, used)
         for hit, symbol in _chosen(places, used):
             says = _says(label, key, file, used)
-            yield _fact(says, label, hit, symbol, len(used), one=len(places) == 1)
+            yield hit.fact("quoted_here", says, label, symbol, len(used), one=len(places) == 1)
 
 
 def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
@@ -240,7 +241,7 @@ def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterat
     for name, file, used in elements if len(elements) <= FEW else ():
         says = _says(label, name, file, used)
         for (_, symbol), hit in islice(_places(inquiry, used).items(), 1):
-            yield _fact(says, label, hit, symbol, len(used), one=len(elements) == 1)
+            yield hit.fact("quoted_here", says, label, symbol, len(used), one=len(elements) == 1)
 
 
 def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:
@@ -282,19 +283,6 @@ def uses_of(witness: Witness, key: str) -> list[Hit]:
 def _uses(hit: Hit, name: str) -> bool:
     is_code = len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and not FILE_OF_TEXTS.search(hit.path)
     return is_code and bool(whole_word(name).search(hit.text))
-
-
-def _fact(says: str, label: str, hit: Hit, symbol: str | None, count: int, *, one: bool) -> Fact:
-    text = hit.text.removesuffix("\r")
-    return Fact(
-        "quoted_here", says, label, hit.path, hit.line, text, symbol,
-        count=count, strong=one, several=not one, unclaimed=True,
-    )  # fmt: skip
-
-
-def is_label(fact: Fact) -> bool:
-    """Return whether a fact is about a text of a user interface."""
-    return fact.says.startswith("The text “")
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -50,6 +50,7 @@ _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
 _SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
 _SPELLS = re.compile(r"The words “([^”]+)” spell `([^`]+)`, which ")
 _VALUE = re.compile(r"`([^`]+)` is (\d+) on this line of ")
+SAYS = re.compile(f"{_SPELLS.pattern}|{_VALUE.pattern}")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -200,11 +201,6 @@ def _fact(code: Code, says: str, words: str, place: tuple[int, int], count: int 
         "quoted_here", says, words, code.path(place[0]), place[1], text, symbol,
         count=count, strong=True, unclaimed=True,
     )  # fmt: skip
-
-
-def is_spelled(fact: Fact) -> bool:
-    """Return whether a fact is about a name in another spelling, or about a setting with its value."""
-    return bool(_SPELLS.match(fact.says) or _VALUE.match(fact.says))
 
 
 def _spells(words: list[str], name: str, witness: Witness) -> bool:

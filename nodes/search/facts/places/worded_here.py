@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LEAST = 4
 """Minimum number of characters, without those of grammar, that a text of code shares with the title."""
+SAYS = re.compile(r"The title has the words of “([^”]+)”, which is (?:`([^`]+)` in `[^`]+`; this line )?")
 MAX_PAIRS = 40
 MAX_WIDTH = 400
 FEW = 2
@@ -56,10 +57,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             else say("in `{place}`", place=symbol or place.path)
         )
         says = say("The title has the words of “{text}”, which is {where}.", text=text, where=where)
-        yield Fact(
-            "quoted_here", says, words, place.path, place.line, place.text.removesuffix("\r"), symbol,
-            count=1, strong=True, unclaimed=True,
-        )  # fmt: skip
+        yield place.fact("quoted_here", says, words, symbol, 1)
         return
 
 
@@ -108,14 +106,9 @@ def _is_word(piece: str, title: str) -> bool:
     return at >= 0
 
 
-def is_worded(fact: Fact) -> bool:
-    """Return whether a fact is about a text that consists of words of the title."""
-    return fact.says.startswith("The title has the words of “")
-
-
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the text consists of words of the title, and that no other line of own code has it."""
-    found = re.match(r"The title has the words of “([^”]+)”, which is (?:`([^`]+)` in `[^`]+`; this line )?", fact.says)
+    found = SAYS.match(fact.says)
     title = witness.issue_text.split("\n")[0]
     if found is None or not pieces_of(found[1], title):
         return "the title does not have the words"
