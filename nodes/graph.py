@@ -106,14 +106,12 @@ def limited(name: str, node: Node) -> Node:
                 update = await node(state, runtime)
         except TimeoutError:
             update = no_answer(state.branch or name, f"no answer within {seconds:g} s", state, began)
-        return _timed(update, started) if state.also else update
+        if not state.also:
+            return update
+        timing = Timing(started=round(started, 3), ended=round(time.time(), 3))
+        return {**update, "trace": tuple(entry.model_copy(update={"timing": timing}) for entry in update["trace"])}
 
     return run
-
-
-def _timed(update: Update, started: float) -> Update:
-    timing = Timing(started=round(started, 3), ended=round(time.time(), 3))
-    return {**update, "trace": tuple(entry.model_copy(update={"timing": timing}) for entry in update["trace"])}
 
 
 def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor", "join"]]:

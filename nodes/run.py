@@ -16,8 +16,6 @@ from nodes.state import Answer, BugTriageState, Finished, HumanExchange, TraceEn
 
 _HANDLER = "__error_handler__"
 """The prefix of the names that LangGraph gives to error handlers."""
-
-
 _CLOSED = TraceEntry(
     node="outside",
     decision="not asked",

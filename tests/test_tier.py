@@ -32,6 +32,6 @@ TRACE = 'Traceback (most recent call last):\n  File "app/parser.py", line 2, in 
     ],
 )
 def test_the_tier_follows_from_kind_and_facts(kind: Kind, title: str, body: str, tier: str) -> None:
-    found = tier_of(kind, read_facts(title, body))
-    assert found.tier == tier
-    assert found.signal
+    found, signal = tier_of(kind, read_facts(title, body))
+    assert found == tier
+    assert signal

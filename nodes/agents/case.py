@@ -9,7 +9,7 @@ from nodes.context.brain import Case, Judged
 from nodes.context.ports import Context
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_be_asked
-from nodes.issue.facts import IssueFacts, read_facts
+from nodes.issue.facts import read_facts
 from nodes.state import BugTriageState, Metrics, TraceEntry
 
 
@@ -21,11 +21,13 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         for number, key in enumerate(state.evidence, 1)
         if key in known
     )
+    added = (*state.answers, *state.redirect_instructions)
     return Case(
         state=state,
         title=context.title,
         body=context.body,
-        facts=_facts(state, context),
+        # Later text from people is parsed like the body.
+        facts=read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts,
         compress_from=context.compress_from,
         evidence=numbered,
         search_confidence=state.search_confidence,
@@ -33,12 +35,6 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
         forms=await context.code.forms(),
         sources=tuple(info for info in context.outside.infos if may_be_asked(state, info.name)),
     )
-
-
-def _facts(state: BugTriageState, context: Context) -> IssueFacts:
-    """Return the facts that a program extracts from an issue; later text from people is parsed like the body."""
-    added = (*state.answers, *state.redirect_instructions)
-    return read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts
 
 
 def metrics_of(judged: Judged[Any]) -> Metrics:

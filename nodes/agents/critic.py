@@ -88,8 +88,7 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
 async def _first_functions(case: Case, context: Context) -> dict[str, Passage]:
     """Return the code around the first two places, at most their functions, by the ids of their evidence."""
     code = [item for item in case.evidence if item.evidence.kind == "code"]
-    bodies: dict[str, Passage] = {}
-    seen = set[tuple[str, int]]()
+    bodies, seen = dict[str, Passage](), set[tuple[str, int]]()
     for item in sorted(code, key=lambda item: -item.evidence.score):
         begins, around = await _around(item.evidence, context)
         if around is not None and (around.path, begins) not in seen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
@@ -25,29 +24,22 @@ MANY_COMPONENTS = 4
 """The number of different files or modules from which an issue is treated as spanning components."""
 
 
-class Tiered(NamedTuple):
-    """A tier and the signal that decided it."""
-
-    tier: Tier
-    signal: str
-
-
-def tier_of(kind: Kind, facts: IssueFacts, judged_by: str = "rules") -> Tiered:
-    """Choose a tier: simple issues end after the investigator, and complex ones get the strongest model.
+def tier_of(kind: Kind, facts: IssueFacts, judged_by: str = "rules") -> tuple[Tier, str]:
+    """Choose a tier, with the signal for it: simple issues end here, and complex ones get the strongest model.
 
     A model searches for the place of a feature's change as well; the writer by rules does so itself.
     """
     if kind in _NEEDS_NO_CODE or (kind == "feature" and judged_by == "rules"):
-        return Tiered("simple", kind)
+        return "simple", kind
     if not (facts.words or facts.traces or facts.errors or facts.code_blocks):
-        return Tiered("simple", "empty")
+        return "simple", "empty"
     if len({*facts.paths, *facts.modules}) >= MANY_COMPONENTS:
-        return Tiered("complex", "several components")
+        return "complex", "several components"
     if len({trace.language for trace in facts.traces}) > 1:
-        return Tiered("complex", "traces of different programs")
+        return "complex", "traces of different programs"
     if not (facts.traces or facts.errors or facts.symbols):
-        return Tiered("complex", "no trace, error or name")
-    return Tiered("medium", "a trace, an error or a name to search for")
+        return "complex", "no trace, error or name"
+    return "medium", "a trace, an error or a name to search for"
 
 
 async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -73,7 +65,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         judged_by=judged.judged_by,
     )
     facts = context.facts
-    tiered = tier_of(reading.kind, facts, judged.judged_by)
+    tier, signal = tier_of(reading.kind, facts, judged.judged_by)
     entry = trace_entry(
         "investigator",
         state,
@@ -81,16 +73,11 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         judged,
         decision=reading.kind,
         confidence=reading.confidence,
-        reason=f"{tiered.tier} ({tiered.signal}). {reading.hypothesis}"[:300],
+        reason=f"{tier} ({signal}). {reading.hypothesis}"[:300],
         counts={"traces": len(facts.traces), "errors": len(facts.errors), "missing": len(reading.missing)},
     )
-    return {
-        "findings": (finding,),
-        "reading": reading,
-        "tier": tiered.tier,
-        "trace": (entry,),
-        "metrics": metrics_of(judged),
-    }
+    found: Update = {"findings": (finding,), "reading": reading, "tier": tier}
+    return {**found, "trace": (entry,), "metrics": metrics_of(judged)}
 
 
 async def _confirmed(reading: Investigation, context: Context) -> Investigation:

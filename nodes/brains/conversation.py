@@ -5,7 +5,6 @@ A model or a server that cannot hold one reads in two stages.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
@@ -20,20 +19,18 @@ from nodes.brains.calls.request import Message
 from nodes.brains.fence import estimate, fence
 from nodes.brains.shared import LOOKS, build_conversation, join_sections, read_before
 from nodes.context.brain import Case, FileCard, Judged, ModelError, ToolPort
-from nodes.evidence import Locator, NumberedEvidence
+from nodes.evidence import Locator
 from nodes.judgements import (
     CALLS,
     FILES,
     Call,
-    CauseSentence,
     CodeReading,
     FileStep,
-    Submission,
     Submit,
-    SubmittedPlace,
 )
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
+from nodes.trust.statements import Concluded
 from prompts import DECIDED, LAST_TURN, OBJECTION, build_turns_left
 
 NARROW = 16_000
@@ -64,15 +61,6 @@ _SHORTENED = 2
 _RESULT, _LEAST = 2_000, 120
 """Maximum tokens of one answer, in which what ``read`` shows fits because a cut costs another turn; the rest of the
 budget below which no call is answered."""
-_CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
-_ID = re.compile(r"\bE\d{1,6}\b")
-_PATH = re.compile(r"(?<![\w./-])[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
-_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
-
-
-def is_about_building(case: Case) -> bool:
-    """Return whether an issue is about building or packaging the project instead of running it."""
-    return bool(LOOKS["building"].search(case.title) or LOOKS["build_fails"].search(case.body[:_READ]))
 
 
 def converses(known: Abilities) -> bool:
@@ -104,17 +92,12 @@ class Conversation:
     """One conversation about the code of a case."""
 
     def __init__(self, model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> None:
-        self._model = model
-        self._budget = budget
+        self._model, self._budget, self._case = model, budget, case
         self._turns = build_turn_sender(model, budget)
-        self._case = case
-        self._steps = limits.steps
-        self._tokens = limits.tokens
+        self._steps, self._tokens = limits.steps, limits.tokens
         # Only appended to, so that its beginning remains in the provider's prompt cache.
         self._messages: tuple[Message, ...] = ()
-        self.usage = Usage()
-        self.turns = 0
-        """Turns of the model so far."""
+        self.usage, self.turns = Usage(), 0
 
     async def read(self, tools: ToolPort) -> Judged[CodeReading]:
         """Let the model read until it submits, at the latest when its steps or tokens are used up.
@@ -165,10 +148,19 @@ class Conversation:
         known = {name: shown.path for name, shown in tools.shown.items() if shown.path}
         step, paths = await choose_files(self._model, self._budget, self._case, tools, listed=listed, known=known)
         self.usage += step.usage
+        places: list[str] = []
+        for path, room in zip(paths, BODIES, strict=False):
+            sketch = next(iter(await tools.sketched((path,))), FileSketch(path))
+            if not sketch.places:
+                places.append(tools.list_files((FileCard(sketch),)))
+                continue
+            where = sketch.places[0].location
+            quoted = Locator(path=path, start_line=where.quote_start, end_line=where.quote_end)
+            places.append(await tools.use(_around(quoted, where), room))
         sections = (
             ("Analysis of the file reader", fence("analysis", step.value.analysis)),
             ("Said since", later_messages(self._case)),
-            ("Places", fence("places", await self._shown_places(paths, tools))),
+            ("Places", fence("places", "\n\n".join(places))),
         )
         messages = build_conversation(self._case, "reading", f"{join_sections(sections)}\n\n{LAST_TURN}")
         answer = await ask_structured(self._model, Submit, messages, budget=self._budget)
@@ -177,8 +169,10 @@ class Conversation:
 
     async def _opening(self, tools: ToolPort) -> str:
         files = tools.list_files(self._case.files[:OPENED])
-        # The search ranks source, so what builds it is listed by name.
-        builds = await tools.use(BUILD_FILES, _LISTING) if is_about_building(self._case) else ""
+        # The search ranks source, so for an issue about building or packaging what builds it is listed by name.
+        title, body = self._case.title, self._case.body[:_READ]
+        is_about_building = LOOKS["building"].search(title) or LOOKS["build_fails"].search(body)
+        builds = await tools.use(BUILD_FILES, _LISTING) if is_about_building else ""
         sections = (
             ("What was read from it", read_before(self._case)),
             ("Said since", later_messages(self._case)),
@@ -207,19 +201,6 @@ class Conversation:
         )
         return f"{join_sections(sections)}\n\n{OBJECTION}"
 
-    async def _shown_places(self, paths: Sequence[str], tools: ToolPort) -> str:
-        parts: list[str] = []
-        for path, room in zip(paths, BODIES, strict=False):
-            sketch = next(iter(await tools.sketched((path,))), FileSketch(path))
-            place = next(iter(sketch.places), None)
-            if place is None:
-                parts.append(tools.list_files((FileCard(sketch),)))
-            else:
-                where = place.location
-                quoted = Locator(path=path, start_line=where.quote_start, end_line=where.quote_end)
-                parts.append(await tools.use(_around(quoted, where), room))
-        return "\n\n".join(parts)
-
     async def _answer(self, calls: Sequence[Call], tools: ToolPort) -> None:
         answers: list[str] = []
         for number, call in enumerate(calls):
@@ -236,13 +217,8 @@ class Conversation:
     async def _concluded(self, submit: Submit, tools: ToolPort) -> Judged[CodeReading]:
         concluded = Concluded(tools, f"{self._case.title}\n{self._case.body}")
         reading = await concluded.reading(submit)
-        return Judged(
-            reading,
-            judged_by=self._model.name,
-            usage=self.usage,
-            dropped=concluded.dropped,
-            remarks=(*self._model.remarks, *tools.shortened[:_SHORTENED]),
-        )
+        remarks = (*self._model.remarks, *tools.shortened[:_SHORTENED])
+        return Judged(reading, self._model.name, self.usage, dropped=concluded.dropped, remarks=remarks)
 
 
 async def choose_files(
@@ -286,72 +262,3 @@ async def _used(call: Call, tools: ToolPort, room: int) -> str:
     # In JSON the mark of a word's boundary is a backspace.
     lines = (max(0, min(call.start_line, bound)), max(0, min(call.end_line, bound)))
     return await tools.use(ToolCall(tool, call.what.strip("\n").replace("\b", r"\b"), call.path.strip(), *lines), room)
-
-
-class Concluded:
-    """Turns a submission into a reading: only evidence and files that were shown to the model remain."""
-
-    def __init__(self, tools: ToolPort, issue: str) -> None:
-        self._tools = tools
-        self._paths, self._issue = tools.paths, issue
-        self._read_first: bool | None = None
-        self.dropped = 0
-        """References that name nothing that was shown, and sentences that name or cite nothing else."""
-
-    async def reading(self, submit: Submit) -> CodeReading:
-        """Return the reading that the submission is worth."""
-        cause = [await self._sentence(item) for item in submit.cause]
-        places = [place for item in submit.places if (place := await self._place(item)) is not None]
-        rival = await self._place(submit.rival) if submit.rival and submit.rival.evidence else None
-        against = (await self._cited(submit.against) if submit.against and rival else None) or ""
-        submitted = Submission(
-            cause=tuple(filter(None, cause)),
-            verdict=verdict if self._holds(verdict := _CITATION.sub("", submit.verdict).strip()) else "",
-            places=tuple({place.evidence: place for place in places}.values()),
-            rival=rival,
-            against=against,
-            confirm=submit.confirm if self._holds(submit.confirm) else "",
-        )
-        suspects = tuple(place.evidence for place in submitted.places)
-        texts = [" ".join((item.text, *(f"[{name}]" for name in item.evidence))) for item in submitted.cause]
-        summary = texts[0] if texts else "None of the places that were read explains the issue."
-        return CodeReading(
-            summary=summary[:300],
-            details=" ".join(texts[1:])[:600],
-            suspects=suspects,
-            confidence=submit.confidence if suspects else 0.0,
-            submitted=submitted,
-            has_read_first=self._read_first if suspects else None,
-        )
-
-    async def _sentence(self, one: CauseSentence) -> CauseSentence | None:
-        """Return the sentence with what it may cite; None if it names or cites what was not shown."""
-        text = _CITATION.sub("", one.text)
-        references = (*one.evidence, *_CITATION.findall(one.text))
-        ids = [name for reference in references if (name := await self._cited(reference)) is not None]
-        if (references and not ids) or not self._holds(text):
-            self.dropped += 1
-            return None
-        return CauseSentence(text=text.strip(), evidence=tuple(dict.fromkeys(ids))[:4])
-
-    async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
-        found, why = await self._tools.cite(one.evidence), _CITATION.sub("", one.why).strip()
-        # A commit or an answer without matches may support a sentence and is no place.
-        if found is None or found.evidence.kind != "code":
-            self.dropped += 1
-            return None
-        if self._read_first is None:
-            self._read_first = self._tools.was_read(found.evidence)
-        return SubmittedPlace(evidence=found.id, why=why if self._holds(why) else "")
-
-    async def _cited(self, reference: str) -> str | None:
-        found: NumberedEvidence | None = await self._tools.cite(reference)
-        self.dropped += found is None
-        return None if found is None else found.id
-
-    def _holds(self, sentence: str) -> bool:
-        """Return whether a sentence cites nothing, and names only files that were shown or that the issue names."""
-        paths = (path.rstrip(".") for path in _PATH.findall(sentence))
-        named = [path for path in paths if _EXTENSION.search(path) and path not in self._issue]
-        known = [f"/{path}" for path in self._paths]
-        return not _ID.search(sentence) and all(any(one.endswith(f"/{path}") for one in known) for path in named)

@@ -35,7 +35,7 @@ def _weight(piece: str) -> float:
         return sum(map(_weight_of_letter, piece))
     if size >= _LONG and not _SIGNS.match(piece):
         # Random letters (keys, hashes, base64) have hardly any letters per token; paths consist of words.
-        return size / 3 if _is_path(piece) else size / 1.35
+        return size / 3 if "/" in piece and sum(map(str.isdigit, piece)) <= 2 else size / 1.35
     if first.isalpha():
         return _weight_of_word(piece, size)
     if first.isdigit():
@@ -43,10 +43,6 @@ def _weight(piece: str) -> float:
     if first.isspace():
         return 0.1 if piece == " " else 0.9
     return 0.75 * size
-
-
-def _is_path(piece: str) -> bool:
-    return "/" in piece and sum(c.isdigit() for c in piece) <= 2
 
 
 def _weight_of_word(word: str, size: int) -> float:
@@ -77,15 +73,11 @@ def fence(name: str, text: str) -> str:
 
 def squeeze(text: str, tokens: int) -> str:
     """Compress a text until its estimated size is at most this number of tokens."""
-    return compress(text, _limit(text, tokens))
-
-
-def _limit(text: str, tokens: int) -> int:
     limit = len(text)
     while (counted := estimate(compress(text, limit))) > tokens and limit > 0:
         # Proportional steps need few estimates; ``limit - 1`` guarantees progress.
         limit = min(limit - 1, limit * tokens // counted)
-    return limit
+    return compress(text, limit)
 
 
 def compress(text: str, limit: int) -> str:

@@ -61,13 +61,6 @@ class ComparedAudit(Objections):
         return audit.model_copy(update={"approved": False, "gaps": (UNCRITICAL,)})
 
 
-def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
-    """Return the specialists and configured tools that may run in parallel with one of these nodes; often empty."""
-    beside = set(nodes) & set(get_args(Specialist))
-    names = (*get_args(Specialist), *state.tools)
-    return tuple(name for name in names if may_run_in_parallel(state, name) and beside - {name})
-
-
 @functools.lru_cache(maxsize=32)
 def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
     """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
@@ -109,8 +102,10 @@ class LLMBrain:
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
-        legal = worthwhile_nodes(case.state)
-        companions = legal_companions(case.state, legal)
+        legal, specialists = worthwhile_nodes(case.state), get_args(Specialist)
+        # What may run in parallel with one of these nodes, often nothing.
+        beside = [name for name in (*specialists, *case.state.tools) if may_run_in_parallel(case.state, name)]
+        companions = tuple(name for name in beside if set(legal) & set(specialists) - {name})
         if len(legal) == 1 and not companions:
             only = SupervisorDecision.to(legal[0], "Only this step is allowed now.", case.state.supervisor_confidence)
             return Judged(only)

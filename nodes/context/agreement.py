@@ -53,8 +53,7 @@ class Opinions:
 
     def numbers(self) -> dict[str, float]:
         """Return the opinions as a trace holds them, without the verdict, which comes later."""
-        names = ("search", "model", "agree", "read", "explained")
-        return {name: float(getattr(self, name)) for name in names}
+        return {name: float(getattr(self, name)) for name in ("search", "model", "agree", "read", "explained")}
 
 
 @dataclass(frozen=True, slots=True)

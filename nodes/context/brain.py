@@ -85,11 +85,6 @@ class FileCard:
     facts: tuple[str, ...] = ()
     """Checked relations between words of the issue and lines of this file, as sentences."""
 
-    @property
-    def path(self) -> str:
-        """The file's path."""
-        return self.sketch.path
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -98,10 +93,8 @@ class Case:
     state: BugTriageState
     title: str
     body: str
-    """The whole body."""
     facts: IssueFacts
     evidence: tuple[NumberedEvidence, ...] = ()
-    """In the order of their numbers."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right."""
     files: tuple[FileCard, ...] = ()
@@ -115,7 +108,6 @@ class Case:
     language: str = "en"
     """The language in which a model writes."""
     forms: tuple[IssueForm, ...] = ()
-    """The repository's issue forms."""
     sources: tuple[SourceInfo, ...] = ()
     """The outside sources that may be queried at this point of the run."""
     compress_from: int = COMPRESS_FROM
@@ -136,7 +128,7 @@ class Judged(Generic[J]):
     compressed: bool = False
     """Whether the model got the issue without some of its parts."""
     remarks: tuple[str, ...] = ()
-    """Remarks of the report about the model that judged."""
+    """About the model that judged, for the report."""
 
     def of(self, value: K) -> Judged[K]:
         """Return another value with the same author and cost."""

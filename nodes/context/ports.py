@@ -207,7 +207,6 @@ class Context:
     renderer: Renderer
     outside: ExternalSources = ExternalSources()
     past: PastPort | None = None
-    """None if earlier issues are not available."""
     listener: Listener = ignore_progress
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
@@ -219,12 +218,10 @@ class Context:
     origin: IssueOrigin | None = None
     """None if the issue has no number, such as a text from a file."""
     pulls: PullReader | None = None
-    """None if pull requests are not read."""
     agreement: Table | None = None
     """How far search and model together support a file, fitted to this model; None for the shipped table."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""
     attached: tuple[AttachedText, ...] = ()
-    """Attached files whose text is part of the body."""
     answers_questions: bool = False
     """Whether a report on a question leads with the fact that answers it."""

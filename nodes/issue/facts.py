@@ -56,28 +56,18 @@ class IssueFacts:
 def read_facts(title: str, body: str) -> IssueFacts:
     """Extract all certain facts from an issue, once per run."""
     named = find_mentions(f"{title}\n{without_template(body)}")
-    traces = tuple(find_traces(body))
-    prose, _code = split_fields(without_template(_without(body, traces)))
+    traces, own = tuple(find_traces(body)), body
+    # Reporters often paste traces outside code blocks. From the end, so that the offsets of earlier ones stay valid.
+    for trace in sorted(traces, key=lambda trace: -trace.start):
+        own = own[: trace.start] + own[trace.end :]
+    prose, _code = split_fields(without_template(own))
+    names = ("errors", "symbols", "paths", "modules", "versions", "platforms", "code_blocks")
     return IssueFacts(
         traces=traces,
-        errors=named.errors,
-        symbols=named.symbols,
-        paths=named.paths,
-        modules=named.modules,
-        versions=named.versions,
-        platforms=named.platforms,
-        code_blocks=named.code_blocks,
+        **{name: getattr(named, name) for name in names},
         form=form_fields(body),
         words=sum(any(map(str.isalpha, word)) for word in f"{title} {prose}".split()),
     )
-
-
-def _without(body: str, traces: tuple[StackTrace, ...]) -> str:
-    """Return the body without its stack traces, which reporters often paste outside code blocks."""
-    # From the end, so that the offsets of earlier traces stay valid.
-    for trace in sorted(traces, key=lambda trace: -trace.start):
-        body = body[: trace.start] + body[trace.end :]
-    return body
 
 
 def is_english(title: str, body: str) -> bool:

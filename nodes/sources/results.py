@@ -61,9 +61,11 @@ def results_in(value: Any, depth: int = 0) -> list[Result]:
         return []
     if isinstance(value, Mapping):
         inner = next((value[name] for name in _LISTS if isinstance(value.get(name), list | str | Mapping)), None)
-        if inner is not None and not _first(value, _TEXTS):
+        text = _first(value, _TEXTS)
+        if inner is not None and not text:
             return results_in(inner, depth + 1)
-        return [_of_mapping(value)]
+        whole = text or json.dumps(value, ensure_ascii=False, default=str, sort_keys=True)[:MAX_QUOTE]
+        return [Result(whole, _first(value, _TITLES) if text else "", _first(value, _URLS), _first(value, _IDS))]
     if isinstance(value, str):
         return [Result(value)]
     if isinstance(value, Sequence) and depth < _DEEPEST:
@@ -98,16 +100,6 @@ def _address(result: Result, source: str, number: int) -> str:
         return url
     name = re.sub(r"[^\w./:#-]+", "-", clean(result.id or ("" if "//" in url else url))[:_MAX_ID]).strip("-")
     return f"mcp:{source}/{name or number}"
-
-
-def _of_mapping(value: Mapping[str, Any]) -> Result:
-    text = _first(value, _TEXTS)
-    return Result(
-        text or json.dumps(value, ensure_ascii=False, default=str, sort_keys=True)[:MAX_QUOTE],
-        title=_first(value, _TITLES) if text else "",
-        url=_first(value, _URLS),
-        id=_first(value, _IDS),
-    )
 
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:

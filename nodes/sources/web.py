@@ -111,9 +111,8 @@ class WebSearch:
         Raises:
             SourceError: no provider answered.
         """
-        asked = [_answer(provider.name, _search(provider, inquiry, limit)) for provider in self._providers]
-        if self._tool is not None:
-            asked.append(_answer(self._tool.info.name, self._tool.ask(inquiry, limit)))
+        asked = [_answer(provider, provider.name, inquiry, limit) for provider in self._providers]
+        asked += [_answer(self._tool, self._tool.info.name, inquiry, limit)] if self._tool is not None else []
         answers = await asyncio.gather(*asked)
         message = "; ".join(response.message for response in answers if response.message)
         if answers and all(response.message for response in answers):
@@ -121,16 +120,14 @@ class WebSearch:
         return Found(_in_turns([response.evidence for response in answers])[:limit], message)
 
 
-async def _answer(name: str, asked: Awaitable[Found]) -> Found:
+async def _answer(source: SearchProvider | SourcePort, name: str, inquiry: Inquiry, limit: int) -> Found:
     try:
-        return await asked
+        if not isinstance(source, SearchProvider):
+            return await source.ask(inquiry, limit)
+        results = [result for result in await source.search(inquiry, limit) if is_public(result.url)]
+        return Found(as_evidence(results, "web", name, limit))
     except SourceError as error:
         return Found(message=f"{name}: {error}")
-
-
-async def _search(provider: SearchProvider, inquiry: Inquiry, limit: int) -> Found:
-    results = await provider.search(inquiry, limit)
-    return Found(as_evidence([result for result in results if is_public(result.url)], "web", provider.name, limit))
 
 
 def build_issue_query(text: str, dependency: Dependency) -> str:

@@ -143,7 +143,6 @@ class TraceEntry(Value):
     confidence: float | None = None
     reason: Short = ""
     guard: str | None = None
-    """The guard that changed the supervisor's decision."""
     counts: dict[str, int] = Field(default_factory=dict)
     scores: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
     """Fractions, such as the mean score of what a search kept; not serialised if there are none."""
@@ -155,7 +154,7 @@ class TraceEntry(Value):
     duration_ms: int = 0
     """Wall time; never part of a comparison."""
     timing: Timing | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Set for nodes that ran in parallel; not serialised otherwise."""
+    """Set for nodes that ran in parallel."""
 
 
 class RetryReason(Value):
@@ -314,9 +313,7 @@ class BugTriageState(Value):
     metrics: Annotated[Metrics, add] = Metrics()
     marks: Marks = Marks()
     web_configured: bool = False
-    """Whether a web search provider is configured."""
     tools: tuple[ToolName, ...] = ()
-    """Names of the tools that this run may query."""
     schema_version: int = _CURRENT_SCHEMA_VERSION
 
     @property

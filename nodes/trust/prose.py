@@ -115,10 +115,8 @@ class ProseCheck:
         return "".join(name.split()) in self._known
 
     async def _has_lines(self, place: _Place) -> bool:
-        for path in (place.path, *(path for path in self._paths if path.endswith(f"/{place.path}"))):
-            if await self._code.read(path, place.start, place.end) is not None:
-                return True
-        return False
+        paths = (place.path, *(path for path in self._paths if path.endswith(f"/{place.path}")))
+        return any([await self._code.read(path, place.start, place.end) is not None for path in paths])
 
     async def _has_name(self, span: str) -> bool:
         """Return whether the name is defined or used in the commit, or is a file in the root folder."""

@@ -57,11 +57,7 @@ def _possible(text: str) -> list[re.Pattern[str]]:
 
 def holds_token(text: str) -> bool:
     """Return whether a text contains a token or key that may be real; placeholders and sample JWTs do not count."""
-    found = (match[0] for pattern in _possible(text) for match in pattern.finditer(text))
-    return any(_may_be_real(token) for token in found)
-
-
-def _may_be_real(token: str) -> bool:
-    if token.startswith("-----BEGIN"):
-        return len(token) > _KEY_LENGTH
-    return not token.startswith("eyJ") and not _PLACEHOLDER.search(token)
+    found = [match[0] for pattern in _possible(text) for match in pattern.finditer(text)]
+    tokens = (token for token in found if not token.startswith(("-----BEGIN", "eyJ")))
+    keys = (token for token in found if token.startswith("-----BEGIN"))
+    return any(len(key) > _KEY_LENGTH for key in keys) or any(not _PLACEHOLDER.search(token) for token in tokens)

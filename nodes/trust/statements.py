@@ -1,12 +1,13 @@
-"""Check each statement of a draft: supported ones stay; repetitions and unsupported ones are dropped with a reason."""
+"""Check each statement of a draft or a submission: supported ones stay, others are dropped with a reason."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from nodes.context.brain import ToolPort
 from nodes.evidence import Evidence
-from nodes.judgements import DraftSuspect
+from nodes.judgements import CauseSentence, CodeReading, DraftSuspect, Submission, Submit, SubmittedPlace
 from nodes.sources import OUTSIDE
 from nodes.trust.prose import split
 
@@ -39,6 +40,9 @@ HEDGES = ("insufficient evidence", "lack sufficient evidence", "partially covers
 """Sentences with these phrases claim nothing and need no citation (SPEC section 6)."""
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
+_REFERENCE = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
+_PATH = re.compile(r"(?<![\w./-])[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
 _DISTINCT = 4
 """Minimum number of characters of a name that identifies code."""
 
@@ -105,6 +109,74 @@ class EvidenceBasis:
         evidence = self._standing[number]
         reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
         return "; ".join(reasons[:2])[:300]
+
+
+class Concluded:
+    """Turns a submission into a reading: only evidence and files that were shown to the model remain."""
+
+    def __init__(self, tools: ToolPort, issue: str) -> None:
+        self._tools, self._paths, self._issue = tools, tools.paths, issue
+        self._read_first: bool | None = None
+        self.dropped = 0
+        """References that name nothing that was shown, and sentences that name or cite nothing else."""
+
+    async def reading(self, submit: Submit) -> CodeReading:
+        """Return the reading that the submission is worth."""
+        cause = [await self._sentence(item) for item in submit.cause]
+        places = [place for item in submit.places if (place := await self._place(item)) is not None]
+        rival = await self._place(submit.rival) if submit.rival and submit.rival.evidence else None
+        against = (await self._cited(submit.against) if submit.against and rival else None) or ""
+        submitted = Submission(
+            cause=tuple(filter(None, cause)),
+            verdict=verdict if self._holds(verdict := _REFERENCE.sub("", submit.verdict).strip()) else "",
+            places=tuple({place.evidence: place for place in places}.values()),
+            rival=rival,
+            against=against,
+            confirm=submit.confirm if self._holds(submit.confirm) else "",
+        )
+        suspects = tuple(place.evidence for place in submitted.places)
+        texts = [" ".join((item.text, *(f"[{name}]" for name in item.evidence))) for item in submitted.cause]
+        summary = texts[0] if texts else "None of the places that were read explains the issue."
+        return CodeReading(
+            summary=summary[:300],
+            details=" ".join(texts[1:])[:600],
+            suspects=suspects,
+            confidence=submit.confidence if suspects else 0.0,
+            submitted=submitted,
+            has_read_first=self._read_first if suspects else None,
+        )
+
+    async def _sentence(self, one: CauseSentence) -> CauseSentence | None:
+        """Return the sentence with what it may cite; None if it names or cites what was not shown."""
+        text = _REFERENCE.sub("", one.text)
+        references = (*one.evidence, *_REFERENCE.findall(one.text))
+        ids = [name for reference in references if (name := await self._cited(reference)) is not None]
+        if (references and not ids) or not self._holds(text):
+            self.dropped += 1
+            return None
+        return CauseSentence(text=text.strip(), evidence=tuple(dict.fromkeys(ids))[:4])
+
+    async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
+        found, why = await self._tools.cite(one.evidence), _REFERENCE.sub("", one.why).strip()
+        # A commit or an answer without matches may support a sentence and is no place.
+        if found is None or found.evidence.kind != "code":
+            self.dropped += 1
+            return None
+        if self._read_first is None:
+            self._read_first = self._tools.was_read(found.evidence)
+        return SubmittedPlace(evidence=found.id, why=why if self._holds(why) else "")
+
+    async def _cited(self, reference: str) -> str | None:
+        found = await self._tools.cite(reference)
+        self.dropped += found is None
+        return None if found is None else found.id
+
+    def _holds(self, sentence: str) -> bool:
+        """Return whether a sentence cites nothing, and names only files that were shown or that the issue names."""
+        paths = (path.rstrip(".") for path in _PATH.findall(sentence))
+        named = [path for path in paths if _EXTENSION.search(path) and path not in self._issue]
+        known = [f"/{path}" for path in self._paths]
+        return not _CITED.search(sentence) and all(any(one.endswith(f"/{path}") for one in known) for path in named)
 
 
 def only_reported(cited: Iterable[Evidence]) -> bool:

@@ -39,7 +39,7 @@ def case(
         "issue_title": title[:300],
         "iterations": len(ran.split()),
         "reading": reading,
-        "tier": tier_of(kind, facts).tier,
+        "tier": tier_of(kind, facts)[0],
         "evidence": tuple(item.key for item in places),
         "findings": (finding,) if searched else (),
         "search_confidence": confidence,

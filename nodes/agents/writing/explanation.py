@@ -91,15 +91,14 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
 def _step(sentence: CauseSentence, evidence: Mapping[str, NumberedEvidence]) -> _Step:
     # That something has no matches names no code, so it explains nothing by itself.
     cited = [evidence[name].evidence for name in sentence.evidence if name in evidence]
-    code = {item.key: f"{text} {item.symbol or ''}" for item in cited if (text := _code_of(item))}
+    code = dict[str, str]()
+    for item in cited:
+        # Comments and imports decide nothing; a commit's subject counts whole.
+        lines = item.quote.splitlines() if item.kind != "lookup" else []
+        kept = "\n".join(line for line in lines if line.strip() and (item.kind != "code" or is_code(line)))
+        code |= {item.key: f"{kept} {item.symbol or ''}"} if kept else {}
     files = {item.key: item.locator.path for item in cited}
     return _Step(sentence.text, code, files, names_in(" ".join(code.values())) - _OF_LANGUAGES)
-
-
-def _code_of(item: Evidence) -> str:
-    """Return the quoted lines without comments and imports, which decide nothing; a commit's subject whole."""
-    lines = item.quote.splitlines() if item.kind != "lookup" else []
-    return "\n".join(line for line in lines if line.strip() and (item.kind != "code" or is_code(line)))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -69,7 +69,16 @@ async def add_history(report: TriageReport, case: Case, context: Context) -> Add
 async def _with_history(report: TriageReport, history: History, case: Case, context: Context) -> Added:
     found = history.suspicion
     # Recent changes are evidence as well, although the report calls them no suspects.
-    changes = map(_change_evidence, (*found.changes[:SHOWN], *found.recent[:SHOWN]))
+    changes = (
+        Evidence(
+            kind="commit",
+            locator=Locator(sha=change.commit.sha),
+            quote=change.commit.subject,
+            score=round(max(0.0, change.score), 4),
+            reasons=tuple(reason.text[:200] for reason in change.reasons[:4]),
+        )
+        for change in (*found.changes[:SHOWN], *found.recent[:SHOWN])
+    )
     gathered = [item for item in changes if await still_matches(item, context.code, "")]
     await context.evidence.put(gathered)
     keys = tuple(item.key for item in gathered)
@@ -94,16 +103,6 @@ async def _with_history(report: TriageReport, history: History, case: Case, cont
     summary = f"{count} suspect changes" if count else "no suspect change, only recent ones"
     finding = AgentFinding(agent_name="history", summary=summary, evidence=keys)
     return report.model_copy(update=update), (finding,) if gathered else ()
-
-
-def _change_evidence(change: SuspectCommit) -> Evidence:
-    return Evidence(
-        kind="commit",
-        locator=Locator(sha=change.commit.sha),
-        quote=change.commit.subject,
-        score=round(max(0.0, change.score), 4),
-        reasons=tuple(reason.text[:200] for reason in change.reasons[:4]),
-    )
 
 
 def _change(change: SuspectCommit, evidence: str) -> SuspectChange:
@@ -205,7 +204,20 @@ async def add_past_issues(
         return report, ()
     try:
         known, found = await _compared(case, context, context.past)
-        chosen = [(issue, likeness, _issue_evidence(issue, likeness)) for issue, likeness in _chosen(found)]
+        chosen = [
+            (
+                issue,
+                likeness,
+                Evidence(
+                    kind="issue",
+                    locator=Locator(url=_address(issue)),
+                    quote=_quote(issue),
+                    score=round(likeness.score, 4),
+                    reasons=(likeness.why[:200],),
+                ),
+            )
+            for issue, likeness in _chosen(found)
+        ]
         title = partial(title_of, context.past)
         confirmed = [entry for entry in chosen if await still_matches(entry[2], context.code, "", title)]
     except PastUnreadableError as error:
@@ -268,26 +280,14 @@ def _chosen(found: Sequence[Found]) -> list[Found]:
     same = [one for one in found if one[1].relation == "duplicate" and one[0].state == "open"]
     original = min(same, key=lambda one: one[0].number, default=None)
     rest = sorted((one for one in found if one is not original), key=lambda one: -one[1].score)
-    return [*([original] if original else []), *map(_demoted, rest[:RELATED])]
-
-
-def _demoted(one: Found) -> Found:
-    """Turn a match into a related issue: it is closed, or an older issue reports the same failure."""
-    (issue, likeness), why = one, one[1].why
-    if likeness.relation == "duplicate" and issue.state == "closed":
+    chosen = [original] if original else []
+    for issue, likeness in rest[:RELATED]:
         closed = "it was closed as not planned"
-        why = f"{why}; {closed if issue.not_planned else 'it was closed, so this may be back or not yet released'}"
-    return issue, Likeness("related", likeness.score, why)
-
-
-def _issue_evidence(issue: PastIssue, likeness: Likeness) -> Evidence:
-    return Evidence(
-        kind="issue",
-        locator=Locator(url=_address(issue)),
-        quote=_quote(issue),
-        score=round(likeness.score, 4),
-        reasons=(likeness.why[:200],),
-    )
+        closed = closed if issue.not_planned else "it was closed, so this may be back or not yet released"
+        was_same = likeness.relation == "duplicate" and issue.state == "closed"
+        why = f"{likeness.why}; {closed}" if was_same else likeness.why
+        chosen.append((issue, Likeness("related", likeness.score, why)))
+    return chosen
 
 
 def _address(issue: PastIssue) -> str:

@@ -179,8 +179,7 @@ def _as_turn(decoded: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(call: Any) -> tuple[str, dict[str, Any]]:
-    if not isinstance(call, dict):
-        return "", {}
+    call = call if isinstance(call, dict) else {}
     function = call.get("function")
     inner: dict[str, Any] = function if isinstance(function, dict) else call
     arguments = inner.get("arguments", inner.get("parameters", call))

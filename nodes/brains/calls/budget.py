@@ -24,11 +24,9 @@ class Pace:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._rate = calls_per_minute / 60
-        self._size = max(1.0, calls_per_minute)
-        self._tokens = self._size
+        self._rate, self._size = calls_per_minute / 60, max(1.0, calls_per_minute)
+        self._tokens, self._at = self._size, clock()
         self._clock, self._sleep = clock, sleep
-        self._at = clock()
 
     async def wait(self) -> None:
         """Return when a call may be made, in first-in, first-out order."""
@@ -141,9 +139,7 @@ class RunBudget:
         cost = self._price(call.model, call.input_tokens, call.output_tokens, 0)
         # Counted before the wait, so that calls that wait at the same time cannot exceed the budget together.
         self._check(call, tokens, cost)
-        self._calls += 1
-        self._tokens += tokens
-        self._cost += cost
+        self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
         await self._pace.wait()
 
         async def settle(usage: Usage) -> None:

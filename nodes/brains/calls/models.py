@@ -72,7 +72,6 @@ class ModelSettings:
     limits: RunLimits = _LIMITS
     """For one run of this process alone. Servers and workers count in the store."""
     price: Price = no_price
-    """What tokens of a model cost."""
     max_output_tokens: int = 3_000
     level: Effort = "normal"
     reading: ReadingLimits = ReadingLimits()

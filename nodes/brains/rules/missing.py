@@ -118,12 +118,18 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     older = len(given) > len(answers)
     # A YAML form states what is required; in a template, every empty section counts.
     is_template = form.path.endswith(".md")
+
+    def is_empty(field: FormField) -> bool:
+        # The form's own text and a placeholder such as "n/a" are no answer.
+        words = " ".join(answers.get(comparable(field.label), "").split())
+        return words == " ".join(field.preset.split()) or SAYS["placeholder"].fullmatch(words) is not None
+
     return [
         field
         for field in form.fields
         if (comparable(field.label) in answers or (field.required and not older))
         and (field.required or is_template)
-        and _is_empty(answers.get(comparable(field.label), ""), field)
+        and is_empty(field)
         and not _is_answered_elsewhere(case, field)
     ]
 
@@ -140,12 +146,6 @@ def _by_label(answers: Iterable[tuple[str, str]], form: IssueForm) -> dict[str, 
         elif label and found[label]:
             found[label] = f"{found[label]}\n{heading}\n{content}"
     return found
-
-
-def _is_empty(answer: str, field: FormField) -> bool:
-    """Return whether an answer is empty, the form's own text, or a placeholder such as "n/a"."""
-    words = " ".join(answer.split())
-    return words == " ".join(field.preset.split()) or SAYS["placeholder"].fullmatch(words) is not None
 
 
 def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
