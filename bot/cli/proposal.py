@@ -182,13 +182,6 @@ def _flow(values: Sequence[str]) -> str:
 
 
 def _scalar(value: str) -> str:
-    plain = re.fullmatch(r"[a-z][a-z0-9/_-]*", value) and value not in {
-        "yes",
-        "no",
-        "on",
-        "off",
-        "true",
-        "false",
-        "null",
-    }
+    words = "yes no on off true false null".split()
+    plain = re.fullmatch(r"[a-z][a-z0-9/_-]*", value) and value not in words
     return value if plain else json.dumps(value, ensure_ascii=False)

@@ -13,14 +13,13 @@ from bot.cli.local.issue_text import IssueText, fetch, issue_of
 from bot.cli.local.repository import Progress, data_directory, open_engine
 from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
+from bot.report.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.cache import Cache
-    from nodes.search.engine import Engine
     from nodes.search.history.types import History, SuspectCommit
-    from nodes.search.types import Query, Ranking, Reason
+    from nodes.search.types import Ranking, Reason
 
 
 def history_document(history: History) -> dict[str, Any]:
@@ -32,45 +31,47 @@ def history_document(history: History) -> dict[str, Any]:
         "range": {"words": found.span, "commits": found.commits} if found.span else None,
         "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
         "owners": [
-            {"name": owner.name, "score": round(owner.score, 6), "reasons": list(map(reason_document, owner.reasons))}
+            {"name": owner.name, "score": round(owner.score, 6), "reasons": _reasons(owner.reasons)}
             for owner in history.owners
         ],
         "fingerprints": [
-            {
-                "value": fingerprint.value,
-                "basis": fingerprint.basis,
-                "error": fingerprint.error,
-                "frames": list(fingerprint.frames),
-            }
-            for fingerprint in history.fingerprints
+            {"value": it.value, "basis": it.basis, "error": it.error, "frames": list(it.frames)}
+            for it in history.fingerprints
         ],
     }
 
 
-def reason_document(reason: Reason) -> dict[str, Any]:
-    """Return a reason as JSON values."""
-    return {"kind": reason.kind, "text": reason.text, "contribution": round(reason.contribution, 6)}
+def _reasons(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
+    return [
+        {"kind": reason.kind, "text": reason.text, "contribution": round(reason.contribution, 6)} for reason in reasons
+    ]
 
 
 def history_text(history: History) -> str:
     """Return the history as text: suspect changes, owners of the code and crash fingerprints."""
+    return "\n".join(map(printable, _history_lines(history)))
+
+
+def _history_lines(history: History) -> Iterator[str]:
     found = history.suspicion
-    lines: list[str] = []
     if found.changes:
-        counted = "1 commit" if found.commits == 1 else f"{found.commits} commits"
-        within = f" ({counted} in {found.span})" if found.span else ""
-        lines += [f"Suspect changes{within}, not bisected:", *_paragraphs(found.changes)]
+        within = f" ({count(found.commits, 'commit')} in {found.span})" if found.span else ""
+        yield f"Suspect changes{within}, not bisected:"
     else:
-        lines += [f"No change is suspected: {found.explanation}."]
-        lines += ["Latest changes of these lines:", *_paragraphs(found.recent)] if found.recent else []
-    lines += ["", "People who know this code:"] if history.owners else []
-    lines += [f"  {owner.name}: {_reasons(owner.reasons)}" for owner in history.owners]
-    lines += [""] if history.fingerprints else []
-    lines += [
-        f"Crash {fingerprint.value}, named by its {fingerprint.basis}: {fingerprint.error}"
-        for fingerprint in history.fingerprints
-    ]
-    return "\n".join(map(printable, lines))
+        yield f"No change is suspected: {found.explanation}."
+        yield from ("Latest changes of these lines:",) if found.recent else ()
+    for change in found.changes or found.recent:
+        commit = change.commit
+        yield f"  {commit.sha[:10]} {commit.subject}  ({commit.author}, {_day(commit.committed)}; {change.score:.2f})"
+        yield f"    {_why(change.reasons)}"
+    yield from ("", "People who know this code:") if history.owners else ()
+    yield from (f"  {owner.name}: {_why(owner.reasons)}" for owner in history.owners)
+    yield from ("",) if history.fingerprints else ()
+    yield from (f"Crash {it.value}, named by its {it.basis}: {it.error}" for it in history.fingerprints)
+
+
+def _why(reasons: Sequence[Reason]) -> str:
+    return "; ".join(reason.text for reason in reasons[:3])
 
 
 def printable(text: str) -> str:
@@ -89,19 +90,8 @@ def _change(change: SuspectCommit) -> dict[str, Any]:
         "basis": change.basis,
         "score": round(change.score, 6),
         "touches": list(change.touches),
-        "reasons": list(map(reason_document, change.reasons)),
+        "reasons": _reasons(change.reasons),
     }
-
-
-def _paragraphs(changes: Sequence[SuspectCommit]) -> Iterator[str]:
-    for change in changes:
-        commit = change.commit
-        yield f"  {commit.sha[:10]} {commit.subject}  ({commit.author}, {_day(commit.committed)}; {change.score:.2f})"
-        yield f"    {_reasons(change.reasons)}"
-
-
-def _reasons(reasons: Sequence[Reason]) -> str:
-    return "; ".join(reason.text for reason in reasons[:3])
 
 
 def _day(moment: int) -> str:
@@ -136,6 +126,7 @@ def locate_command(
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
     range, inconclusive, owners and fingerprints.
     """
+    from nodes.search.history.types import spots_of
     from nodes.search.types import Query
 
     progress = Progress()
@@ -145,7 +136,7 @@ def locate_command(
     engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
-    past = _history(engine, query, ranking) if history else None
+    past = engine.history(query, spots_of(ranking.locations), sha) if history else None
     progress.clear()
     if as_json:
         confidence = engine.stated_confidence(query, ranking)
@@ -164,37 +155,28 @@ def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueTex
     return located.text, located.repository
 
 
-def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
-    from nodes.search.history.types import spots_of
-
-    return engine.history(query, spots_of(ranking.locations), ranking.commit)
-
-
 def as_document(ranking: Ranking, confidence: float) -> dict[str, Any]:
     """Return the ranking and the confidence in its first file as JSON values, with keys in the documented order."""
-    locations = [
-        {
-            "path": place.path,
-            "start_line": place.start_line,
-            "end_line": place.end_line,
-            "symbol": place.symbol,
-            "score": round(place.score, 6),
-            "quote": place.quote,
-            "quote_start": place.quote_start,
-            "quote_end": place.quote_end,
-            "reasons": [reason_document(reason) for reason in place.reasons],
-        }
-        for place in ranking.locations
-    ]
-    files = [
-        {"path": hit.path, "score": round(hit.score, 6), "reasons": [reason_document(r) for r in hit.reasons]}
-        for hit in ranking.files
-    ]
     return {
         "commit": ranking.commit,
         "confidence": confidence,
-        "files": files,
-        "locations": locations,
+        "files": [
+            {"path": hit.path, "score": round(hit.score, 6), "reasons": _reasons(hit.reasons)} for hit in ranking.files
+        ],
+        "locations": [
+            {
+                "path": place.path,
+                "start_line": place.start_line,
+                "end_line": place.end_line,
+                "symbol": place.symbol,
+                "score": round(place.score, 6),
+                "quote": place.quote,
+                "quote_start": place.quote_start,
+                "quote_end": place.quote_end,
+                "reasons": _reasons(place.reasons),
+            }
+            for place in ranking.locations
+        ],
         "seconds": {phase: round(seconds, 4) for phase, seconds in ranking.seconds.items()},
     }
 
@@ -230,7 +212,10 @@ def index_command(*, repo: str, rev: str, as_json: bool) -> None:
     loaded = engine.warm(sha)
     progress.clear()
     assert engine.cache is not None  # noqa: S101 - open_engine names one
-    size = cache_size(engine.cache)
+    size = engine.cache.size()
+    # A warning has the reason.
+    if not size:
+        raise UserError(f"nothing could be stored in {engine.cache.path}; set TRIAGE_DATA_DIR")
     counts = {"files": len(loaded.index.paths), "texts": loaded.texts, "parsed": loaded.parsed}
     seconds = round(time.perf_counter() - started, 3)
     if as_json:
@@ -239,15 +224,3 @@ def index_command(*, repo: str, rev: str, as_json: bool) -> None:
     else:
         files = "{files} files, {texts} of them text; {parsed} parsed".format(**counts)
         click.echo(f"{sha[:12]} is indexed: {files} ({seconds:.1f} s); {size / 1e6:.1f} MB stored")
-
-
-def cache_size(cache: Cache) -> int:
-    """Return the size of the cache in bytes.
-
-    Raises:
-        UserError: the cache is empty because it could not be written; an earlier warning has the reason.
-    """
-    size = cache.size()
-    if not size:
-        raise UserError(f"nothing could be stored in {cache.path}; set TRIAGE_DATA_DIR")
-    return size

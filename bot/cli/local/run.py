@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from bot.cli.local.issue_text import IssueText, Located, fetch, issue_of
-from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Progress, open_engine, resumable, settings_for
 from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 from bot.files import repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
+from nodes.state import Answer, HumanExchange
 from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from bot.settings.operator import OperatorConfig
     from nodes.context.ports import CodePort, PastPort
 
+MAX_ANSWER = 1_000
+"""Characters of an answer; the rest is cut off."""
 Format = Literal["md", "json", "ticket", "prompt", "sarif"]
 
 
@@ -94,25 +98,23 @@ def command(
 
     You can stop it with Ctrl-C at any time; the same command resumes the run.
     """
+    from bot.runs.past import read_listed
     from bot.settings.operator import load_operator_config
 
     given, repo = issue_of(argument, issue, text=text, title=title, repo=repo, here=_current_repository)
     settings = settings_for(repo, brain)
-    past = _past(issues)
+    past = None if issues is None else read_listed(issues)
     operator = load_operator_config(settings, repo)
     with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(given, repo, settings, progress) if isinstance(given, str) else Located(given, str(repo))
-        _warn_of_token(where.text)
+        # Before the report, which masks the token, while everybody who has the text can use it.
+        if holds_token(f"{where.text.title}\n{where.text.body}"):
+            click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
         account = _triage(
             where, rev, settings, progress, interactive=interactive, past=past, operator=operator, language=language
         )
-    click.echo(_rendered(account, where.text, form, explain=explain), color=_colour())
-
-
-def _warn_of_token(text: IssueText) -> None:
-    """Warn before the report: it masks the token, and everybody who has the text can use it."""
-    if holds_token(f"{text.title}\n{text.body}"):
-        click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
+    shown = _rendered(account, where.text, form, explain=explain)
+    click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def _current_repository() -> str:
@@ -171,16 +173,10 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
     return EngineCode(*open_engine(where.repository, rev, settings.triage_data_dir, progress.phase))
 
 
-def _past(file: str | None) -> PastPort | None:
-    if file is None:
-        return None
-    from bot.runs.past import read_listed
-
-    return read_listed(file)
-
-
 def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool) -> str:
     result = account.result
+    # A report is laid out for a terminal in English only.
+    laid_out = sys.stdout.isatty() and result.report.language == ENGLISH
     if form == "json":
         whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
         return whole.model_dump_json(indent=2)
@@ -196,26 +192,80 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
         output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
-    elif _is_laid_out(result.report.language):
+    elif laid_out:
         from bot.report.terminal import render_terminal
 
         output = render_terminal(result.report)
     else:
         output = result.report.github_comment.rstrip("\n")
-    return f"{output}\n\n{_explained(account)}" if explain else output
-
-
-def _explained(account: Account) -> str:
-    """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
+    if not explain:
+        return output
     from bot.report.explain import render_markdown, render_text
 
-    return render_text(account) if _is_laid_out(account.result.report.language) else render_markdown(account)
+    return f"{output}\n\n{render_text(account) if laid_out else render_markdown(account)}"
 
 
-def _is_laid_out(language: str) -> bool:
-    """Return whether the report is laid out for a terminal, which is done in English only."""
-    return sys.stdout.isatty() and language == ENGLISH
+class Questions:
+    """Ask on standard error, so that standard output contains only the report."""
+
+    def __init__(self, progress: Progress, *, interactive: bool) -> None:
+        self._progress = progress
+        self._interactive = interactive
+        self._asked = 0
+
+    async def ask(self, exchange: HumanExchange) -> Answer:
+        """Return one answer; if not interactive or not answered, the question is withdrawn and stays in the report."""
+        if not self._interactive:
+            return Answer()
+        self._progress.clear()
+        self._asked += 1
+        self._show(exchange)
+        try:
+            typed = await _line()
+        except asyncio.CancelledError:
+            click.echo(err=True)  # end the prompt's line before any later output
+            raise
+        text = _chosen(typed.strip(), exchange)
+        return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)
+
+    def _show(self, exchange: HumanExchange) -> None:
+        click.secho(f"\nQuestion {self._asked}: {exchange.question}", bold=True, err=True)
+        if exchange.context:
+            click.echo(f"  {exchange.context}", err=True)
+        if exchange.reason:
+            click.echo(f"  Why: {exchange.reason}", err=True)
+        for number, option in enumerate(exchange.options, 1):
+            click.echo(f"  {number}) {option}", err=True)
+        click.echo("Answer (a number, your own words, or Enter to skip): ", nl=False, err=True)
 
 
-def _colour() -> bool | None:
-    return False if os.environ.get("NO_COLOR") else None
+def _chosen(typed: str, exchange: HumanExchange) -> str:
+    if typed.isdecimal() and 1 <= int(typed) <= len(exchange.options):
+        return exchange.options[int(typed) - 1]
+    return typed
+
+
+async def _line() -> str:
+    """Read a line of standard input in a daemon thread, which is never joined, so that Ctrl-C works without Enter."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(typed: bytes) -> None:
+        if not line.done():
+            line.set_result(typed)
+
+    def read() -> None:
+        typed = _read_line(sys.stdin.fileno())
+        with contextlib.suppress(RuntimeError):  # the run was stopped, and its event loop is closed
+            loop.call_soon_threadsafe(settle, typed)
+
+    threading.Thread(target=read, daemon=True).start()
+    return (await line).decode(errors="replace")
+
+
+def _read_line(descriptor: int) -> bytes:
+    """Read a line byte by byte without Python's buffer: a waiting thread would hold its lock while Python exits."""
+    line = bytearray()
+    while (byte := os.read(descriptor, 1)) and byte != b"\n":
+        line += byte
+    return bytes(line)

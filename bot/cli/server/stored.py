@@ -7,7 +7,6 @@ import json
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,49 +14,21 @@ import click
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import TypeAdapter
 
-from bot.cli.options import prints_only_json
+from bot.cli.options import DRY_RUN, prints_only_json
 from bot.errors import UserError
 from bot.settings import load_settings
 from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.opening import open_existing_store
-from bot.store.repository_data import RepositoryData
+from bot.store.repository_data import REPOSITORY_ROWS, RepositoryData
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRepository:
-    """The stored repositories with one name; more than one if a repository was deleted and created again."""
-
-    repositories: tuple[RepositoryData, ...]
-    saver: BaseCheckpointSaver[Any]
-    folder: Path
-    """The folder of this machine's mirrors."""
-
-    async def checkpoints(self, one: RepositoryData) -> AsyncIterator[dict[str, Any]]:
-        """Yield the checkpoints of its unfinished runs."""
-        for thread in await one.threads():
-            found = await self.saver.aget_tuple({"configurable": {"thread_id": thread}})
-            if found is not None:
-                values = _ANY.dump_python(found.checkpoint["channel_values"], mode="json", fallback=str)
-                yield {"table": "checkpoints", "thread": thread, "values": values}
-
-    async def forget_checkpoints(self, one: RepositoryData) -> int:
-        """Delete its checkpoints; return the number of runs."""
-        threads = await one.threads()
-        for thread in threads:
-            await self.saver.adelete_thread(thread)
-        return len(threads)
-
-    def mirrors(self, one: RepositoryData) -> list[Path]:
-        """Return its mirror on this machine; empty if there is none."""
-        folder = self.folder / one.key.rpartition("/")[2]
-        return [folder] if folder.is_dir() else []
-
-
 @asynccontextmanager
-async def opened(name: str) -> AsyncIterator[StoredRepository]:
-    """Open the stored data of a repository, by its last known name.
+async def opened(name: str) -> AsyncIterator[tuple[list[RepositoryData], BaseCheckpointSaver[Any], Path]]:
+    """Open the stored data of a repository, by its last known name, the checkpoints, and the folder of mirrors.
+
+    There are several repositories of one name if one was deleted and created again.
 
     Raises:
         UserError: nothing is stored under this name.
@@ -68,7 +39,11 @@ async def opened(name: str) -> AsyncIterator[StoredRepository]:
         if not keys:
             raise UserError(f"no data is stored for {name}")
         async with open_saver(settings) as saver:
-            yield StoredRepository(tuple(map(store.repository_data, keys)), saver, settings.triage_data_dir / "repos")
+            yield list(map(store.repository_data, keys)), saver, settings.triage_data_dir / "repos"
+
+
+def _mirror(folder: Path, repository: RepositoryData) -> Path:
+    return folder / repository.key.rpartition("/")[2]
 
 
 @click.command("export")
@@ -84,23 +59,28 @@ def export_command(*, name: str) -> None:
 
 
 async def _export(name: str) -> None:
-    from bot.store.repository_data import REPOSITORY_ROWS
-
-    async with opened(name) as kept:
-        for repository in kept.repositories:
+    async with opened(name) as (repositories, saver, folder):
+        for repository in repositories:
             for table in REPOSITORY_ROWS:
                 for row in await repository.rows(table):
-                    click.echo(json.dumps({"table": table, **row}, ensure_ascii=False))
-            async for row in kept.checkpoints(repository):
-                click.echo(json.dumps(row, ensure_ascii=False))
-            for folder in kept.mirrors(repository):
-                click.echo(json.dumps({"table": "mirror", "folder": str(folder)}))
+                    _print({"table": table, **row})
+            for thread in await repository.threads():
+                found = await saver.aget_tuple({"configurable": {"thread_id": thread}})
+                if found is not None:
+                    values = _ANY.dump_python(found.checkpoint["channel_values"], mode="json", fallback=str)
+                    _print({"table": "checkpoints", "thread": thread, "values": values})
+            if (mirror := _mirror(folder, repository)).is_dir():
+                _print({"table": "mirror", "folder": str(mirror)})
+
+
+def _print(row: dict[str, Any]) -> None:
+    click.echo(json.dumps(row, ensure_ascii=False))
 
 
 @click.command("forget")
 @click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="The repository's last known name.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--dry-run", is_flag=True, help="Print what would be deleted, and delete nothing.")
+@DRY_RUN
 def forget_command(*, name: str, yes: bool, dry_run: bool) -> None:
     """Delete all stored data of one repository, including its checkpoints and this machine's mirror.
 
@@ -113,15 +93,17 @@ def forget_command(*, name: str, yes: bool, dry_run: bool) -> None:
 
 
 async def _forget(name: str, *, dry_run: bool) -> None:
-    async with opened(name) as kept:
-        for repository in kept.repositories:
+    async with opened(name) as (repositories, saver, folder):
+        for repository in repositories:
             # First: the ids of the checkpoints are read from the rows that `forget` deletes.
-            threads = len(await repository.threads()) if dry_run else await kept.forget_checkpoints(repository)
+            threads = await repository.threads()
+            for thread in threads if not dry_run else ():
+                await saver.adelete_thread(thread)
             for table, rows in (await repository.counts() if dry_run else await repository.forget()).items():
                 if rows:
                     click.echo(f"{rows:>8} {table}")
-            click.echo(f"{threads:>8} runs' checkpoints")
-            for folder in kept.mirrors(repository):
+            click.echo(f"{len(threads):>8} runs' checkpoints")
+            if (mirror := _mirror(folder, repository)).is_dir():
                 if not dry_run:
-                    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-                click.echo(f"{1:>8} mirror: {folder}")
+                    await asyncio.to_thread(shutil.rmtree, mirror, ignore_errors=True)
+                click.echo(f"{1:>8} mirror: {mirror}")

@@ -17,10 +17,10 @@ ON CONFLICT (issue_key, run_no, source, actor)
 DO UPDATE SET is_right = excluded.is_right, why = excluded.why, at = excluded.at
 """
 _CORRECTIONS = """
-SELECT feedback.issue_key, sha, place, why, at FROM feedback
+SELECT feedback.issue_key, sha, place, feedback.why, feedback.at FROM feedback
 JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
 WHERE source = 'command' AND is_right = 0 AND repository_key = ? AND sha <> ''
-ORDER BY at DESC, feedback.issue_key LIMIT 5000
+ORDER BY feedback.at DESC, feedback.issue_key LIMIT 5000
 """
 _FEEDBACK_COUNTS = """
 SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
