@@ -103,7 +103,6 @@ async def _run(
     from bot.runs.code import EngineCode
     from bot.settings.operator import load_operator_config
 
-    operator = load_operator_config(settings, repository)
     code = EngineCode(*await asyncio.to_thread(open_engine, repository, rev, settings.triage_data_dir))
     account = await local.triage(
         code,
@@ -111,7 +110,7 @@ async def _run(
         title=given.title,
         body=given.body,
         settings=settings,
-        operator=operator,
+        operator=load_operator_config(settings, repository),
         ask=_withdraw,
         language=language,
         renderer=MarkdownRenderer(),

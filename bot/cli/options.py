@@ -45,7 +45,7 @@ def since(help_: str) -> Callable[[F], F]:
     return click.option("--since", metavar="DATE", callback=_day, help=f"{help_} since this date, such as 2026-01-31.")
 
 
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done or written, and change nothing.")
 _ASKED = "bot.cli.options.json"
 ISSUE = (
     click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
@@ -59,14 +59,6 @@ def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # n
     ctx.meta[_ASKED] = value
 
 
-def _form(ctx: click.Context, _: click.Parameter, value: str) -> str:
-    return "json" if ctx.meta.get(_ASKED) else value
-
-
-def _is_json(ctx: click.Context, parameter: click.Parameter, value: str) -> bool:
-    return _form(ctx, parameter, value) == "json"
-
-
 def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
     """Give a command ``--format`` and ``--json``, which is short for ``--format json``.
 
@@ -76,6 +68,10 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
         more: what the other forms contain.
     """
     choices = [*(forms or ("text",)), "json"]
+
+    def chosen(ctx: click.Context, _: click.Parameter, value: str) -> str | bool:
+        form = "json" if ctx.meta.get(_ASKED) else value
+        return form if forms else form == "json"
 
     def decorate(command: F) -> F:
         flag = click.option(
@@ -92,7 +88,7 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
             type=click.Choice(choices),
             default=choices[0],
             show_default=True,
-            callback=_form if forms else _is_json,
+            callback=chosen,
             help=f"json: {contents}{more}",
         )
         return form(flag(command))
@@ -103,15 +99,13 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
 def prints_only_json(command: F) -> F:
     """Give a command that prints JSON lines the options of the others, which change nothing there."""
     flag = click.option("--json", is_flag=True, expose_value=False, help="The same as --format json.")
-    form = click.option(
-        "--format",
-        type=click.Choice(["json"]),
-        default="json",
-        show_default=True,
-        expose_value=False,
-        help="json: one object per line.",
-    )
-    return form(flag(command))
+    forms: dict[str, Any] = {
+        "type": click.Choice(["json"]),
+        "default": "json",
+        "show_default": True,
+        "expose_value": False,
+    }
+    return click.option("--format", **forms, help="json: one object per line.")(flag(command))
 
 
 def names_issue(command: F) -> F:

@@ -26,7 +26,6 @@ from bot.store.runs.outcomes import Tally
 from bot.store.tables import Store
 from bot.store.workers import Metrics, Queue, Sample
 
-_RESULTS = ("reports", "claims", "scored", "first", "among_three", "scored_claims", "right_claims")
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PAUSE = 5.0
 """Seconds between two writes; a kill loses what was measured since the last one."""
@@ -100,7 +99,7 @@ def _queue(queue: Queue) -> Iterator[Metric]:
 def _accuracy(tallies: Sequence[Tally]) -> Iterator[Metric]:
     """Build the gauge of reports by result; docs/accuracy.md explains how reports are compared with fixes."""
     family = _gauge(OUTCOMES)
-    for result in _RESULTS:
+    for result in ("reports", "claims", "scored", "first", "among_three", "scored_claims", "right_claims"):
         family.add_metric([result], sum(getattr(tally, result) for tally in tallies))
     yield family
 

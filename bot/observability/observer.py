@@ -135,11 +135,8 @@ class Observer(AsyncCallbackHandler):
             "gen_ai.request.max_tokens": details.get("ls_max_tokens"),
         }
         if self._spans.text:
-            texts = (
-                (_ROLES.get(message.type, message.type), str(message.content))
-                for batch in messages
-                for message in batch
-            )
+            every = (message for batch in messages for message in batch)
+            texts = ((_ROLES.get(message.type, message.type), str(message.content)) for message in every)
             asked["gen_ai.input.messages"] = as_messages(texts)
         known = {key: value for key, value in asked.items() if value is not None}
         span = self._spans.begin(f"chat {name}", known, parent, calls=True)

@@ -21,20 +21,6 @@ _DECISIONS = frozenset(
 )
 """All decisions that nodes write. Any other value is left out."""
 ROUTING = "supervisorRouting"
-ATTRIBUTES = tuple(
-    f"triage.{name}"
-    for name in (
-        "decision",
-        "guard",
-        "confidence",
-        "beside",
-        "tier",
-        "specialists",
-        "failed",
-        "sources",
-        ROUTING,
-    )
-)
 Attributes = Mapping[str, str | float | Sequence[str]]
 CONVENTIONS = "1.44.0"
 """The version of OpenTelemetry's semantic conventions that spans of model calls follow."""
@@ -48,7 +34,8 @@ MODEL_CALL = (
 ALLOWED = frozenset(
     {
         *("triage.job.kind", "triage.job.id", "triage.job.attempt", "triage.delivery", "triage.issue", "triage.node"),
-        *ATTRIBUTES,
+        *("triage.decision", "triage.guard", "triage.confidence", "triage.beside", "triage.tier"),
+        *("triage.specialists", "triage.failed", "triage.sources", f"triage.{ROUTING}"),
         *MODEL_CALL,
         "error.type",
     }
@@ -73,35 +60,28 @@ def routing(outputs: Any) -> dict[str, str | float]:
 def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if outputs.get("tier") in get_args(Tier):
         yield "tier", outputs["tier"]
-    beside = outputs.get("also")
-    if isinstance(beside, tuple) and beside:
-        yield "beside", " ".join(str(name)[:40] for name in beside)
-    entries = outputs.get("trace")
-    if not isinstance(entries, tuple) or not entries:
+    also, entries = outputs.get("also"), outputs.get("trace")
+    beside = [str(name)[:40] for name in also] if isinstance(also, tuple) else []
+    if beside:
+        yield "beside", " ".join(beside)
+    entry = entries[-1] if isinstance(entries, tuple) and entries else None
+    if not isinstance(entry, TraceEntry):
         return
-    entry = entries[-1]
-    decision = getattr(entry, "decision", None)
-    yield "decision", decision if decision in _DECISIONS else None
-    yield "guard", getattr(entry, "guard", None)
-    yield "confidence", getattr(entry, "confidence", None)
-    counts = getattr(entry, "counts", {})
-    yield from ((name, counts.get(name)) for name in ("specialists", "failed", "sources"))
-    if outputs.get("next_node") in get_args(NodeName):
-        yield ROUTING, _supervisor_routing(outputs, entry)
-
-
-def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:
-    """Return a supervisor's step as JSON: names and numbers, without its reasons."""
-    beside = [str(name)[:40] for name in outputs.get("also") or ()]
-    facts = {
-        "next": outputs["next_node"],
-        "specialists": [outputs["next_node"], *beside] if beside else [],
-        "confidence": outputs.get("supervisor_confidence"),
-        "guard": getattr(entry, "guard", None),
-        "judged_by": getattr(entry, "judged_by", None),
-        "iteration": getattr(entry, "iteration", None),
-    }
-    return json.dumps(facts)
+    yield "decision", entry.decision if entry.decision in _DECISIONS else None
+    yield "guard", entry.guard
+    yield "confidence", entry.confidence
+    yield from ((name, entry.counts.get(name)) for name in ("specialists", "failed", "sources"))
+    if (after := outputs.get("next_node")) in get_args(NodeName):
+        # A supervisor's step: names and numbers, without its reasons.
+        step = {
+            "next": after,
+            "specialists": [after, *beside] if beside else [],
+            "confidence": outputs.get("supervisor_confidence"),
+            "guard": entry.guard,
+            "judged_by": entry.judged_by,
+            "iteration": entry.iteration,
+        }
+        yield ROUTING, json.dumps(step)
 
 
 def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:

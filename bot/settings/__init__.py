@@ -231,9 +231,8 @@ def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
     file = find_env_file(repository)
     given_here = variables_of(file)
     warn_of_retired(given_here)
-    files = read_secret_files(SECRETS, given_here)
-    given = {**files.values, **otherwise}
-    faults = dict(files.faults)
+    given, faults = read_secret_files(SECRETS, given_here)
+    given |= otherwise
     try:
         settings = Settings(_env_file=file, **given)
     except ValidationError as error:

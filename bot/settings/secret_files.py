@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pydantic_settings import BaseSettings, DotEnvSettingsSource
 
@@ -17,41 +17,28 @@ MAX_SECRET = 65_536
 _SUFFIX = "_FILE"
 
 
-@dataclass(frozen=True, slots=True)
-class SecretFiles:
-    """Contents and faults of the files, by setting."""
-
-    values: Mapping[str, str] = field(default_factory=dict)
-    faults: Mapping[str, str] = field(default_factory=dict)
-
-
 def variables_of(env_file: Path | None) -> dict[str, str]:
     """Return the variables of the ``.env`` and of the environment, which comes first, by their names in upper case."""
     in_file = DotEnvSettingsSource(BaseSettings, env_file=env_file).env_vars if env_file else {}
-    return {**_upper(in_file), **_upper(os.environ)}
+    return {name.upper(): value for name, value in (*in_file.items(), *os.environ.items()) if value is not None}
 
 
-def read_secret_files(names: Collection[str], given: Mapping[str, str]) -> SecretFiles:
-    """Read the files that variables name."""
-    values: dict[str, str] = {}
+def read_secret_files(names: Collection[str], given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read the files that variables name; return contents and faults, by setting."""
+    values: dict[str, Any] = {}
     faults: dict[str, str] = {}
     for name in names:
-        path = given.get(name.upper() + _SUFFIX)
-        if not path:
-            continue
-        if given.get(name.upper()):
-            faults[name] = f"set either {name.upper()} or {name.upper()}{_SUFFIX}, not both"
-            continue
-        try:
-            values[name] = _read(Path(path).expanduser())
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            faults[name] = f"the file {path} of {name.upper()}{_SUFFIX} cannot be used: {reason}"
-    return SecretFiles(values, faults)
-
-
-def _upper(variables: Mapping[str, str | None]) -> dict[str, str]:
-    return {name.upper(): value for name, value in variables.items() if value is not None}
+        variable = name.upper() + _SUFFIX
+        path = given.get(variable)
+        if path and given.get(name.upper()):
+            faults[name] = f"set either {name.upper()} or {variable}, not both"
+        elif path:
+            try:
+                values[name] = _read(Path(path).expanduser())
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                faults[name] = f"the file {path} of {variable} cannot be used: {reason}"
+    return values, faults
 
 
 def _read(path: Path) -> str:

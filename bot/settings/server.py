@@ -132,8 +132,8 @@ def _pem(text: str, name: str, faults: dict[str, str]) -> str:
 
 def _secrets(settings: Settings, faults: dict[str, str]) -> tuple[bytes, ...]:
     given = settings.github_webhook_secret
-    found = tuple(part.strip().encode() for part in (given.get_secret_value() if given else "").split(","))
-    found = tuple(part for part in found if part)
+    parts = given.get_secret_value().split(",") if given else []
+    found = tuple(part.strip().encode() for part in parts if part.strip())
     if not found:
         faults.setdefault("github_webhook_secret", "missing; it is the secret that signs the App's webhook")
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.local.issue_text import numbered
+from bot.cli.local.issue_text import issue_of
 from tests.cli.process import triage
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import GitHubServer, private_key, serve_github
@@ -88,7 +88,8 @@ def test_a_number_is_an_issue_of_the_clones_project(
 def test_the_remote_names_the_project(tmp_path: Path, remote: str, address: str) -> None:
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "remote", "add", "origin", remote)
-    assert numbered("#7", str(tmp_path)) == address
+    found = issue_of("#7", None, text=None, title=None, repo=str(tmp_path), here=str)
+    assert found == (address, str(tmp_path))
 
 
 def test_a_number_without_a_project_is_an_error(tmp_path: Path) -> None:

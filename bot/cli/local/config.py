@@ -16,14 +16,12 @@ import click
 
 from bot.cli.local.issue_text import project_of
 from bot.cli.local.repository import Progress, open_engine, resumable
-from bot.cli.options import REPO, REV, prints
+from bot.cli.options import DRY_RUN, REPO, REV, prints
 from bot.errors import BotError, UserError
 from bot.files import checkout_of
 
 if TYPE_CHECKING:
     from bot.settings import Settings
-    from bot.settings.operator import OperatorConfig
-    from bot.settings.repository import RepositoryConfig
     from nodes.search.engine import Engine
 
 _OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's file (TRIAGE_CONFIG) instead.")
@@ -41,8 +39,6 @@ def config_command() -> None:
 @prints("file, valid, summary, and faults and notes with line and message.")
 def check(file: Path, *, operator: bool, as_json: bool) -> None:
     """Report every fault of FILE with its line; exit with 1 if there is one."""
-    from bot.errors import UserError
-
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
@@ -54,13 +50,20 @@ def check(file: Path, *, operator: bool, as_json: bool) -> None:
 
 def checked(name: str, text: str, *, operator: bool = False, as_json: bool = False) -> str:
     """Return a line about a valid file; print the faults of another, and exit with 1."""
+    from bot.runs.promise import promise_of
     from bot.settings.operator import read_operator_config
     from bot.settings.repository import ConfigError, read_config
     from bot.settings.retired import OPERATOR_KEYS, REPOSITORY_KEYS
     from bot.settings.yaml_file import notes_on
 
     try:
-        summary = _operators(read_operator_config(text)) if operator else _repositorys(read_config(text))
+        if operator:
+            sources = read_operator_config(text)
+            web = [name for name in ("github_issues", "searxng", "tavily") if getattr(sources.web, name)]
+            summary = f"tools: {', '.join(sources.tools) or 'none'}; web search: {', '.join(web) or 'none'}"
+        else:
+            config = read_config(text)
+            summary = "; ".join(filter(None, (f"mode {config.mode}", promise_of(config).note)))
     except ConfigError as error:
         faults = [{"line": fault.line, "message": fault.message} for fault in error.faults]
         lines = [f"{name}:{fault['line']}: {fault['message']}" for fault in faults]
@@ -73,17 +76,6 @@ def checked(name: str, text: str, *, operator: bool = False, as_json: bool = Fal
     for note in notes:
         click.echo(f"{name}:{note['line']}: {note['message']}")
     return f"{name}: valid; {summary}"
-
-
-def _repositorys(config: RepositoryConfig) -> str:
-    from bot.runs.promise import promise_of
-
-    return "; ".join(filter(None, (f"mode {config.mode}", promise_of(config).note)))
-
-
-def _operators(config: OperatorConfig) -> str:
-    web = [name for name in ("github_issues", "searxng", "tavily") if getattr(config.web, name)]
-    return f"tools: {', '.join(config.tools) or 'none'}; web search: {', '.join(web) or 'none'}"
 
 
 @config_command.command("schema")
@@ -100,7 +92,7 @@ def schema(*, operator: bool) -> None:
 @REPO
 @REV
 @click.option("--workflow", is_flag=True, help=f"Write {WORKFLOW} too, which runs the GitHub Action.")
-@click.option("--dry-run", is_flag=True, help="Print the files instead of writing them.")
+@DRY_RUN
 @click.option(
     "--limit",
     default=20,

@@ -40,7 +40,7 @@ class IssueText:
 
 
 def read_issue(file: str | None, text: str | None, title: str | None) -> IssueText:
-    """Read an issue from the source that the options name.
+    """Read an issue from the source that the options name; without a title, the first line of the text is one.
 
     Raises:
         UserError: the issue is missing, empty, binary, too large or unreadable, or named twice.
@@ -52,7 +52,11 @@ def read_issue(file: str | None, text: str | None, title: str | None) -> IssueTe
         raise UserError("the issue is empty: write at least a title")
     if len(whole) > MAX_ISSUE:
         raise UserError(_TOO_LARGE)
-    return _titled(whole, title)
+    whole = whole.replace("\r\n", "\n")
+    if title is not None:
+        return IssueText(title.strip(), whole)
+    first, _, rest = whole.lstrip("\n").partition("\n")
+    return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
 
 
 def _read(file: str) -> str:
@@ -75,15 +79,6 @@ def _read(file: str) -> str:
         return raw.decode("latin-1")
 
 
-def _titled(whole: str, title: str | None) -> IssueText:
-    """Split a text into title and body; without a given title, the first non-empty line is the title."""
-    whole = whole.replace("\r\n", "\n")
-    if title is not None:
-        return IssueText(title.strip(), whole)
-    first, _, rest = whole.lstrip("\n").partition("\n")
-    return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
-
-
 def issue_of(
     argument: str | None,
     option: str | None,
@@ -104,24 +99,16 @@ def issue_of(
         raise UserError("name the issue once: as the argument or with --issue")
     issue = argument if option is None else option
     if text is None and issue is not None and _NAMED.fullmatch(issue) and not Path(issue).exists():
-        if not issue.removeprefix("#").isdecimal():
+        digits = issue.removeprefix("#")
+        if not digits.isdecimal():
             return issue, repo
         repo = here() if repo is None else repo
-        return numbered(issue, repo), repo
+        named = project_of(repo)
+        if named is None:
+            says = f"the remote origin of {repo} names no project on GitHub: write owner/repo#{digits}"
+            raise UserError(f"{issue}: {says}")
+        return f"{named[0]}/{named[1]}/issues/{digits}", repo
     return read_issue(issue, text, title), here() if repo is None else repo
-
-
-def numbered(number: str, repo: str) -> str:
-    """Return the address of the issue with this number in the project that the clone's remote ``origin`` names.
-
-    Raises:
-        UserError: the clone has no remote that names a project.
-    """
-    digits = number.removeprefix("#")
-    named = project_of(repo)
-    if named is None:
-        raise UserError(f"{number}: the remote origin of {repo} names no project on GitHub: write owner/repo#{digits}")
-    return f"{named[0]}/{named[1]}/issues/{digits}"
 
 
 def project_of(repo: str) -> tuple[str, str] | None:
@@ -169,6 +156,5 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     found = asyncio.run(read_remote(reference, settings, clone=repo is None))
     renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)
     text = IssueText(found.title, found.body)
-    if found.no_code is not None:
-        return Located(text, reference.full_name, renderer, found.no_code, reference, found.origin)
-    return Located(text, repo or str(found.repository), renderer, issue=reference, origin=found.origin)
+    where = reference.full_name if found.no_code is not None else repo or str(found.repository)
+    return Located(text, where, renderer, found.no_code, reference, found.origin)

@@ -95,7 +95,8 @@ def read_line(line: bytes) -> tuple[str, str]:
     except RecursionError as error:
         raise ValueError("is nested too deeply to be an issue") from error
     except ValueError as error:
-        raise ValueError(f"is not JSON: {_first_line(error)}") from error
+        detail = str(error).partition("\n")[0][:200]
+        raise ValueError(f"is not JSON: {detail}") from error
     if not isinstance(issue, dict):
         raise ValueError('is not an object with "title" and "body"')  # noqa: TRY004  the caller adds the line number
     if "title" not in issue and "body" not in issue:
@@ -108,10 +109,6 @@ def _text(issue: dict[str, Any], key: str) -> str:
     if value is not None and not isinstance(value, str):
         raise ValueError(f'has a "{key}" that is not text')
     return value or ""
-
-
-def _first_line(error: ValueError) -> str:
-    return str(error).partition("\n")[0][:200]
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:

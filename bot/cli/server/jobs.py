@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.cli.options import prints
+from bot.errors import UserError
 
 if TYPE_CHECKING:
     from bot.jobs import Work
@@ -39,9 +40,7 @@ def jobs_command(*, number: int | None, dry_run: bool, parked: bool, as_json: bo
 
 
 async def _jobs(store: Store, number: int | None, state: str, *, dry_run: bool, as_json: bool) -> None:
-    from bot.errors import UserError
-
-    try:
+    async with aclosing(store):
         if number is not None:
             dead = number in {job.id for job in await store.jobs.held_jobs("dead")}
             if not (dead if dry_run else await store.jobs.replay(number)):
@@ -49,17 +48,9 @@ async def _jobs(store: Store, number: int | None, state: str, *, dry_run: bool, 
             click.echo(f"job {number} {'would be' if dry_run else 'is'} queued again")
             return
         for job in await store.jobs.held_jobs(state):
-            row = {
-                "job": job.id,
-                "kind": job.kind,
-                "issue": job.issue_key,
-                "attempts": job.attempts,
-                "said": job.message,
-            }
+            row = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempts}
             line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.message}"
-            click.echo(json.dumps(row) if as_json else line)
-    finally:
-        await store.aclose()
+            click.echo(json.dumps(row | {"said": job.message}) if as_json else line)
 
 
 @click.command("replay")
@@ -90,7 +81,6 @@ def print_work(work: list[Work]) -> None:
 
 
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
-    from bot.errors import UserError
     from bot.server.webhook.events import MalformedError, read_delivery
     from bot.server.webhook.handlers import HANDLERS, work_for
     from bot.settings.server import load_with_app

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,31 +49,26 @@ class _Known:
 
 
 async def _known(store: Store) -> list[_Known]:
-    try:
-        tallies = await store.outcomes.tallies()
-        found = [await _figures(store, tally) for tally in tallies]
-    finally:
-        await store.aclose()
-    return found
-
-
-async def _figures(store: Store, tally: Tally) -> _Known:
     from bot.report.record import read_record
     from bot.runs.promise import fifths
 
-    record = store.of_repository(tally.key).outcomes
-    standing = await record.standing()
-    return _Known(tally, fifths(standing.scored), read_record(*standing), await record.feedback_counts())
+    async with aclosing(store):
+        found = []
+        for tally in await store.outcomes.tallies():
+            record = store.of_repository(tally.key).outcomes
+            standing, people = await record.standing(), await record.feedback_counts()
+            found.append(_Known(tally, fifths(standing.scored), read_record(*standing), people))
+    return found
 
 
 def _document(known: _Known) -> dict[str, Any]:
-    counts = {name: value for name, value in asdict(known.tally).items() if name != "key"}
-    by = "this repository" if known.record else "shipped"
+    counts = asdict(known.tally)
+    del counts["key"]
     return {
         **counts,
         "feedback": asdict(known.people),
         "calibration": [asdict(fifth) for fifth in known.fifths],
-        "confidence_words_by": by,
+        "confidence_words_by": "this repository" if known.record else "shipped",
     }
 
 
