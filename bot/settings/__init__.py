@@ -237,14 +237,12 @@ def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
         settings = Settings(_env_file=file, **given)
     except ValidationError as error:
         faults |= {str(fault["loc"][0]): _fault(str(fault["loc"][0]), explain(fault)) for fault in error.errors()}
-        settings = Settings(_env_file=file, **(given | {name: _default(name) for name in faults}))
+        fields = Settings.model_fields
+        defaults = {name: fields[name].get_default(call_default_factory=True) for name in faults}
+        settings = Settings(_env_file=file, **(given | defaults))
     if faults:
         raise SettingsError(faults, settings)
     return settings
-
-
-def _default(name: str) -> Any:
-    return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
 def _fault(name: str, message: str) -> str:

@@ -11,7 +11,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     ValidationError,
@@ -21,11 +20,10 @@ from pydantic import (
 from bot.errors import UserError
 from bot.files import is_inside
 from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices
-from bot.release import schema_address
 from bot.settings import Settings
 from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME, explain
 from bot.settings.retired import MOVED, OPERATOR_KEYS, moved_values, warn_once
-from bot.settings.yaml_file import ConfigError, notes_on, read_yaml
+from bot.settings.yaml_file import SECTION, ConfigError, file_schema, notes_on, read_yaml
 from nodes.state import NodeName
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
@@ -73,12 +71,6 @@ Expanded = Annotated[Value, AfterValidator(from_environment)]
 Headers = Annotated[dict[HeaderName, Expanded], Field(max_length=20, repr=False)]
 
 
-class Section(BaseModel):
-    """A section of the file; an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
-
-
 def _whole(values: dict[str, float]) -> dict[str, float]:
     broken = next((name for name, value in values.items() if name != "cost" and value % 1), None)
     if broken is not None:
@@ -87,6 +79,12 @@ def _whole(values: dict[str, float]) -> dict[str, float]:
 
 
 Daily = Annotated[dict[Spent | Literal["issues"], Amount], AfterValidator(_whole)]
+
+
+class Section(BaseModel):
+    """A section of the file; an unknown key is an error."""
+
+    model_config = SECTION
 
 
 class LimitsConfig(Section):
@@ -212,13 +210,7 @@ class OperatorConfig(Section):
 
 def operator_schema() -> dict[str, Any]:
     """Return the file's JSON Schema."""
-    schema = OperatorConfig.model_json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": schema_address("operator.yml"),
-        **schema,
-        "title": "Tracehound: the operator's configuration",
-    }
+    return file_schema(OperatorConfig, "operator.yml", "the operator's configuration")
 
 
 def load_operator_config(settings: Settings, repository: str | None = None) -> OperatorConfig:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
-from bot.release import schema_address
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.retired import REPOSITORY_KEYS
-from bot.settings.yaml_file import ConfigError, ConfigFault, read_yaml
+from bot.settings.yaml_file import SECTION, ConfigError, ConfigFault, file_schema, read_yaml
 from nodes.report import Kind
 from nodes.search.paths.globs import name_matches
 
@@ -44,7 +43,7 @@ MAX_PATH = 300
 class Section(BaseModel):
     """A section of the file; an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
+    model_config = SECTION
 
 
 class Types(Section):
@@ -72,13 +71,7 @@ class Limits(Section):
 
 def config_schema() -> dict[str, Any]:
     """Return the file's JSON Schema."""
-    schema = RepositoryConfig.model_json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": schema_address("triage.yml"),
-        **schema,
-        "title": "Tracehound: .github/triage.yml",
-    }
+    return file_schema(RepositoryConfig, "triage.yml", ".github/triage.yml")
 
 
 def read_config(text: str) -> RepositoryConfig:

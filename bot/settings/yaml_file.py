@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import BotError
+from bot.release import schema_address
 from bot.settings.plain import explain, nearest_choice
 from bot.settings.retired import instead_of, remove_retired, retired_keys
 
 M = TypeVar("M", bound=BaseModel)
 MAX_TEXT = 65_536
 _MAX_DEPTH = 8
+SECTION = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
+"""What applies to each section of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,12 @@ def read_yaml(text: str, model: type[M], retired: Mapping[str, str]) -> M:
     except ValidationError as error:
         found = [_fault(root, fault, model) for fault in error.errors()]
         raise ConfigError(tuple(sorted(found, key=lambda fault: fault.line))) from error
+
+
+def file_schema(model: type[BaseModel], name: str, title: str) -> dict[str, Any]:
+    """Return a file's JSON Schema."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_address(name)}
+    return {**head, **model.model_json_schema(), "title": f"Tracehound: {title}"}
 
 
 def notes_on(text: str, retired: Mapping[str, str]) -> tuple[ConfigFault, ...]:

@@ -69,8 +69,13 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
     from bot.cli.doctor.checks import Check, check_machine
     from bot.cli.doctor.github import check_app, check_repository
     from bot.cli.doctor.model import check_model
+    from bot.settings import SettingsError, load_settings
 
-    settings, faults = _settings(repository)
+    faults: Mapping[str, str] = {}
+    try:
+        settings = load_settings(repository)
+    except SettingsError as error:
+        settings, faults = error.sound, error.faults
     if repository is not None and ignored_settings(repository):
         says = "is ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
         yield Check(ok=True, name=".env", says=says, part="settings")
@@ -99,15 +104,6 @@ def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]
         shown = faults.get(name) or _shown(name, settings)
         part: Part | None = "settings" if name in faults else None
         yield Check(name not in faults, name.upper(), f"{shown}. {field.description}", part)
-
-
-def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
-    from bot.settings import SettingsError, load_settings
-
-    try:
-        return load_settings(repository), {}
-    except SettingsError as error:
-        return error.sound, error.faults
 
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
