@@ -112,8 +112,7 @@ def _page_routes(site: Site) -> list[BaseRoute]:
     closed = [*home.routes(), *runs.routes(), *repositories.routes(), *run.routes()]
     return [
         *render.routes(),
-        *login.routes(),
-        *login.github_routes(site),
+        *login.routes(site),
         *home.closed(),
         Mount("/", routes=closed, middleware=[Middleware(login.RequireLogin, site.authenticator)]),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import socket
 import webbrowser
 from dataclasses import replace
@@ -12,7 +13,7 @@ import click
 from bot.errors import UserError
 from bot.files import DirectoryLock
 from bot.server.process import listening, serve_until
-from bot.server.registration import FILE, RequestedApp, api_of, read_registration, suggested_name
+from bot.server.registration import FILE, RequestedApp, api_of, read_registration, registration
 from bot.server.web.pages.setup import Pending, SetupPages, setup_app
 from bot.settings import Settings, load_settings
 
@@ -52,7 +53,8 @@ def defaults_of(settings: Settings, server_url: str | None = None) -> RequestedA
     return RequestedApp(
         server_url=server,
         api_url=settings.github_api_url if known else api_of(server),
-        name=suggested_name(),
+        # Very likely unused, because GitHub requires App names to be unique.
+        name=f"{registration()['name']}-{secrets.token_hex(3)}",
         public_url=(settings.triage_public_url or "").rstrip("/"),
     )
 

@@ -6,7 +6,6 @@ import ipaddress
 import json
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -114,11 +113,6 @@ class RequestedApp:
         """Return the address to which the person's browser sends the manifest."""
         account = f"organizations/{quote(self.owner, safe='')}/" if self.owner else ""
         return f"{self.server_url.rstrip('/')}/{account}settings/apps/new?state={quote(state, safe='')}"
-
-
-def suggested_name() -> str:
-    """Return a name that is very likely unused, because GitHub requires App names to be unique."""
-    return f"{registration()['name']}-{secrets.token_hex(3)}"
 
 
 @cache

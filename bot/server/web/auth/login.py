@@ -50,12 +50,14 @@ def request_login(request: Request) -> Response:
     return RedirectResponse("/login" if target == "/" else f"/login?next={quote(target, safe='')}", 303)
 
 
-def routes() -> list[Route]:
-    """Return the public login routes."""
+def routes(site: Site) -> list[Route]:
+    """Return the public login routes; those with GitHub exist only if the App's client id and secret are set."""
+    at_github = [Route("/login/github", begin_github_login), Route(LOGIN_CALLBACK, complete_github_login)]
     return [
         Route("/login", show),
         Route("/login", log_in, methods=["POST"]),
         Route("/logout", log_out, methods=["POST"]),
+        *(at_github if site.authenticator.accounts else ()),
     ]
 
 
@@ -96,13 +98,6 @@ def login_form(request: Request, wanted: str, *, status: int = 200, message: str
     authenticator = site_of(request).authenticator
     ways = {"token": authenticator.accepts_tokens, "github": authenticator.accounts is not None}
     return render(request, "login.html", status=status, wanted=own_path(wanted), message=message, ways=ways)
-
-
-def github_routes(site: Site) -> list[Route]:
-    """Return the public login routes. They exist only if the App's client id and secret are set."""
-    if site.authenticator.accounts is None:
-        return []
-    return [Route("/login/github", begin_github_login), Route(LOGIN_CALLBACK, complete_github_login)]
 
 
 async def begin_github_login(request: Request) -> Response:
