@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from nodes.state import Finished, Waiting
+
+if TYPE_CHECKING:
+    from nodes.report import Message
 
 Reaction = Literal["eyes", "rocket", "confused"]
 QuestionState = Literal["open", "answered", "withdrawn", "expired"]
@@ -165,6 +168,8 @@ class AskedQuestion:
     answer: str | None = None
     answered_by: str | None = None
     answer_url: str | None = None
+    messages: Mapping[str, Message] = field(default_factory=dict)
+    """Those of the question and its options, by the English sentence."""
 
 
 @dataclass(frozen=True, slots=True)

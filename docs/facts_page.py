@@ -1,47 +1,51 @@
-"""Generate the page of facts: each kind with its meaning, an example from the English catalogue, and its check."""
+"""Generate the page of facts: each kind with its meaning, an example, and its check."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args
 
-from bot.report.languages.catalogue import catalogue
+from babel.messages.extract import extract
+from catalogues import KEYWORDS
+
 from nodes.search.facts.kinds import CHECKS, FINDERS
 from nodes.search.facts.types import LEADING, OF_CHANGES, Kind
 
-_CHANGE = {"ref": "`4be1a7c09d`", "quote": "“Read zones lazily”"}
-_SINCE = {"part": "1.2.0 → 1.3.0"}
-_OPTION = {"code": "`FEED_TIMEOUT`"}
-EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
-    "linked_here": ("linked", {"place": "`feedbox/dates.py`"}),
-    "named_change": ("named_change", {**_CHANGE, "place": "`feedbox/dates.py`"}),
-    "introduced_in": ("introduced", {**_CHANGE, **_SINCE}),
-    "raised_here": ("raised", {"part": "`KeyError`", "place": "`parse_date`"}),
-    "named_here": ("named_file", {"code": "`feedbox/dates.py`"}),
-    "pasted_here": ("pasted_lines", {"n": "3", "place": "`feedbox/dates.py`"}),
-    "quoted_here": ("quoted_once", {"code": "`zone.strip()`", "place": "`parse_date`"}),
-    "defined_once": ("defined_once", {"code": "`parse_date`", "place": "`feedbox/dates.py`"}),
-    "built_here": ("built_only", {"place": "`parse_date`", "quote": "“the zone is empty”"}),
-    "read_here": ("read_in", {**_OPTION, "code.symbol": "`fetch`"}),
-    "default_here": ("declared", _OPTION),
-    "guarded_by": ("runs_if", {"code": "`if not zone:`"}),
-    "used_here": ("used", {"code": "`parse_date`", "code.name": "`zone`"}),
-    "called_from": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
-    "subject_of_test": (
-        "subject_of_test",
-        {"code": "`test_zones`", "code.name": "`parse_date`", "place": "`feedbox/dates.py`"},
-    ),
-    "tested_here": ("tested", {"code": "`test_zones`", "code.name": "`parse_date`"}),
-    "changed_in": ("changed", {**_CHANGE, **_SINCE, "place": "`feedbox/dates.py`"}),
-    "older_release": ("older_releases", {"word": "1.2.0", "n": "3", "word.last": "1.4.0"}),
-    "fixed_since": ("fixed_since", {"place": "`CHANGES.md`", "quote": "“Fix `parse_date` for zones”"}),
-    "documented_here": ("documented_in", {**_OPTION, "place": "`docs/settings.md`", "quote": "“Timeouts”"}),
-    "absent": ("absent", {"code": "`parse_dates`"}),
+EXAMPLES: dict[Kind, str] = {
+    "linked_here": "The report links to this line{of}.",
+    "named_change": "The report names this change: `{sha}` “{title}”; it changed `{path}`.",
+    "introduced_in": "This line came in with `{sha}` “{title}”, within {range}.",
+    "raised_here": "{error} passes through `{place}`{end}.",
+    "named_here": "The report names the file `{path}`.",
+    "pasted_here": "{count} lines of the report's code are in {file}.",
+    "quoted_here": "`{code}` is in `{place}`, {only}.",
+    "defined_once": "The only definition of `{place}`{where} is in `{path}`.",
+    "built_here": "`{place}` builds the message {message}, the only place that does.",
+    "read_here": "`{option}` is read on this line in `fetch`; no other file of the project's code contains it.",
+    "default_here": "`{option}` is declared on this line; no other file of the project's code contains it.",
+    "guarded_by": "It runs only under this condition: `if not zone:`.",
+    "used_here": "`{place}` uses `zone` on this line.",
+    "called_from": "`{place}` is called here, in `read_entry`.",
+    "subject_of_test": "The test `{test}` calls `{place}`, which only `{path}` defines.",
+    "tested_here": "The test `{test}` uses `{place}`.",
+    "changed_in": "`{sha}` “{title}” changed `{path}` within {range}.",
+    "older_release": "The report names 1.2.0; {count} later releases exist, up to 1.4.0.",
+    "fixed_since": "The unreleased part of `CHANGES.md` has this entry: “Fix `{place}` for zones”.",
+    "documented_here": "`{option}` is documented in `docs/settings.md`, under “Timeouts”.",
+    "absent": "`parse_dates` occurs nowhere at this commit.",
 }
-"""A key of the catalogue's table ``facts`` for each kind, and the texts of its placeholders. Another kind has the
-sentence under its own name, filled with ``SAMPLES``."""
-SAMPLES = {"code": "`parse_date`", "place": "`feedbox/dates.py`", "n": "3", "quote": "“the zone is empty”", **_SINCE}
+"""An example of each kind's sentence. Another kind has the first sentence of its finder, filled with ``SAMPLES``."""
+SAMPLES = {
+    "sha": "4be1a7c09d", "title": "Read zones lazily", "range": "1.2.0 → 1.3.0", "path": "feedbox/dates.py",
+    "of": " of `feedbox/dates.py`", "file": "`feedbox/dates.py`", "place": "parse_date", "name": "parse_date",
+    "error": "`KeyError`", "code": "zone.strip()", "count": "3", "message": "“the zone is empty”", "test": "test_zones",
+    "option": "FEED_TIMEOUT", "where": "", "moved": "", "line": "12",
+    "end": "; this line is its innermost frame in the project's own code",
+    "only": "and on no other line of the project's own code",
+}  # fmt: skip
 _INTRODUCTION = """\
 # Facts
 
@@ -81,13 +85,20 @@ def example(kind: Kind) -> str:
     """Return an example sentence of a kind.
 
     Raises:
-        SystemExit: the catalogue has no sentence for the kind, or one with other placeholders.
+        SystemExit: it has placeholders without a sample.
     """
-    key, values = EXAMPLES.get(kind, (kind, SAMPLES))
-    sentence = catalogue("en").sentences.get(f"facts.{key}")
-    if sentence is None or not set(sentence.names) <= set(values):
-        sys.exit(f"the English catalogue needs a sentence facts.{key} with the texts of docs/facts_page.py")
-    return sentence.fill(values)
+    text = EXAMPLES.get(kind) or next(iter(_sentences(kind)), "")
+    missing = set(re.findall(r"{(\w+)}", text)) - set(SAMPLES)
+    if missing or not text:
+        sys.exit(f"EXAMPLES of docs/facts_page.py needs an example of {kind}, or SAMPLES {', '.join(sorted(missing))}")
+    return text.format(**SAMPLES)
+
+
+def _sentences(kind: Kind) -> Iterator[str]:
+    """Yield the sentences of a kind's finders."""
+    for name in _modules(kind):
+        with Path(str(sys.modules[name].__file__)).open("rb") as file:
+            yield from (str(text) for _, text, *_ in extract("python", file, keywords=KEYWORDS) if text.endswith("."))
 
 
 def _first_line(text: str | None) -> str:

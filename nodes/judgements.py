@@ -6,11 +6,11 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from nodes.report import Kind, Severity
+from nodes.report import Kept, Kind, Severity
 from nodes.search.types import ToolName
 
 EvidenceId = Annotated[str, StringConstraints(pattern=r"^E\d{1,4}$")]
-Sentence = Annotated[str, StringConstraints(max_length=300)]
+Sentence = Annotated[str, StringConstraints(max_length=300), Kept]
 Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 
 Reference = Annotated[str, StringConstraints(max_length=160)]

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from nodes.search.facts import Fact
 from nodes.search.facts import Kind as FactKind
+from nodes.search.sentences import Sentence
 
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
@@ -29,7 +38,16 @@ file; it names the first place of a confident search; it has only a folded list;
 ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
 """The basis of a candidate change: the issue names it, gives versions or dates, gives only the affected version, or
 gives no hint."""
-Line = Annotated[str, StringConstraints(max_length=300)]
+
+
+def _unchanged(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    text = validate(value)
+    return value if isinstance(value, Sentence) and value == text else text
+
+
+Kept = WrapValidator(_unchanged)
+"""Validates a sentence without making it plain text, which is all that pydantic would leave of it."""
+Line = Annotated[str, StringConstraints(max_length=300), Kept]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 DISAGREE = "The search and the model disagree"
 """The first words of the doubt that names the first file of the search and that of the model."""
@@ -41,6 +59,25 @@ class Part(BaseModel):
     """A frozen piece of a report, described by its fields' docstrings."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, defer_build=True)
+
+
+class Message(Part):
+    """The text and the values of an English sentence, by which it can be written in another language."""
+
+    text: str
+    values: dict[str, str | Message] = Field(default_factory=dict)
+    """The value of each placeholder; a message is a part that is translated too."""
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> Message:
+        """Return the message of a sentence."""
+        values = {k: cls.of(v) if isinstance(v, Sentence) else v for k, v in sentence.values.items()}
+        return cls(text=sentence.text, values=values)
+
+
+def messages_of(*texts: str) -> dict[str, Message]:
+    """Return the messages of those texts that are sentences with values, by their English text."""
+    return {str(text): Message.of(text) for text in texts if isinstance(text, Sentence) and text.values}
 
 
 class Suspect(Part):
@@ -260,6 +297,9 @@ class TriageReport(Part):
     language: str = Field(default="en", exclude_if=lambda value: value == "en")
     """The language of the comment's fixed sentences, such as ``de``; not serialised if it is English."""
     ticket: Ticket = Ticket()
+    messages: dict[str, Message] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """The texts and values of sentences above, by the sentence, for other languages; not serialised if there are none.
+    """
 
     @field_validator("facts", mode="before")
     @classmethod

@@ -12,6 +12,7 @@ from nodes.agents.case import load_case, metrics_of
 from nodes.brains import judge
 from nodes.context.brain import Judged
 from nodes.context.ports import Context
+from nodes.report import messages_of
 from nodes.search.tokens import comparable
 from nodes.sources import OUTSIDE, source_of
 from nodes.state import (
@@ -167,12 +168,14 @@ async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], co
 
 def _exchange(decision: SupervisorDecision) -> HumanExchange:
     question = whole_sentences(decision.question or "", _QUESTION)
+    options = tuple(option for option in decision.question_options if len(option) <= _QUESTION)
     return HumanExchange(
         question=question,
         context=whole_sentences(decision.question_context or "", _EXPLANATION),
         question_id=hashlib.sha256(comparable(question).encode()).hexdigest()[:12],
         reason=whole_sentences(decision.reasoning, _QUESTION),
-        options=tuple(option for option in decision.question_options if len(option) <= _QUESTION),
+        options=options,
+        messages=messages_of(question, *options),
     )
 
 

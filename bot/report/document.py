@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bot.release import schema_address
-from bot.report.languages.catalogue import ENGLISH
-from bot.report.languages.translate import known_language, translate
+from bot.report.languages.catalogue import ENGLISH, translator
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, TraceEntry
@@ -40,17 +39,17 @@ class Result(BaseModel):
 def build_result(state: BugTriageState, *, language: str = ENGLISH, posted: str = "") -> Result:
     """Return the public part of a finished state.
 
-    A language without a catalogue means English. Without ``posted``, the comment as it was posted, the draft is
-    translated.
+    A language without a catalogue means English. Without ``posted``, the comment as it was posted, the draft stays.
 
     Raises:
         ValueError: the run has no report.
     """
     if state.report is None:
         raise ValueError("the run has no report")
-    comment = posted or translate(state.report.github_comment, language)
+    write = translator(language)
+    comment = posted or write(state.report.github_comment)
     return Result(
-        report=state.report.model_copy(update={"github_comment": comment, "language": known_language(language)}),
+        report=state.report.model_copy(update={"github_comment": comment, "language": write.language}),
         questions=state.human_exchanges,
         critique=state.critic_feedback,
         trace=state.trace,

@@ -5,23 +5,29 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from nodes.search.sentences import say
+
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
-SECURITY: Final = (
+SECURITY: Final = say(
     "**This may describe a security problem.** Please do not add details here. "
     "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."
 )
-LEAKED: Final = (
+LEAKED: Final = say(
     "**This issue shows what looks like a secret: a token, a key or a password.** "
     "Please revoke it first, wherever it is valid: assume it is compromised. Then edit the issue and remove it; "
     "its history still contains the old text, which a maintainer can delete. Nothing was analysed. "
     "Once the text no longer contains it, triage continues automatically."
 )
 WAITING: Final = (
-    "**One question before a place can be named.**",
-    "**A few questions before a place can be named.**",
+    say("**One question before a place can be named.**"),
+    say("**A few questions before a place can be named.**"),
 )
-FOLLOWS: Final = "*A first report by rules; a model's report will replace it here.*"
-FOOTER: Final = "<sub>Automated first read; a maintainer decides.</sub>"
+FOLLOWS: Final = say("*A first report by rules; a model's report will replace it here.*")
+
+
+def footer(commands: str = "") -> str:
+    """Return the last line of a comment."""
+    return say("<sub>Automated first read; a maintainer decides.{commands}</sub>", commands=commands)
 
 
 def spaced_words(text: str) -> int:
@@ -71,4 +77,4 @@ def count(number: int, one: str, more: str = "") -> str:
 
 def confidence_word(confidence: float) -> str:
     """Return a word for a calibrated probability; the steps are the graph's thresholds (PRD section 7)."""
-    return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
+    return say("high") if confidence >= 0.85 else say("medium") if confidence >= 0.65 else say("low")

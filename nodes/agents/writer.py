@@ -25,9 +25,10 @@ from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
 from nodes.judgements import Draft, DraftSuspect
-from nodes.report import TriageReport
+from nodes.report import TriageReport, messages_of
 from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import names_history
+from nodes.search.sentences import say
 from nodes.search.types import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
@@ -70,11 +71,23 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
         final = statement.naming_attached(await add_related_changes(whole, context), context)
-        drafts = {"github_comment": context.renderer.comment(final), "ticket": context.renderer.ticket(final)}
-        update |= {"findings": (*history, *past), "report": final.model_copy(update=drafts), "best_draft": None}
+        final = _drafted(final, state, context)
+        update |= {"findings": (*history, *past), "report": final, "best_draft": None}
         update |= {"requires_human_review": final.requires_human_review, "clarification_question": final.review_message}
     update["trace"] = (_entry(report, verdict, judged, state, started),)
     return update
+
+
+def _drafted(report: TriageReport, state: BugTriageState, context: Context) -> TriageReport:
+    """Return the report with the messages of its sentences, and its drafts."""
+    said = (report.verdict, report.unconfirmed_because, *report.doubts, *report.missing)
+    reasons = (related.why for related in report.related)
+    messages = messages_of(*said, *reasons, *(fact.says for fact in report.facts))
+    for exchange in state.human_exchanges:
+        messages |= exchange.messages
+    report = report.model_copy(update={"messages": messages})
+    comment, ticket = context.renderer.comment(report, context.language), context.renderer.ticket(report)
+    return report.model_copy(update={"github_comment": comment, "ticket": ticket})
 
 
 async def _drafted_by_reader(case: Case, context: Context) -> Judged[Draft] | None:
@@ -181,7 +194,7 @@ def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding
     return () if judged.judged_by == "rules" else (finding,)
 
 
-_UNREVIEWED = "No second reading tried to refute it, so it is not claimed."
+_UNREVIEWED = say("No second reading tried to refute it, so it is not claimed.")
 
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
@@ -287,7 +300,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
     """Return a minimal report after the writer failed: the best draft, or the state of the search."""
     note = f"Writing the report failed: {reason}"[:300]
     kept = state.best_draft or TriageReport(
-        verdict="I could not finish this triage.",
+        verdict=say("I could not finish this triage."),
         kind=state.reading.kind if state.reading else "bug",
         repository=state.repository,
         commit=state.sha,
@@ -300,7 +313,7 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
             "requires_human_review": True,
             "review_message": note,
             "notes": (*kept.notes, note),
-            "github_comment": "The report could not be written. A maintainer should look at this issue.",
+            "github_comment": say("The report could not be written. A maintainer should look at this issue."),
         }
     )
     return (

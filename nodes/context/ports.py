@@ -145,8 +145,8 @@ class SignalPort(Protocol):
 class Renderer(Protocol):
     """Renders a report as the texts that leave the program."""
 
-    def comment(self, report: TriageReport) -> str:
-        """Return the GitHub comment, sanitised Markdown."""
+    def comment(self, report: TriageReport, language: str = "en") -> str:
+        """Return the GitHub comment, sanitised Markdown, with its own sentences in a language."""
 
     def ticket(self, report: TriageReport) -> Ticket:
         """Return the draft for a tracker."""

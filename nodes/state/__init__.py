@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypedDict, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from nodes.judgements import Investigation, Submission
-from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.report import CitationAudit, Evaluation, Kept, Message, TriageReport
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ MAX_BESIDE = 3
 ToolName = Annotated[str, StringConstraints(max_length=40)]
 Tier = Literal["simple", "medium", "complex"]
 
-Short = Annotated[str, StringConstraints(max_length=300)]
+Short = Annotated[str, StringConstraints(max_length=300), Kept]
 Long = Annotated[str, StringConstraints(max_length=600)]
 
 
@@ -76,6 +76,8 @@ class HumanExchange(Value):
     answer_url: str | None = None
     withdrawn: bool = False
     """No answer will come: the question expired, or a redirect or an edit made it irrelevant."""
+    messages: dict[str, Message] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """The texts and values of the question and its options, by the English sentence, for other languages."""
 
 
 class Answer(Value):
@@ -115,10 +117,10 @@ class SupervisorDecision(BaseModel):
 
     next_node: NodeName
     reasoning: str = Field(max_length=600)
-    question: str | None = Field(max_length=300)
+    question: Annotated[str, Kept] | None = Field(max_length=300)
     question_context: str | None = Field(max_length=600)
     confidence: float = Field(ge=0, le=1)
-    question_options: tuple[str, ...] = Field(default=(), max_length=3)
+    question_options: tuple[Annotated[str, Kept], ...] = Field(default=(), max_length=3)
     also: tuple[ToolName, ...] = Field(default=(), max_length=8)
 
     @classmethod

@@ -7,7 +7,6 @@ from typing import get_args
 
 import pytest
 
-from bot.report.languages.catalogue import catalogue
 from bot.server.connections.bodies import LARGE_AT_ONCE
 from bot.server.connections.protocol import HEAD_BYTES, HEADERS
 from bot.worker.tools import MAX_INDEXES
@@ -45,10 +44,9 @@ def test_the_page_of_facts_lists_each_kind_with_those_that_lead_first() -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
-def test_the_example_of_a_kind_is_a_sentence_of_the_catalogue(kind: Kind) -> None:
+def test_each_kind_has_an_example(kind: Kind) -> None:
     _, meaning, example, _, check = FACTS[kind]
-    (sentence, _), *_ = catalogue("en").candidates(example)
-    assert sentence.key.startswith("facts.")
+    assert example.endswith(".")
     assert meaning
     assert check.startswith("that ")
 

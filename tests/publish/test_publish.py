@@ -31,6 +31,7 @@ from bot.worker.publish import Publication, Published, Publisher
 from bot.worker.publish.labels import ReportLabels, log_missing
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.sentences import say
 from nodes.state import BugTriageState, Finished, HumanExchange, Waiting
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
@@ -186,8 +187,10 @@ async def test_an_empty_report_is_posted_only_on_request(stage) -> None:
 
 
 async def test_a_question_is_answered_only_if_configured_and_a_fact_answers_it(stage) -> None:
+    text = "`{name}` is documented in `{path}`, under “{title}”."
+    says = say(text, name="max_depth", path="docs/limits.md", title="Limits")
     page = Fact(
-        "documented_here", "`max_depth` is documented in `docs/limits.md`, under “Limits”.", "max_depth",
+        "documented_here", says, "max_depth",
         "docs/limits.md", 12, "## Limits",
     )  # fmt: skip
     report = TriageReport(
@@ -204,7 +207,7 @@ async def test_a_question_is_answered_only_if_configured_and_a_fact_answers_it(s
     )
     await stage.publish(answered, "answer_questions: true\nlanguage: de\nreporter_language: true\n")
     assert len(stage.comments) == 1
-    assert "**`max_depth` ist unter “Limits” dokumentiert.**" in stage.comments[0]
+    assert "**`max_depth` ist unter “Limits” dokumentiert: diese Datei.**" in stage.comments[0]
     assert f"/blob/{SHA}/docs/limits.md#L12-L12" in stage.comments[0]
     assert "Automatische erste Durchsicht" in stage.comments[0]
 

@@ -1,4 +1,4 @@
-"""The languages of comments: catalogues, translation and its round trip, and the language of an issue."""
+"""The languages of comments: catalogues, sentences in other languages, and the language of an issue."""
 
 from __future__ import annotations
 
@@ -20,26 +20,33 @@ from bot.report.comment.sticky import (
     waiting_comment,
 )
 from bot.report.comment.thread import with_time, without_time
-from bot.report.languages.catalogue import LANGUAGES, Catalogue, catalogue
+from bot.report.languages.catalogue import LANGUAGES, Translator, known_language
 from bot.report.languages.detect import language_of
-from bot.report.languages.translate import Translator, known_language, read_back, translate
 from bot.report.sanitise import prose
 from bot.report.words import LEAKED, SECURITY, all_words
+from nodes.report import Message, TriageReport, messages_of
+from nodes.search.sentences import Sentence, say
+from tests.report.catalogues import EXACT, catalogue, exact
 from tests.report.reports import FEATURE, FIRST_PLACE, FOUND, NOTHING
 from tests.report.reports import SECURITY as SECURITY_REPORT
-from tests.report.test_sticky import ANSWERED, BASE, DUPLICATE, OPEN, STATE, THREAD, VARIANTS
+from tests.report.test_sticky import ANSWERED, BASE, DUPLICATE, OPEN, STATE, THREAD
 from tests.report.visible import FOLDED, QUESTION_WORDS, visible_words
 
 GOLDEN = Path(__file__).parent / "golden" / "languages"
 OTHERS = LANGUAGES[1:]
-ENGLISH = catalogue("en").sentences
+SENTENCES = tuple(catalogue("de"))
 PATH, LINE = "parser/lexer.py", 12
 FACTS = (
     replace(
         FOUND.facts[0],
-        says="`ParseError` passes through `Lexer.scan`; this line is its innermost frame in the project's own code.",
+        says=say(
+            "{error} passes through `{place}`{end}.",
+            error="`ParseError`",
+            place="Lexer.scan",
+            end=say("; this line is its innermost frame in the project's own code{moved}", moved=""),
+        ),
     ),
-    replace(FOUND.facts[1], says="It runs only under this condition: `while self.open:`."),
+    replace(FOUND.facts[1], says=say("It runs only under this condition: `{code}`.", code="while self.open:")),
     *FOUND.facts[2:],
 )
 REPORT = FOUND.model_copy(
@@ -56,7 +63,9 @@ REPORT = FOUND.model_copy(
             "Compared with 12 earlier issues: 1 of them duplicates or similar.",
         ),
         "related": (
-            DUPLICATE.model_copy(update={"state": "open", "why": "the same crash, ParseError in scan"}),
+            DUPLICATE.model_copy(
+                update={"state": "open", "why": say("the same crash, {crash}", crash="ParseError in scan")}
+            ),
             DUPLICATE.model_copy(
                 update={"reference": "#99", "relation": "related", "title": "{code} is called here, in {place}.",
                         "why": "title and text share words that are rare in issues"}
@@ -69,22 +78,12 @@ LONG = replace(
     THREAD,
     run=2,
     questions=(ANSWERED,),
-    update_reason="after an answer",
+    update_reason="Updated after an answer.",
     limited=("model calls for this repository today",),
 )
-_SAMPLES = {
-    "code": "`a`", "url": "https://github.example/o/r/issues/1", "quote": "“b {c}”", "ref": "[`#1`](https://g.example/1)",
-    "n": "12", "word": "2.3.2", "names": "`a`, `b`", "text": "a text",
-    "part": "`x` → y", "parts": "some; made 3 weeks before the commit read", "known": "high", "place": "this file",
-}  # fmt: skip
-_EXACT = re.compile(r"`[^`\n]+`|\]\(\S+?\)|https?://\S+|“[^”\n]*”|L?\d+(?:[.-]L?\d+)*")
-
-
-def filled(key: str) -> str:
-    """Return an English sentence with a sample in each placeholder."""
-    sentence = ENGLISH[key]
-    filled = sentence.fill({name: _SAMPLES[name.partition(".")[0]] for name in sentence.names})
-    return f"T{filled[1:]}" if sentence.text.startswith("{place}") else filled
+REPORT = REPORT.model_copy(
+    update={"messages": messages_of(*(fact.says for fact in REPORT.facts), *(one.why for one in REPORT.related))}
+)
 
 
 def width(text: str) -> int:
@@ -96,41 +95,36 @@ def english_lines(markdown: str) -> Iterator[str]:
     """Yield the lines outside code blocks that have words besides code, links, addresses and quotes."""
     plain = re.sub(r"(`{3,})\n.*?\n\1", "", markdown, flags=re.DOTALL)
     for line in plain.split("\n"):
-        if re.search(r"[A-Za-z]{3}", re.sub(rf"{_EXACT.pattern}|\[[^\]]*\]|</?\w+>|<!--.*?-->|#\w+", "", line)):
+        if re.search(r"[A-Za-z]{3}", re.sub(rf"{EXACT.pattern}|\[[^\]]*\]|</?\w+>|<!--.*?-->|#\w+", "", line)):
             yield line
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_the_sentences_of_a_catalogue_are_english_ones_with_the_same_placeholders(language: str) -> None:
-    theirs = catalogue(language).sentences
-    marks = re.compile(r"[*`\[\]<>#@\\{}|]|https?:|\]\(")
-    assert set(theirs) <= set(ENGLISH)
-    for key, translated in theirs.items():
-        english, text = ENGLISH[key], translated.text
-        assert sorted(translated.names) == sorted(english.names), key
-        assert sorted(marks.findall(text)) == sorted(marks.findall(english.text)), key
-        assert text == text.strip()
-    # Two sentences with the same text could not be read back.
-    assert len({re.sub(r"\.\w+\}", "}", one.text) for one in theirs.values()}) >= len(
-        {re.sub(r"\.\w+\}", "}", ENGLISH[key].text) for key in theirs}
-    )
+def test_a_catalogue_has_each_sentence_with_the_same_placeholders(language: str) -> None:
+    marks = re.compile(r"[*`\[\]<>#@\\|]|https?:|\]\(|\{\w*\}")
+    theirs = catalogue(language)
+    assert set(theirs) == set(SENTENCES)
+    for english, text in theirs.items():
+        assert text, english
+        assert sorted(marks.findall(text)) == sorted(marks.findall(english)), english
+        assert (text == text.strip()) or english != english.strip()
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_sentence_is_much_longer_than_the_english_one(language: str) -> None:
-    shown = {key: (width(one.text), width(ENGLISH[key].text)) for key, one in catalogue(language).sentences.items()}
-    assert {key: both for key, both in shown.items() if both[0] > max(1.6 * both[1], both[1] + 12)} == {}
+    shown = {english: (width(text), width(english)) for english, text in catalogue(language).items()}
+    assert {key: both for key, both in shown.items() if both[0] > max(1.6 * both[1], both[1] + 14)} == {}
     assert sum(own for own, _ in shown.values()) < 1.25 * sum(english for _, english in shown.values())
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_sentence_is_translated_and_read_back(language: str) -> None:
-    for key in catalogue(language).sentences:
-        english = filled(key)
-        told = translate(english, language)
-        assert told != english or catalogue(language).sentences[key].text == ENGLISH[key].text, key
-        assert read_back(told, language) == english, key
-        assert sorted(_EXACT.findall(told)) == sorted(_EXACT.findall(english)), key
+def test_every_sentence_is_written_with_its_values(language: str) -> None:
+    for text in SENTENCES:
+        names = re.findall(r"{(\w+)}", text)
+        english = say(text, **{name: f"“b {{c}} {name}”" for name in names})
+        written = Translator(language)(english)
+        assert written != english or catalogue(language)[text] == text, text
+        assert exact(written) == exact(english), text
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -146,14 +140,15 @@ def test_golden_in_each_language_and_the_facts_that_a_reader_gets_back(language:
     assert set(english_lines(outside_folds(told))) & set(english_lines(english)) == set()
     assert FOLDED.findall(told) == FOLDED.findall(english)
     if visible_words(english) + 20 < VISIBLE_WORDS:
-        assert read_back(told, language) == english
-        assert sorted(_EXACT.findall(told)) == sorted(_EXACT.findall(english))
+        assert exact(told) == exact(english)
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_other_post_is_in_the_language(language: str) -> None:
     thread = replace(THREAD, language=language, questions=(OPEN,))
     url = f"{BASE}/issues/12#issuecomment-5"
+    verdict = say("The search ranks `{path}` first; no checked fact supports this.", path="parser/lexer.py")
+    first = FIRST_PLACE.model_copy(update={"verdict": verdict})
     posted = {
         "question": question_reply(thread, OPEN.question_id, url),
         "waiting": waiting_comment(STATE, thread),
@@ -163,11 +158,12 @@ def test_every_other_post_is_in_the_language(language: str) -> None:
         "security": report_comment(SECURITY_REPORT, thread),
         "feature": report_comment(FEATURE, thread),
         "no finding": report_comment(NOTHING, replace(thread, questions=())),
-        "first place": report_comment(FIRST_PLACE, replace(thread, questions=(), follows=True)),
-        "leaked": translate(LEAKED, language),
+        "first place": report_comment(first, replace(thread, questions=(), follows=True)),
+        "leaked": Translator(language)(LEAKED),
     }
     visible = {name: outside_folds(text) for name, text in posted.items()}
-    assert {name: list(english_lines(text)) for name, text in visible.items() if known_english(text)} == {}
+    english = english_words()
+    assert [(name, words) for name, text in visible.items() for words in english if words in text] == []
     for name in ("question", "waiting", "reminder"):
         assert visible_words(posted[name], thread.words) <= QUESTION_WORDS
 
@@ -177,9 +173,10 @@ def outside_folds(comment: str) -> str:
     return FOLDED.sub("", comment)
 
 
-def known_english(text: str) -> bool:
-    """Return whether a line of a text is one that a catalogue could translate."""
-    return any(translate(line, "de") != line and translate(line, "ja") != line for line in text.split("\n"))
+def english_words() -> list[str]:
+    """Return the parts of the sentences between their placeholders that are several words."""
+    parts = (part.strip(" ,;:.*") for text in SENTENCES for part in re.split(r"{\w+}|`[^`]*`|\n", text))
+    return [part for part in parts if part.count(" ") >= 2]
 
 
 def test_the_reporters_part_is_in_another_language_than_the_maintainers() -> None:
@@ -193,21 +190,39 @@ def test_the_reporters_part_is_in_another_language_than_the_maintainers() -> Non
     assert report_comment(SECURITY_REPORT, replace(THREAD, reporter_language="ja")).count(SECURITY) == 0
 
 
-def test_a_sentence_without_a_translation_stays_whole_in_english() -> None:
-    known = catalogue("de").sentences
-    lacks = {key: one for key, one in known.items() if key not in ("facts.runs_if", "claim.same")}
-    translator = Translator(catalogue("en"), Catalogue("de", lacks))
-    for text in (
-        "- It runs only under this condition: `a`.",
-        "**Probably the same as `#1`**: the same crash, E. Both stay as they are; a maintainer decides.",
-    ):
-        assert translator.line(text) == text != Translator(catalogue("en"), catalogue("de")).line(text)
+def test_a_sentence_stays_whole_in_english_if_a_part_of_it_has_no_translation() -> None:
+    known = say("The report names this line{of}{moved}.", of=say(" of `{place}`", place="f"), moved="")
+    unknown = say("The report names this line{of}{moved}.", of=say(" near `{place}`", place="f"), moved="")
+    assert Translator("de")(known) == "Die Meldung nennt diese Zeile von `f`."
+    assert Translator("de")(unknown) == unknown
+    assert Translator("de")("A model wrote this.") == "A model wrote this."
+
+
+def test_a_stored_report_is_written_in_a_language_and_one_without_messages_in_english() -> None:
+    stored = TriageReport.model_validate_json(REPORT.model_dump_json())
+    assert stored.messages == REPORT.messages
+    assert not isinstance(stored.facts[0].says, Sentence)
+    thread = replace(THREAD, language="de")
+    assert report_comment(stored, thread) == report_comment(REPORT, thread)
+    older = stored.model_copy(update={"messages": {}})
+    assert "passes through" in report_comment(older, thread)
+    assert "messages" not in older.model_dump()
+
+
+def test_a_value_is_translated_only_if_it_is_a_sentence() -> None:
+    text, foreign = "Not confirmed: {verdict}", "this file"
+    assert Translator("de")(say(text, verdict=foreign)) == "Nicht bestätigt: this file"
+    assert Translator("de")(say(text, verdict=say("this file"))) == "Nicht bestätigt: diese Datei"
+    message = Message(text=text, values={"verdict": "{verdict} {0.__class__}"})
+    stored = {"Not confirmed: {verdict} {0.__class__}": message}
+    assert Translator("de", stored)(next(iter(stored))) == "Nicht bestätigt: {verdict} {0.__class__}"
+    assert Translator("de")("Not confirmed: {verdict}") == "Not confirmed: {verdict}"
 
 
 @pytest.mark.parametrize("language", ["en", "pt-BR", "zh-TW", "xx"])
 def test_a_language_without_a_catalogue_changes_nothing(language: str) -> None:
-    for name, text in VARIANTS.items():
-        assert translate(text, language) == text, name
+    thread = replace(LONG, language=language)
+    assert report_comment(REPORT, thread) == report_comment(REPORT, LONG)
     assert known_language(language) == "en"
     assert known_language("zh-CN") == "zh"
 
@@ -227,9 +242,6 @@ def test_foreign_text_is_repeated_and_never_formatted(language: str) -> None:
     assert f"“{prose(foreign)}”" in told
     assert prose(f"Is it {foreign}?") in told
     assert f": {sentence}" in told
-    fenced = f"```\n{sentence}\n```"
-    assert translate(fenced, language) == fenced
-    assert len(translate("- **x** “y” — " * 400, language)) == len("- **x** “y” — " * 400)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,7 +17,7 @@ from bot.report.comment.sticky import (
     waiting_comment,
     withheld_comment,
 )
-from bot.report.comment.thread import REPORT_MARKER, Thread, footer, with_time, without_time
+from bot.report.comment.thread import REPORT_MARKER, Thread, with_time, without_time
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.reports import (
@@ -65,7 +65,7 @@ FIXED = RelatedIssue(reference="b" * 40, relation="fixed_by", why="released in 2
 VARIANTS = {
     "needs_answer": waiting_comment(STATE, replace(THREAD, questions=(OPEN,))),
     "needs_second_answer": waiting_comment(
-        STATE, replace(THREAD, questions=(ANSWERED, SECOND), update_reason="after an answer")
+        STATE, replace(THREAD, questions=(ANSWERED, SECOND), update_reason="Updated after an answer.")
     ),
     "question_reply": question_reply(
         replace(THREAD, questions=(ANSWERED, SECOND)), "r1-q2", f"{BASE}/issues/12#issuecomment-5"
@@ -83,10 +83,10 @@ VARIANTS = {
     "possible_vulnerability": report_comment(SECURITY, THREAD),
     "leaked_secret": withheld_comment(THREAD),
     "after_answer": report_comment(
-        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), update_reason="after an answer")
+        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), update_reason="Updated after an answer.")
     ),
     "after_silence": report_comment(
-        WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), update_reason="without an answer")
+        WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), update_reason="Updated without an answer.")
     ),
     "limits_met": report_comment(FOUND, replace(THREAD, limited=("model calls for this repository today",))),
     "config_fault": report_comment(
@@ -143,7 +143,7 @@ def test_the_longest_thread_stays_readable() -> None:
             "related": (DUPLICATE.model_copy(update={"why": long}),),
         }
     )
-    text = report_comment(report, replace(THREAD, questions=questions, update_reason="after an answer"))
+    text = report_comment(report, replace(THREAD, questions=questions, update_reason="Updated after an answer."))
     assert visible_words(text) <= VISIBLE_WORDS
     assert len(text) <= MAX_COMMENT
     waiting = waiting_comment(STATE, replace(THREAD, questions=(replace(OPEN, text=long, options=(long,) * 3),)))
@@ -183,4 +183,4 @@ def test_the_time_is_ignored_in_the_comparison() -> None:
     sent = with_time(body, "2026-01-01 10:02")
     assert sent != body
     assert without_time(sent.replace("\n", "\r\n")) == body
-    assert footer("2026-01-01 10:02") in sent
+    assert "`/triage stop` — updated 2026-01-01 10:02 UTC</sub>" in sent

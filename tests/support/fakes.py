@@ -173,7 +173,7 @@ class FakeSignals:
 
 
 class FakeRenderer:
-    def comment(self, report: TriageReport) -> str:
+    def comment(self, report: TriageReport, language: str = "en") -> str:
         return report.verdict
 
     def ticket(self, report: TriageReport) -> Ticket:

@@ -217,12 +217,12 @@ def import_all() -> None:
             if not module.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # an extra that is not installed
                     import_module(module.name)
-    from bot.report.languages.catalogue import LANGUAGES, catalogue
+    from bot.report.languages.catalogue import LANGUAGES, Translator
     from nodes.graph import build_graph
 
     build_graph()  # kept for the process, as the sentences are
     for language in LANGUAGES:
-        catalogue(language)
+        Translator(language)("this file")
 
 
 def _wanted(sockets: list[socket.socket]) -> list[socket.socket]:

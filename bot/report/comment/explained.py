@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.report.comment.facts import shown_facts
+from bot.report.languages.catalogue import Translator
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
-from nodes.agents.writing.statement import probable_place
-from nodes.report import Citation, TriageReport
+from nodes.report import Citation, Kind, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.sentences import Sentence, say
 from nodes.trust.prose import split
 from nodes.trust.statements import cited_in, uncited
 
@@ -29,7 +30,7 @@ def cause(report: TriageReport, links: Links) -> Iterator[str]:
         yield f"- {prose(uncited(sentence)).rstrip('.')}{f' {where}' if where else ''}."
 
 
-def places(report: TriageReport, links: Links) -> str:
+def places(report: TriageReport, links: Links, write: Translator) -> str:
     """Return the places to change, with their functions."""
     shown = ", ".join(
         dict.fromkeys(
@@ -40,15 +41,24 @@ def places(report: TriageReport, links: Links) -> str:
     if not shown:
         return ""
     if report.statement != "claim":
-        return f"- Places that it names: {shown}."
-    # The confidence is about the search's order of files and says nothing about what the model explains.
-    return f"- {probable_place(report.kind)} {shown}."
+        named = say("Places that it names: {places}.", places=shown)
+    else:
+        # The confidence is about the search's order of files and says nothing about what the model explains.
+        named = probable_place(report.kind, shown)
+    return f"- {write(named)}"
 
 
-def objections(report: TriageReport) -> tuple[str, ...]:
+def probable_place(kind: Kind, place: str, inside: str = "", share: str = "") -> Sentence:
+    """Return the sentence that claims a file; a request has no fault that could be fixed."""
+    if kind == "feature":
+        return say("The change probably belongs in {place}{inside}{share}.", place=place, inside=inside, share=share)
+    return say("The fix is probably in {place}{inside}{share}.", place=place, inside=inside, share=share)
+
+
+def objections(report: TriageReport, write: Translator) -> tuple[str, ...]:
     """Return what speaks against the cause, and why it is not claimed."""
     reasons = (*report.doubts, report.unconfirmed_because)
-    return tuple(f"- {prose(reason)}" for reason in reasons if reason)
+    return tuple(f"- {prose(write(reason))}" for reason in reasons if reason)
 
 
 def facts_beside(report: TriageReport) -> tuple[Fact, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 
 from bot.report.comment.facts import is_elsewhere
+from bot.report.languages.catalogue import ENGLISH, Translator
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
@@ -15,6 +16,7 @@ from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, Su
 from nodes.search.facts import Fact
 from nodes.search.facts.levels import is_stated
 from nodes.search.facts.output.frames import is_raising
+from nodes.search.sentences import say
 
 _REASON_WORDS = 16
 _TITLE_WORDS = 16
@@ -26,6 +28,7 @@ WORDS, LEAST_FOLDED = 170, 60
 _AROUND = 50
 """Words of the titles of the folds, of the last one and of the footer."""
 _NAME = re.compile(r"`([^`]{1,300})`")
+IN_ENGLISH = Translator(ENGLISH)
 _FAILED = re.compile(r"could not|no answer")
 """Marks the steps of a run that failed; the others are in the record of the run."""
 
@@ -103,12 +106,17 @@ def _fact_line(fact: Fact, links: Links) -> str:
     return f"{prose(sentence_without_path(fact))} [{where}]({address})" if address else f"{prose(fact.says)} {where}"
 
 
-def sentence_without_path(fact: Fact) -> str:
+def sentence_without_path(fact: Fact, write: Translator = IN_ENGLISH) -> str:
     """Return the sentence of a fact without the file's name, for use next to a link to its line."""
-    path = code(fact.path or "")
-    short = fact.says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
-    short = short.replace(f" this line of {path}.", " this line.")
-    without = short.replace(path, "this file") if fact.path and fact.line else fact.says
+    path, says = code(fact.path or ""), write(fact.says)
+    if not (fact.path and fact.line):
+        return says
+    if says == fact.says:
+        short = says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
+        short = short.replace(f" this line of {path}.", " this line.")
+    else:
+        short = says.replace(write(say(" of `{place}`", place=fact.path)), "")
+    without = short.replace(path, write(say("this file")))
     return without[:1].upper() + without[1:]
 
 
@@ -207,9 +215,10 @@ def _quote(suspect: Suspect) -> str:
     return f"{where}{cited}\n\n{block(suspect.quote)}"
 
 
-def related_reason(issue: RelatedIssue) -> str:
-    """Return why another issue is named, as the end of a sentence."""
-    return f": {prose(cut(issue.why, _REASON_WORDS)).rstrip('.')}." if issue.why else "."
+def related_reason(issue: RelatedIssue, write: Translator) -> str:
+    """Return why another issue is named, as the end of a sentence without its full stop."""
+    why = prose(cut(write(issue.why), _REASON_WORDS)).rstrip(".")
+    return say(": {reason}", reason=why) if why else ""
 
 
 def _outside(source: OutsideSource) -> str:

@@ -6,9 +6,11 @@ import re
 
 from bot.ports import Outcome, Relation
 from bot.report.comment.folds import related_reason
+from bot.report.languages.catalogue import Translator
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, TriageReport
+from nodes.search.sentences import say
 from nodes.state import Finished
 
 CONFIRMED_BY_MAINTAINER = "a maintainer said so"
@@ -17,26 +19,34 @@ _ISSUE = re.compile(r"#(\d{1,9})")
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
-def known(report: TriageReport, links: Links, base: str = "") -> str:
+def known(report: TriageReport, links: Links, write: Translator, base: str = "") -> str:
     """Return the first known fix or duplicate of a report's failure, or an empty string.
 
     Args:
         report: the report, whose related issues were read again.
         links: links to the report's repository.
+        write: the language of the sentence.
         base: URL of the repository's page; if empty, issues are named without a link.
     """
-    for related in report.related:
-        if related.relation == "fixed_by":
-            return f"**Probably fixed already by {_reference(related, links, base)}**{related_reason(related)}"
-        if related.relation == "duplicate" and related.why == CONFIRMED_BY_MAINTAINER:
-            return (
-                f"**The same as {_reference(related, links, base)}, as a maintainer said.** Nothing is closed by this."
-            )
-        if related.relation == "duplicate":
-            state = f" ({related.state})" if related.state else ""
-            same = f"**Probably the same as {_reference(related, links, base)}{state}**"
-            return f"{same}{related_reason(related)} Both stay as they are; a maintainer decides."
-    return ""
+    related = next((related for related in report.related if related.relation != "related"), None)
+    if related is None:
+        return ""
+    reference, reason = _reference(related, links, base), related_reason(related, write)
+    if related.relation == "fixed_by":
+        return write(say("**Probably fixed already by {reference}**{reason}.", reference=reference, reason=reason))
+    if related.why == CONFIRMED_BY_MAINTAINER:
+        return write(
+            say("**The same as {reference}, as a maintainer said.** Nothing is closed by this.", reference=reference)
+        )
+    states = {"open": say(" (open)"), "closed": say(" (closed)")}
+    return write(
+        say(
+            "**Probably the same as {reference}{state}**{reason}. Both stay as they are; a maintainer decides.",
+            reference=reference,
+            state=states[related.state] if related.state else "",
+            reason=reason,
+        )
+    )
 
 
 def _reference(related: RelatedIssue, links: Links, base: str) -> str:

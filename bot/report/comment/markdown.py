@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.report.comment.explained import cause, facts_beside, objections, places
+from bot.report.comment.explained import cause, facts_beside, objections, places, probable_place
 from bot.report.comment.facts import FACTS, folded_facts, is_echo, is_elsewhere, leads_with_fact, shown_facts
-from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
+from bot.report.comment.folds import IN_ENGLISH, about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
+from bot.report.languages.catalogue import ENGLISH, Translator, translator
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose
-from bot.report.words import FOOTER, SECURITY, confidence_word, spaced_words
-from nodes.agents.writing.statement import function_of, probable_place
+from bot.report.words import SECURITY, all_words, confidence_word, footer, spaced_words
+from nodes.agents.writing.statement import function_of
 from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.types import OF_CHANGES
+from nodes.search.sentences import say
 
 MAX_COMMENT = 65_536
 """GitHub's limit, in characters."""
@@ -25,7 +27,7 @@ VISIBLE_WORDS = 90
 EXPLAINED_WORDS = 170
 """The same for a comment in which a model explains the fault."""
 _SHOWN_LINES = 8
-_NO_VERDICT = "No verdict."
+_NO_VERDICT = say("No verdict.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,58 +58,54 @@ class MarkdownRenderer:
         self._repository = repository
         self._record = record
 
-    def comment(self, report: TriageReport) -> str:
+    def comment(self, report: TriageReport, language: str = ENGLISH) -> str:
         """Render the headline, permalink, facts and one line for the reporter; everything else is folded."""
+        write = translator(language, report.messages)
+        last = write(footer())
         if report.kind == "security":
-            return f"{SECURITY}\n\n{FOOTER}\n"
-        shown = self.sections(report)
-        room = most_words(report) - len(FOOTER.split())
-        visible = fitting((known(report, self._links(report)), *shown.visible), room)
-        return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
+            return f"{write(SECURITY)}\n\n{last}\n"
+        shown = self.sections(report, write, write)
+        room = most_words(report) - len(footer().split())
+        count = spaced_words if write.has_spaces else all_words
+        visible = fitting((known(report, self._links(report), write), *shown.visible), room, count)
+        return join((*visible, shown.maintainers), (shown.about, last), fallback=visible)
 
-    def sections(self, report: TriageReport) -> Sections:
-        """Return the parts of a comment in order; an empty part is an empty string."""
-        links = self._links(report)
-        if report.is_explained:
-            return self._explained(report, links)
-        shown = shown_facts(report)
-        lines = (
-            "" if _claims_in_headline(report) else _bullet(_claim(report, self._record)),
-            *(f"- {prose(doubt)}" for doubt in report.doubts),
-            *(_fact(fact, links, _linked_path(report)) for fact in shown),
-            _attached(report),
-        )
-        parts = (
-            _headline(report, links, self._record),
-            _permalink(report, links),
-            "\n".join(filter(None, lines)),
-            _reporter(report),
-        )
-        return self._with_folds(report, links, parts, folded_facts(report, shown))
-
-    def _explained(self, report: TriageReport, links: Links) -> Sections:
-        """Return the parts of a comment in which a model explains the fault, claimed or not."""
-        shown = facts_beside(report)
-        lines = (
-            *cause(report, links),
-            places(report, links),
-            *objections(report),
-            *(_fact(fact, links) for fact in shown),
-            _attached(report),
-        )
-        headline, facts = f"**{prose(report.verdict) or _NO_VERDICT}**", "\n".join(filter(None, lines))
-        return self._with_folds(report, links, (headline, "", facts, _reporter(report)), folded_facts(report, shown))
-
-    def _with_folds(
-        self, report: TriageReport, links: Links, visible: tuple[str, str, str, str], folded: Sequence[Fact]
+    def sections(
+        self, report: TriageReport, ours: Translator = IN_ENGLISH, theirs: Translator = IN_ENGLISH
     ) -> Sections:
-        """Return the parts of a comment with these visible ones."""
-        words = sum(map(spaced_words, visible))
+        """Return the parts of a comment in order; an empty part is an empty string.
+
+        Args:
+            report: the report.
+            ours: the language of what is for maintainers; what is folded is English.
+            theirs: the language of what is for the reporter.
+        """
+        links = self._links(report)
+        shown = facts_beside(report) if report.is_explained else shown_facts(report)
+        # Not the words of a translation, so that the folded parts are the same in all languages.
+        words = sum(map(spaced_words, self._visible(report, links, shown, IN_ENGLISH, IN_ENGLISH)))
         return Sections(
-            *visible,
-            maintainers=maintainers(report, links, folded, words),
+            *self._visible(report, links, shown, ours, theirs),
+            maintainers=maintainers(report, links, folded_facts(report, shown), words),
             about=about(report, self._record),
         )
+
+    def _visible(
+        self, report: TriageReport, links: Links, shown: Sequence[Fact], ours: Translator, theirs: Translator
+    ) -> tuple[str, str, str, str]:
+        """Return the headline, the link, the lines below them, and what is for the reporter."""
+        if report.is_explained:  # by a model, claimed or not
+            headline, link = f"**{prose(ours(report.verdict)) or ours(_NO_VERDICT)}**", ""
+            claims = (*cause(report, links), places(report, links, ours), *objections(report, ours))
+            linked = None
+        else:
+            headline, link = _headline(report, links, ours, self._record), _permalink(report, links)
+            claimed = "" if _claims_in_headline(report) else _bullet(_claim(report, ours, self._record))
+            claims = (claimed, *(f"- {prose(ours(doubt))}" for doubt in report.doubts))
+            linked = _linked_path(report)
+        facts = (_fact(fact, links, ours, linked) for fact in shown)
+        lines = "\n".join(filter(None, (*claims, *facts, _attached(report, ours))))
+        return headline, link, lines, _reporter(report, theirs)
 
     def ticket(self, report: TriageReport) -> Ticket:
         """Render the report for an issue tracker: a title, a body and fields."""
@@ -115,7 +113,7 @@ class MarkdownRenderer:
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         links = self._links(report)
-        facts = "\n".join(_fact(fact, links) for fact in report.facts[:FACTS])
+        facts = "\n".join(_fact(fact, links, IN_ENGLISH) for fact in report.facts[:FACTS])
         parts = [prose(report.verdict), prose(report.root_cause or report.unconfirmed), facts]
         parts.append(sentence("To confirm", report.how_to_confirm))
         if report.statement in ("claim", "first_place") and report.suspects:
@@ -178,27 +176,28 @@ def _claims_in_headline(report: TriageReport) -> bool:
     return is_echo(report.facts[report.headline]) and report.suspects[0].path == report.facts[report.headline].path
 
 
-def _attached(report: TriageReport) -> str:
+def _attached(report: TriageReport, write: Translator) -> str:
     """Return where the words are that the facts are about, if they are not in the issue itself."""
     names = ", ".join(code(name) for name in report.attached[:2])
-    return f"- These words are from the attached {names}." if names else ""
+    return _bullet(write(say("These words are from the attached {names}.", names=names)) if names else "")
 
 
 def _bullet(text: str) -> str:
     return f"- {text}" if text else ""
 
 
-def _headline(report: TriageReport, links: Links, record: Record | None = None) -> str:
-    if _claims_in_headline(report) and (claimed := _claim(report, record)):
+def _headline(report: TriageReport, links: Links, write: Translator, record: Record | None = None) -> str:
+    if _claims_in_headline(report) and (claimed := _claim(report, write, record)):
         return f"**{claimed}**"
-    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
+    is_found = report.statement not in ("ranked", "nothing") or report.not_found == "code_not_readable"
+    if not is_found and _reporter(report, write):
         return ""  # a sentence without a finding is not useful to readers; the request is
-    headline = prose(report.verdict)
+    headline = prose(write(report.verdict))
     if leads_with_fact(report) and report.headline is not None and _permalink(report, links):
         lead = report.facts[report.headline]
-        headline = _with_change(prose(sentence_without_path(lead)), lead, links)
+        headline = _with_change(prose(sentence_without_path(lead, write)), lead, links)
     # Two pairs of asterisks with nothing between them render as a horizontal rule.
-    return f"**{headline or _NO_VERDICT}**"
+    return f"**{headline or write(_NO_VERDICT)}**"
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
@@ -228,17 +227,18 @@ _MOST = 0.95
 """The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
 
 
-def _claim(report: TriageReport, record: Record | None) -> str:
+def _claim(report: TriageReport, write: Translator, record: Record | None) -> str:
     if report.statement != "claim" or not report.root_cause:
         return ""
     if not report.suspects:
         return ""
     function = function_of(report)
-    inside = f", in {code(function)}" if function else ""
+    inside = say(", in {function}", function=code(function)) if function else ""
     # Other repositories' fixes say little about this one, so only its own outcomes give a share.
     worth = record.confidence(report.confidence) if record else 0.0
-    share = f" ({confidence_word(worth)}, {min(worth, _MOST):.0%})" if record else ""
-    return f"{probable_place(report.kind)} {_file(report)}{inside}{share}."
+    share = f"{min(worth, _MOST):.0%}"
+    probable = say(" ({likely}, {share})", likely=confidence_word(worth), share=share)
+    return write(probable_place(report.kind, _file(report), inside, probable if record else ""))
 
 
 def _file(report: TriageReport) -> str:
@@ -246,7 +246,7 @@ def _file(report: TriageReport) -> str:
     path = report.suspects[0].path
     lead = report.facts[report.headline] if report.headline is not None else None
     named = lead is not None and leads_with_fact(report) and lead.path == path and not _claims_in_headline(report)
-    return "this file" if named else code(path)
+    return say("this file") if named else code(path)
 
 
 def _linked_path(report: TriageReport) -> str | None:
@@ -256,7 +256,7 @@ def _linked_path(report: TriageReport) -> str | None:
     return lead.path if lead is not None and shown else None
 
 
-def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
+def _fact(fact: Fact, links: Links, write: Translator, shown: str | None = None) -> str:
     """Return one fact with a link to its line or change."""
     where = ""
     if fact.path and fact.line and not is_elsewhere(fact):
@@ -267,7 +267,7 @@ def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    says = prose(sentence_without_path(fact) if fact.line and where else fact.says)
+    says = prose(sentence_without_path(fact, write) if fact.line and where else write(fact.says))
     return f"- {_with_change(says, fact, links)}{where}"
 
 
@@ -277,15 +277,16 @@ def _with_change(says: str, fact: Fact, links: Links) -> str:
     return says.replace(name := code((fact.change or "")[:10]), f"[{name}]({address})") if address else says
 
 
-def _reporter(report: TriageReport) -> str:
+def _reporter(report: TriageReport, write: Translator) -> str:
     """Return at most one request, or that no further information is needed."""
     if report.kind not in ("bug", "docs"):
         return ""
     if not report.missing:
-        return "Nothing more is needed from the reporter." if report.statement == "claim" else ""
-    return f"For the reporter: {_request(prose(report.missing[0]))}"
-
-
-def _request(text: str) -> str:
-    """Return a request as a complete sentence."""
-    return text if text.endswith((".", "?", "!")) else f"please add {text[:1].lower()}{text[1:]}."
+        return write(say("Nothing more is needed from the reporter.")) if report.statement == "claim" else ""
+    wanted = report.missing[0]
+    text = prose(write(wanted))
+    if prose(wanted).endswith((".", "?", "!")):
+        return write(say("For the reporter: {request}", request=text))
+    if text == prose(wanted):
+        text = f"{text[:1].lower()}{text[1:]}"
+    return write(say("For the reporter: please add {need}.", need=text))

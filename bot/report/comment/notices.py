@@ -9,6 +9,7 @@ from bot.report.comment.thread import Thread
 from bot.report.difference import is_other_finding
 from bot.report.sanitise import code
 from nodes.report import TriageReport
+from nodes.search.sentences import say
 
 _ISSUES = 10
 """Maximum number of issues that the comment names."""
@@ -52,27 +53,26 @@ def answer_reply(
         question_id: the question that was answered.
         sticky_url: the address of the report's comment.
     """
-    finding = _finding(after)
+    finding = _finding(after, sticky_url)
     # While a question is open the comment claims nothing, so without an earlier report any finding is a change.
     changed = is_other_finding(before, after) if before is not None else bool(finding)
     if not changed or after.kind == "security" or not sticky_url.startswith(f"{thread.base}/issues/"):
         return ""
-    says = finding or "With it, [the report]({url}) no longer names a place."
-    reply = thread.to_reporter(f"Thank you, the answer was read. {says.format(url=sticky_url)}")
+    says = finding or say("With it, [the report]({url}) no longer names a place.", url=sticky_url)
+    reply = thread.to_reporter()(say("Thank you, the answer was read. {finding}", finding=says))
     return f"{answer_marker(question_id)}\n\n{reply}\n"
 
 
-def _finding(report: TriageReport) -> str:
-    """Return what the report names, as a sentence with a blank for its address; empty if it names nothing."""
+def _finding(report: TriageReport, url: str) -> str:
+    """Return what the report names, as a sentence with its address; empty if it names nothing."""
     same = next((other for other in report.related if other.relation != "related"), None)
     if same is not None:
         # In a code span, because a live reference would write into the other issue's history.
-        known = "an issue that may be the same" if same.relation == "duplicate" else "what may have fixed it"
-        return f"With it, [the report]({{url}}) names {known}: {_braced(code(same.reference))}."
+        name = code(same.reference)
+        if same.relation == "duplicate":
+            return say("With it, [the report]({url}) names an issue that may be the same: {name}.", url=url, name=name)
+        return say("With it, [the report]({url}) names what may have fixed it: {name}.", url=url, name=name)
     if report.statement in ("claim", "facts", "first_place") and report.suspects:
-        return f"With it, [the report]({{url}}) names a place to look at: {_braced(code(report.suspects[0].path))}."
+        name = code(report.suspects[0].path)
+        return say("With it, [the report]({url}) names a place to look at: {name}.", url=url, name=name)
     return ""
-
-
-def _braced(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

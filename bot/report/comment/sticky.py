@@ -22,6 +22,7 @@ from bot.report.links import Links
 from bot.report.sanitise import code
 from bot.report.words import FOLLOWS, LEAKED, SECURITY, WAITING
 from nodes.report import TriageReport
+from nodes.search.sentences import say
 from nodes.state import BugTriageState
 
 
@@ -29,18 +30,16 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     """Render a finished run: a cause, no finding, a known failure, a duplicate, or a security report."""
     if report.kind == "security":
         return fixed_comment(SECURITY, thread)
-    ours, theirs = thread.to_maintainers, thread.to_reporter
+    ours, theirs = thread.to_maintainers(report.messages), thread.to_reporter(report.messages)
     renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
-    shown = renderer.sections(report)
-    settled = theirs(settled_questions(thread))
+    shown = renderer.sections(report, ours, theirs)
+    settled = settled_questions(thread)
     links = Links(thread.server_url, thread.repository, report.commit)
-    follows = FOLLOWS if thread.follows else ""
-    known_already = known(report, links, thread.base)
-    head = (thread.marker, *map(ours, (known_already, follows, shown.headline, shown.link, answered_news(thread))))
+    follows = ours(FOLLOWS) if thread.follows else ""
+    known_already = known(report, links, ours, thread.base)
+    head = (thread.marker, known_already, follows, shown.headline, shown.link, answered_news(thread, ours))
     room = most_words(report) + len(thread.marker.split()) - thread.words(with_time(thread.footer, "2026-01-01 10:02"))
-    visible = fitting(
-        (*head, ours(shown.facts), settled, "" if settled else theirs(shown.reporter)), room, thread.words
-    )
+    visible = fitting((*head, shown.facts, settled, "" if settled else shown.reporter), room, thread.words)
     for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
     return join((*visible, for_them), (shown.about, thread.footer), fallback=visible)
 
@@ -50,15 +49,10 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     waiting = [question for question in thread.questions if question.state == "open"]
     visible = (
         thread.marker,
-        *map(
-            thread.to_reporter,
-            (
-                WAITING[len(waiting) > 1],
-                open_questions(thread),
-                answered_news(thread),
-                settled_questions(thread),
-            ),
-        ),
+        thread.to_reporter()(WAITING[len(waiting) > 1]),
+        open_questions(thread),
+        answered_news(thread, thread.to_reporter()),
+        settled_questions(thread),
     )
     for_them = fold("For maintainers: why it is asked", reasons(waiting))
     commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
@@ -73,15 +67,15 @@ def withheld_comment(thread: Thread) -> str:
 
 def fixed_comment(text: str, thread: Thread) -> str:
     """Render a comment with a fixed text."""
-    return f"{thread.marker}\n\n{thread.to_reporter(text)}\n\n{thread.footer}\n"
+    return f"{thread.marker}\n\n{thread.to_reporter()(text)}\n\n{thread.footer}\n"
 
 
 def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
     """Render a separate comment for a question, since an edit notifies no one; it mentions no one again."""
-    asked = open_questions(without_mention(thread))
-    link = f"It is in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
-    parts = (question_marker(question_id), WAITING[0], asked, link)
-    return thread.to_reporter("\n\n".join(filter(None, parts))) + "\n"
+    asked, write = open_questions(without_mention(thread)), thread.to_reporter()
+    is_known = sticky_url.startswith(f"{thread.base}/issues/")
+    link = write(say("It is in [the report]({url}) as well.", url=sticky_url)) if is_known else ""
+    return "\n\n".join(filter(None, (question_marker(question_id), write(WAITING[0]), asked, link))) + "\n"
 
 
 def reminder_marker(question_id: str) -> str:
@@ -98,9 +92,13 @@ def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
         asked_url: the address of the comment that asked it; empty if unknown.
     """
     asked = open_questions(replace(without_mention(thread), questions=(question,)))
-    where = f"[This question]({asked_url})" if asked_url.startswith(f"{thread.base}/issues/") else "This question"
-    says = f"{where} is still open. If no answer comes, the report is written without it; nothing is closed."
-    return thread.to_reporter("\n\n".join((reminder_marker(question.question_id), says, asked))) + "\n"
+    is_known = asked_url.startswith(f"{thread.base}/issues/")
+    where = say("[This question]({url})", url=asked_url) if is_known else say("This question")
+    says = say(
+        "{question} is still open. If no answer comes, the report is written without it; nothing is closed.",
+        question=where,
+    )
+    return "\n\n".join((reminder_marker(question.question_id), thread.to_reporter()(says), asked)) + "\n"
 
 
 def _config(thread: Thread) -> str:

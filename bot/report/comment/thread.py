@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from bot.ports import AskedQuestion
-from bot.report.languages.catalogue import LANGUAGES, catalogue
-from bot.report.languages.translate import known_language, translate
+from bot.report.languages.catalogue import LANGUAGES, Translator, translator
 from bot.report.record import Record
 from bot.report.sanitise import prose
-from bot.report.words import all_words, cut, spaced_words
+from bot.report.words import all_words, cut, footer, spaced_words
+from nodes.report import Message
+from nodes.search.sentences import say
 
 REPORT_MARKER = "<!-- triage:report"
 """The beginning of the sticky comment; no other comment of the App begins with it."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _COMMENT = re.compile(r"[0-9]{1,19}(?:#issuecomment-[0-9]{1,19})?")
-_FOOTERS = tuple(catalogue(language).sentences["reporter.footer_time"].text for language in LANGUAGES)
-_UPDATED = re.compile(
-    rf"(?:{'|'.join(re.escape(text.rpartition('`')[2].partition('{')[0]) for text in _FOOTERS)})"
-    r"\d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$",
-    re.MULTILINE,
-)
+_UPDATED = re.compile(r"(?<=`/triage stop`)[^`\n<]{1,40}\d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$", re.MULTILINE)
+"""The time in the last line, in each language."""
 _QUESTION_WORDS, _OPTION_WORDS, _ANSWER_WORDS = 28, 16, 10
 
 
@@ -40,7 +36,7 @@ class Thread:
     """The login that may be mentioned once; empty if no one may be mentioned."""
     questions: tuple[AskedQuestion, ...] = ()
     update_reason: str = ""
-    """The reason why the comment was rewritten, in the App's own words; empty for the first version."""
+    """A sentence of the App on why the comment was rewritten; empty for the first version."""
     config_note: str = ""
     """The faults of the repository's configuration, in the App's own words."""
     limited: tuple[str, ...] = ()
@@ -54,24 +50,23 @@ class Thread:
     reporter_language: str = ""
     """The language of what is written for the reporter; empty for the same."""
 
-    def to_maintainers(self, text: str) -> str:
-        """Return a part of the comment in the maintainers' language."""
-        return translate(text, self.language)
+    def to_maintainers(self, messages: Mapping[str, Message] | None = None) -> Translator:
+        """Return what writes sentences, such as those of a report with these messages, for maintainers."""
+        return translator(self.language, messages)
 
-    def to_reporter(self, text: str) -> str:
-        """Return a part of the comment in the reporter's language."""
-        return translate(text, self.reporter_language or self.language)
+    def to_reporter(self, messages: Mapping[str, Message] | None = None) -> Translator:
+        """Return what writes sentences for the reporter."""
+        return translator(self.reporter_language or self.language, messages)
 
     @property
     def words(self) -> Callable[[str], int]:
         """Return how words are counted: by characters if either language is written without spaces."""
-        languages = {known_language(code) for code in (self.language, self.reporter_language or self.language)}
-        return spaced_words if all(catalogue(language).has_spaces for language in languages) else all_words
+        return spaced_words if self.to_maintainers().has_spaces and self.to_reporter().has_spaces else all_words
 
     @property
     def footer(self) -> str:
         """Return the last line of the comment, without a time."""
-        return self.to_reporter(footer())
+        return self.to_reporter()(_last_line())
 
     @property
     def marker(self) -> str:
@@ -89,27 +84,19 @@ def question_marker(question_id: str) -> str:
     return f"<!-- triage:question id={re.sub(r'[^A-Za-z0-9_.-]', '-', question_id)[:80]} -->"
 
 
-def footer(updated: str = "") -> str:
+def _last_line(updated: str = "") -> str:
     """Return how to reply to the App, and when the comment was written (to the minute, UTC)."""
-    when = f" — updated {updated} UTC" if updated else ""
-    return (
-        "<sub>Automated first read; a maintainer decides. `/triage help` · wrong? `/triage wrong <why>` · "
-        f"`/triage stop`{when}</sub>"
-    )
+    when = say(" — updated {time} UTC", time=updated) if updated else ""
+    return footer(say(" `/triage help` · wrong? `/triage wrong <why>` · `/triage stop`{when}", when=when))
 
 
 def with_time(body: str, updated: str) -> str:
     """Return the comment with the time at which it is sent."""
-    for language in LANGUAGES:
-        without = _footer_without_time(language)
+    for write in map(translator, LANGUAGES):
+        without = write(_last_line())
         if without in body:
-            body = body.replace(without, translate(footer(updated), language))
+            return body.replace(without, write(_last_line(updated)))
     return body
-
-
-@cache
-def _footer_without_time(language: str) -> str:
-    return translate(footer(), language)
 
 
 def without_time(body: str) -> str:
@@ -125,11 +112,13 @@ def mention(login: str) -> str:
 def open_questions(thread: Thread) -> str:
     """Return the questions to the reporter as check boxes, with the answers to choose from."""
     waiting = [question for question in thread.questions if question.state == "open"]
-    who = mention(thread.reporter)
-    lines = [f"> {f'**{who}** — ' if who else ''}reply here in your own words; no command is needed."]
+    who, write = mention(thread.reporter), thread.to_reporter()
+    reply = write(say("reply here in your own words; no command is needed."))
+    lines = [f"> {f'**{who}** — ' if who else ''}{reply}"]
     for question in waiting:
-        lines.append(f"> - [ ] **Q{question.slot}** {prose(cut(question.text, _QUESTION_WORDS))}")
-        options = filter(None, (prose(cut(option, _OPTION_WORDS)) for option in question.options[:3]))
+        write = thread.to_reporter(question.messages)
+        lines.append(f"> - [ ] **Q{question.slot}** {prose(cut(write(question.text), _QUESTION_WORDS))}")
+        options = filter(None, (prose(cut(write(option), _OPTION_WORDS)) for option in question.options[:3]))
         lines += [f">   - {option}" for option in options]  # a dash alone would make the line above a heading
     return "\n".join(lines)
 
@@ -146,9 +135,9 @@ def reasons(questions: Sequence[AskedQuestion]) -> str:
     return "\n".join(("**Why it is asked:**", *listed)) if listed else ""
 
 
-def answered_news(thread: Thread) -> str:
+def answered_news(thread: Thread, write: Translator) -> str:
     """Return one line on why the comment was rewritten."""
-    return f"*Updated {thread.update_reason}.*" if thread.update_reason else ""
+    return f"*{write(thread.update_reason)}*" if thread.update_reason else ""
 
 
 def without_mention(thread: Thread) -> Thread:
@@ -157,17 +146,19 @@ def without_mention(thread: Thread) -> Thread:
 
 
 def _settled(question: AskedQuestion, thread: Thread) -> str:
-    text = prose(cut(question.text, _QUESTION_WORDS))
+    write = thread.to_reporter(question.messages)
+    text = prose(cut(write(question.text), _QUESTION_WORDS))
     if question.state == "answered":
         answer = prose(cut(question.answer or "", _ANSWER_WORDS))
-        return f"- [x] **Q{question.slot}** {text} — {_where(question, thread)}: {answer}"
-    why = "withdrawn" if question.state == "withdrawn" else "no answer in 14 days"
+        where = _where(question, thread, write(say("answered")))
+        return f"- [x] **Q{question.slot}** {text} — {where}: {answer}"
+    why = write(say("withdrawn") if question.state == "withdrawn" else say("no answer in 14 days"))
     return f"- [ ] **Q{question.slot}** {text} — {why}"
 
 
-def _where(question: AskedQuestion, thread: Thread) -> str:
-    """Return a link to the answer if it points to this repository's issues."""
+def _where(question: AskedQuestion, thread: Thread, word: str) -> str:
+    """Return a word as a link to the answer if it points to this repository's issues."""
     url = question.answer_url or ""
     if url.startswith(f"{thread.base}/issues/") and _COMMENT.fullmatch(url.removeprefix(f"{thread.base}/issues/")):
-        return f"[answered]({url})"
-    return "answered"
+        return f"[{word}]({url})"
+    return word

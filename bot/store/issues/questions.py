@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.ports import AskedQuestion, QuestionState, Relation, SignalKind
@@ -96,7 +96,8 @@ def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanE
     for slot, question_id, text, *rest in db.execute(_ROWS, (key,)):
         exchange = HumanExchange.model_validate_json(text)
         asked = (exchange.question, exchange.reason, exchange.options)
-        found.append((AskedQuestion(slot, question_id, *asked, *rest), exchange))
+        question = AskedQuestion(slot, question_id, *asked, *rest)
+        found.append((replace(question, messages=exchange.messages), exchange))
     return found
 
 

@@ -26,15 +26,16 @@ from bot.worker.publish.labels import Lacks, ReportLabels, log_missing
 from bot.worker.publish.poster import ConfigFaults, Poster, Reactions, utc_now
 from bot.worker.publish.wanted import Wanted, answers_question, is_worth_a_comment, reason_to_skip, shown_labels
 from nodes.report import TriageReport
+from nodes.search.sentences import say
 from nodes.state import Finished, Waiting
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
 _UPDATE_REASONS: Final[dict[Why, str]] = {
-    "reopened": "because the issue was reopened",
-    "edited": "because the issue was edited",
-    "answer": "after an answer",
-    "expired": "without an answer",
-    "redirect": "after a redirect",
+    "reopened": say("Updated because the issue was reopened."),
+    "edited": say("Updated because the issue was edited."),
+    "answer": say("Updated after an answer."),
+    "expired": say("Updated without an answer."),
+    "redirect": say("Updated after a redirect."),
 }
 _SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
 _CARRIED = "carried by the report"

@@ -84,7 +84,7 @@ async def recheck_facts(
     issue_job.log("facts_dropped", f"{len(invalid)} of {len(report.facts)} facts no longer hold")
     plain = without_facts(report, invalid)
     renderer = renderer_for(seen.issue)
-    drafts = {"github_comment": renderer.comment(plain), "ticket": renderer.ticket(plain)}
+    drafts = {"github_comment": renderer.comment(plain, seen.found.config.language), "ticket": renderer.ticket(plain)}
     return Finished(state.model_copy(update={"report": plain.model_copy(update=drafts)}))
 
 

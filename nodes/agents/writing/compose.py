@@ -14,21 +14,27 @@ from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_rejected, is_unreadable
 from nodes.issue.kinds.model import parts_of
 from nodes.issue.kinds.rare import may_be_security
-from nodes.report import DISAGREE, Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
+from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
+from nodes.search.sentences import say
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
 from nodes.trust.citations import Checked
 from nodes.trust.secrets import mask
 from nodes.trust.statements import names
 
-NOT_SEARCHED = "The code was not searched, so no place is named."
+NOT_SEARCHED = say("The code was not searched, so no place is named.")
 SHORT_TEXT = 12
 """Number of words of prose below which an issue without code or errors is too short for a search."""
 _NEAR = 8
 """Lines between two places in one function that a reader sees at one glance."""
 _PATH = 110
 """Maximum characters of a path in a doubt, which has 300 for a sentence with two of them."""
-_WITHHELD = "This is probably a security report; continue it in private."
+_WITHHELD = say("This is probably a security report; continue it in private.")
+_READS_LIKE = {
+    "feature": say("This reads like a feature."),
+    "question": say("This reads like a question."),
+    "docs": say("This reads like a docs."),
+}
 _NO_CODE = {"root_cause": None, "citations": (), "suspects": (), "ruled_out": (), "how_to_confirm": ""}
 """The fields of a report that says nothing about code."""
 MAX_NAMES = 5
@@ -121,7 +127,7 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
         )
     if is_unreadable(case.state):
         # No part of the report implies that code was searched.
-        verdict = "The code could not be read, so the report names no place."
+        verdict = say("The code could not be read, so the report names no place.")
         unread = {**_NO_CODE, "verdict": verdict, "not_found": "code_not_readable", "requires_human_review": True}
         unread |= {"review_message": gate.message[:300], "status": "needs_clarification"}
         return report.model_copy(update=unread)
@@ -129,9 +135,10 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
     may_claim = not review and report.claim_strength >= claim_from and report.root_cause and report.suspects
     if may_claim and not objected:
         return report
-    worth = report.claim_strength
-    weak = f"Its place has a probability of {worth:.0%}; a claim needs {claim_from:.0%}." if worth < claim_from else ""
-    return without_claim(report, "" if objected else weak).model_copy(
+    share, needed = f"{report.claim_strength:.0%}", f"{claim_from:.0%}"
+    weak = say("Its place has a probability of {share}; a claim needs {needed}.", share=share, needed=needed)
+    told = "" if objected or report.claim_strength >= claim_from else weak
+    return without_claim(report, told).model_copy(
         update={
             "not_found": _not_found(report, case),
             "requires_human_review": review,
@@ -167,11 +174,11 @@ def without_code_references(report: TriageReport) -> TriageReport:
 def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
     """Return a verdict to replace a headline that failed its check."""
     if kind != "bug" and (kind != "docs" or not suspects):
-        return f"This reads like a {kind} report." if kind in ("security", "spam") else f"This reads like a {kind}."
+        return f"This reads like a {kind} report." if kind in ("security", "spam") else _READS_LIKE[kind]
     if not suspects:
-        return "I could not locate this in the code."
+        return say("I could not locate this in the code.")
     symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""
-    return f"Likely in `{suspects[0].path}`{symbol}."[:300]
+    return say("Likely in `{path}`{symbol}.", path=suspects[0].path, symbol=symbol)[:300]
 
 
 def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
@@ -179,13 +186,19 @@ def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
     state, doubts = case.state, list[str]()
     if state.search_prefers and suspects and suspects[0].path != state.search_prefers:
         search, model = map(_end_of, (state.search_prefers, suspects[0].path))
-        doubts.append(f"{DISAGREE}: the search ranks `{search}` first, the model `{model}`.")
+        doubts.append(
+            say(
+                "The search and the model disagree: the search ranks `{search}` first, the model `{model}`.",
+                search=search,
+                model=model,
+            )
+        )
     verdict = state.critic_feedback
     if verdict is not None and verdict.verdict == "REJECTED":
-        gap = next(iter(verdict.gaps), "it names no gap that could be checked")
-        doubts.append(f"A critical second reading objects: {gap}"[:300])
+        gap = next(iter(verdict.gaps), say("it names no gap that could be checked"))
+        doubts.append(say("A critical second reading objects: {gap}", gap=gap)[:300])
         if verdict.better_place:
-            doubts.append(f"It would look at {verdict.better_place} first."[:300])
+            doubts.append(say("It would look at {place} first.", place=verdict.better_place)[:300])
     return tuple(doubts)
 
 

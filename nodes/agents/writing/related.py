@@ -17,6 +17,7 @@ from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import NamingCommit, references
 from nodes.search.history.types import History, Spot, SuspectCommit
 from nodes.search.issue.similar import Likeness, Report, compare
+from nodes.search.sentences import say
 from nodes.search.types import Query
 from nodes.state import AgentFinding
 from nodes.trust.citations import still_matches
@@ -138,7 +139,7 @@ async def add_related_changes(report: TriageReport, context: Context) -> TriageR
             reference=commit.sha,
             relation="fixed_by",
             title=commit.subject[:300],
-            why=f"its message says that it fixes this issue{_released(commit)}"[:300],
+            why=say("its message says that it fixes this issue{released}", released=_released(commit))[:300],
             checked=True,
         )
         for commit in fixing
@@ -159,7 +160,7 @@ async def add_related_changes(report: TriageReport, context: Context) -> TriageR
 
 
 def _released(commit: NamingCommit) -> str:
-    return f"; {commit.release} contains it" if commit.release else ""
+    return say("; {release} contains it", release=commit.release) if commit.release else ""
 
 
 async def _opened(report: TriageReport, origin: IssueOrigin, context: Context) -> list[RelatedChange]:
@@ -282,10 +283,10 @@ def _chosen(found: Sequence[Found]) -> list[Found]:
     rest = sorted((one for one in found if one is not original), key=lambda one: -one[1].score)
     chosen = [original] if original else []
     for issue, likeness in rest[:RELATED]:
-        closed = "it was closed as not planned"
-        closed = closed if issue.not_planned else "it was closed, so this may be back or not yet released"
+        back = say("it was closed, so this may be back or not yet released")
+        closed = say("it was closed as not planned") if issue.not_planned else back
         was_same = likeness.relation == "duplicate" and issue.state == "closed"
-        why = f"{likeness.why}; {closed}" if was_same else likeness.why
+        why = say("{reason}; {other}", reason=likeness.why, other=closed) if was_same else likeness.why
         chosen.append((issue, Likeness("related", likeness.score, why)))
     return chosen
 

@@ -15,13 +15,16 @@ from nodes.search.facts.names.read_here import FLAG
 from nodes.search.facts.places.quoted_here import FAILED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
+from nodes.search.sentences import say
 from nodes.search.tokens import plain_words
 from nodes.search.types import Query, Survey
 from nodes.state import CORRECTION
 
 PLACES = 5
 """Number of files in a report; facts about other files are not shown."""
-TOO_THIN = "The report has no code and no message, and names no file or function; so no place in the code is named."
+TOO_THIN = say(
+    "The report has no code and no message, and names no file or function; so no place in the code is named."
+)
 _ATTACHED = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
 """Ends of paths of attached files, which are no part of a program."""
 THIN, LONGEST_THIN = 30, 4_000
@@ -83,7 +86,8 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     open_request = statement in ("ranked", "nothing", "first_place") and not has_message
     update["missing"] = report.missing[:1] if open_request else ()
     if statement != "claim" and suspects and suspects[0].pointed:
-        update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
+        pointed = say("A maintainer said to look at `{path}`.", path=suspects[0].path)
+        update |= {"statement": "facts", "verdict": pointed[:300]}
     return report.model_copy(update={**update, "how_to_confirm": ""})
 
 
@@ -102,7 +106,7 @@ def verdict(basis: FactBasis) -> str:
     if basis.headline is not None:
         return basis.facts[basis.headline].says[:300]
     if basis.statement == "first_place":
-        return f"The search ranks `{basis.paths[0]}` first; no checked fact supports this."[:300]
+        return say("The search ranks `{path}` first; no checked fact supports this.", path=basis.paths[0])[:300]
     return _without_place(basis.facts)
 
 
@@ -117,15 +121,14 @@ def without_claim(report: TriageReport, because: str = "") -> TriageReport:
     update: dict[str, object] = {"root_cause": None, "statement": statement}
     if report.is_explained:
         update |= {"unconfirmed": report.root_cause, "unconfirmed_because": because[:300]}
-        return report.model_copy(update={**update, "verdict": f"{NOT_CONFIRMED}{report.verdict}"[:300]})
+        not_confirmed = say("Not confirmed: {verdict}", verdict=report.verdict)
+        return report.model_copy(update={**update, "verdict": not_confirmed[:300]})
     verdict = _without_place(report.facts) if report.headline is None else report.facts[report.headline].says[:300]
     return report.model_copy(update={**update, "verdict": verdict})
 
 
-NOT_CONFIRMED = "Not confirmed: "
-"""The first words of the verdict on a cause that a model explains and the report does not claim."""
-_NO_LINE = "No checked fact ties this report to a line of the code."
-_NO_PLACE = "The facts of this report are not enough to name a place."
+_NO_LINE = say("No checked fact ties this report to a line of the code.")
+_NO_PLACE = say("The facts of this report are not enough to name a place.")
 
 
 def _without_place(facts: Sequence[Fact]) -> str:
@@ -212,15 +215,10 @@ async def with_pointer(
     if places and (by_rules or not report.suspects):
         update = {"suspects": tuple(places), "statement": "ranked", "confidence": survey.confidence}
     if report.kind == "docs" and by_rules:
-        update["verdict"] = "This is probably a report on the documentation."
+        update["verdict"] = say("This is probably a report on the documentation.")
     if best is not None:
         update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300], "missing": ()}
     return report.model_copy(update=update)
-
-
-def probable_place(kind: Kind) -> str:
-    """Return the start of the sentence that claims a file; a request has no fault that could be fixed."""
-    return "The change probably belongs in" if kind == "feature" else "The fix is probably in"
 
 
 def _cause(kind: Kind, basis: FactBasis, suspects: Sequence[Suspect]) -> str | None:
@@ -231,7 +229,9 @@ def _cause(kind: Kind, basis: FactBasis, suspects: Sequence[Suspect]) -> str | N
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
     named = _names_function(fact) and fact.symbol == suspects[0].symbol
     inside = f", in `{fact.symbol}`" if named else ""
-    return f"{fact.says} {probable_place(kind)} `{fact.path}`{inside}{cited}."[:1_200]
+    # A request has no fault that could be fixed.
+    probably = "The change probably belongs in" if kind == "feature" else "The fix is probably in"
+    return f"{fact.says} {probably} `{fact.path}`{inside}{cited}."[:1_200]
 
 
 def naming_attached(report: TriageReport, context: Context) -> TriageReport:

@@ -12,6 +12,7 @@ from nodes.context.brain import Case
 from nodes.evidence import Evidence
 from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
 from nodes.issue.facts import raising_package
+from nodes.search.sentences import say
 from nodes.search.tokens import comparable, plain_words
 from nodes.sources import route
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
@@ -23,7 +24,7 @@ _SYSTEMS = {
     **dict.fromkeys(("windows", "win32", "win64", "winapi", "msvc", "mingw"), "Windows"),
     **dict.fromkeys(("darwin", "macos", "osx", "cocoa"), "macOS"),
     **dict.fromkeys(("linux", "x11", "wayland", "gtk", "epoll", "inotify"), "Linux"),
-    **dict.fromkeys(("posix", "unix"), "Linux or macOS"),
+    **dict.fromkeys(("posix", "unix"), say("Linux or macOS")),
     "freebsd": "FreeBSD",
     "android": "Android",
     "ios": "iOS",
@@ -136,13 +137,14 @@ def _between(case: Case, first: Evidence, second: Evidence) -> Question | None:
     # The issue already names its platform, or a place belongs to several.
     if left == right or len(left) > 1 or len(right) > 1 or case.facts.platforms:
         return None
-    one, two = next(iter(left), "another system"), next(iter(right), "another system")
+    other = say("another system")
+    one, two = next(iter(left), other), next(iter(right), other)
     share = round(100 * (1 - EQUAL))
     return Question(
-        text="On which operating system or browser does it fail?",
+        text=say("On which operating system or browser does it fail?"),
         reason=f"Two places fit the report equally well (scores within {share} %), and they are code for different "
         "systems.",
-        options=(f"Only on {one}", f"Only on {two}", "On all that I tried"),
+        options=(say("Only on {system}", system=one), say("Only on {system}", system=two), say("On all that I tried")),
     )
 
 
@@ -197,33 +199,37 @@ def _candidates(case: Case) -> Iterator[Question]:
 
 
 _WHAT_HAPPENED = Question(
-    text="What did you do just before it went wrong, and what did the program do then?",
+    text=say("What did you do just before it went wrong, and what did the program do then?"),
     reason="The report is too short to search the code by.",
     options=(
-        "It stops with an error message (please paste all of it)",
-        "It finishes, but the result is wrong (please show the input and the result)",
-        "It hangs, or takes far too long",
+        say("It stops with an error message (please paste all of it)"),
+        say("It finishes, but the result is wrong (please show the input and the result)"),
+        say("It hangs, or takes far too long"),
     ),
 )
 _FOR_NEED: tuple[tuple[Need, Question], ...] = (
     (
         "error",
         Question(
-            text="What exactly does the program print when it fails? Please paste the whole message.",
+            text=say("What exactly does the program print when it fails? Please paste the whole message."),
             reason="The report mentions an error without quoting it, and nothing else leads to one place in the code.",
             options=(
-                "An error with a stack trace (please paste it)",
-                "A single line (please paste it)",
-                "Nothing at all",
+                say("An error with a stack trace (please paste it)"),
+                say("A single line (please paste it)"),
+                say("Nothing at all"),
             ),
         ),
     ),
     (
         "steps",
         Question(
-            text="What are the steps, or the shortest piece of code, that show the problem?",
+            text=say("What are the steps, or the shortest piece of code, that show the problem?"),
             reason="Without a name of a function, command or page the search has no place to start.",
-            options=("I can paste code that shows it", "I can list the steps", "It happens only sometimes"),
+            options=(
+                say("I can paste code that shows it"),
+                say("I can list the steps"),
+                say("It happens only sometimes"),
+            ),
         ),
     ),
 )

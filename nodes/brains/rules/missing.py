@@ -13,6 +13,7 @@ from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
 from nodes.search.issue.mentions import form_fields
+from nodes.search.sentences import say
 from nodes.search.tokens import comparable, load_patterns
 from nodes.search.types import StackTrace
 
@@ -28,11 +29,11 @@ SAYS = load_patterns(Path(__file__).with_name("wordings.toml"))
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
-    "error": "The whole error message or stack trace",
-    "lines": "The lines of the stack trace that lead to the error",
-    "steps": "The steps, or the shortest code that shows it",
-    "expected": "What was expected and what happened instead",
-    "version": "The version it happens with",
+    "error": say("The whole error message or stack trace"),
+    "lines": say("The lines of the stack trace that lead to the error"),
+    "steps": say("The steps, or the shortest code that shows it"),
+    "expected": say("What was expected and what happened instead"),
+    "version": say("The version it happens with"),
 }
 """Information that a search for a cause can use, most useful first."""
 _LABELS = (
@@ -52,11 +53,11 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     if kind == "docs":
         named = facts.paths or facts.symbols or facts.modules or "http" in case.body
         clear = named or SAYS["subject"].search(own_words(case)) or not is_english(case.title, case.body)
-        return () if clear else ("Which page or docstring it is about",)
+        return () if clear else (say("Which page or docstring it is about"),)
     if kind != "bug":
         return ()
     if not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths):
-        return ("What was done, what happened, and what was expected instead",)
+        return (say("What was done, what happened, and what was expected instead"),)
     # One sentence with an action and its result is enough to try it.
     sentences = _SENTENCE.split(own_words(case)[:MAX_WORDS])
     if any(SAYS["steps"].search(item) and SAYS["result"].search(item) for item in sentences):
@@ -66,7 +67,8 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     words = {need_of(field.label) for field in unanswered}
     # A need that a field of the form asks for is named once, in the form's words.
     plain = [_NEEDS[name] for name in needs_worth_asking(case) if name not in words]
-    return (*plain, *(f"“{field.label}”, which the issue form asks for" for field in unanswered))[:MAX_ITEMS]
+    asked = (say("“{label}”, which the issue form asks for", label=field.label) for field in unanswered)
+    return (*plain, *asked)[:MAX_ITEMS]
 
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:

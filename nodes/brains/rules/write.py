@@ -11,6 +11,7 @@ from nodes.context.brain import Case
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import Kind
+from nodes.search.sentences import say
 
 _SIMPLE_CONFIDENCE = 0.9
 """Confidence of the rules in a kind that needs no code."""
@@ -27,11 +28,11 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     "security": (),
 }
 _SIMPLE_VERDICTS: dict[Kind, str] = {
-    "feature": "This is probably a feature request, so no cause was searched for.",
-    "question": "This is probably a question, so no cause was searched for.",
-    "spam": "The issue is probably not about this project; a maintainer should check it.",
-    "security": "This is probably a security report; continue it in private.",
-    "bug": "The issue has too little information to search for a cause.",
+    "feature": say("This is probably a feature request, so no cause was searched for."),
+    "question": say("This is probably a question, so no cause was searched for."),
+    "spam": say("The issue is probably not about this project; a maintainer should check it."),
+    "security": say("This is probably a security report; continue it in private."),
+    "bug": say("The issue has too little information to search for a cause."),
 }
 
 

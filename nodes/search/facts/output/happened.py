@@ -193,7 +193,7 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
     returned = say("what `{call}` returns", call=shown) if value.endswith(")") else f"`{shown}`"
     says = say(
         "uses `{member}` on {value}; the error says that this was `{null}`.",
-        member=f".{member}",
+        member="." + member,
         value=returned,
         null=word,
     )
