@@ -141,16 +141,6 @@ class RepositoryClient:
             return False
         return True
 
-    async def ratings(self, comment_id: int) -> list[values.Rating]:
-        """Return people's 👍 and 👎 on a comment, at most a hundred; empty if the comment was deleted."""
-        path, most = f"{self._base}/issues/comments/{comment_id}/reactions", {"per_page": 100}
-        try:
-            response = await self._channel.send("GET", path, params=most)
-        except GoneError:
-            return []
-        with expect_shape("a list of reactions"):
-            return values.ratings_of(response.objects())
-
     async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text."""
         await self._channel.take(budget)

@@ -7,9 +7,8 @@ import binascii
 import codecs
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from bot.errors import UnreadableFileError
@@ -60,16 +59,6 @@ class InstallationSeen:
     suspended: bool
     permissions: Mapping[str, str]
     """Permission levels by name, such as ``write`` for ``issues``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """A person's 👍 or 👎 on a comment."""
-
-    login: str
-    up: bool
-    at: float
-    """Seconds since 1970."""
 
 
 def issue_of(data: Json, repository: RepositoryRef) -> Issue:
@@ -123,17 +112,6 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
         updated_at=text(data.get("updated_at")),
         ours=is_ours(data),
     )
-
-
-def ratings_of(items: Sequence[Json]) -> list[Rating]:
-    """Return people's 👍 and 👎 among reactions, without those of bots and of people who gave both."""
-    found: dict[str, list[Rating]] = {}
-    for item in items:
-        user, content = item.get("user") or {}, item.get("content")
-        if content in ("+1", "-1") and not by_bot(user) and user.get("login"):
-            at = datetime.fromisoformat(text(item.get("created_at"))).timestamp()
-            found.setdefault(text(user["login"]), []).append(Rating(text(user["login"]), content == "+1", at))
-    return [ratings[0] for ratings in found.values() if len({rating.up for rating in ratings}) == 1]
 
 
 def permission_of(data: Json) -> Permission:

@@ -27,7 +27,7 @@ class Record:
     right: int
     shift: float
     judged: int = 0
-    """Claims that people judged, by command or reaction, and no fix has settled; they count too."""
+    """Claims that people judged, and no fix has settled; they count too."""
 
     @property
     def basis(self) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.ports import Effect
-from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
+from bot.store.databases.database import Connection, Keyed, Value, query, transaction
 
 # In the order in which `_effect` unpacks them.
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
@@ -22,26 +20,22 @@ _Key = tuple[str, str, str]
 """An issue's key, the kind of an effect and its subject."""
 
 
-class Effects(Table):
+class Effects(Keyed):
     """The effects of one repository's issues."""
-
-    def __init__(self, database: Database, tenant: Tenant, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(database, clock)
-        self._tenant = tenant
 
     @query
     def get(self, db: Connection, issue_key: str, kind: str, subject: str = "") -> Effect | None:
         """Return an effect; None if it was never stored."""
-        return _get(db, (self._tenant.own(issue_key), kind, subject))
+        return _get(db, (self._own(issue_key), kind, subject))
 
     async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
         """Store the state that GitHub should have; the latest call wins. Id, done hash and intent are retained."""
-        return await self._insert(_LATEST_WINS, (self._tenant.own(issue_key), kind, subject), wanted_hash, payload)
+        return await self._insert(_LATEST_WINS, (self._own(issue_key), kind, subject), wanted_hash, payload)
 
     async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
         """Store the state that GitHub should have unless it is stored: the first of concurrent callers wins."""
         # A claim's payload is a short key, so it serves as its own hash.
-        return await self._insert(_FIRST_WINS, (self._tenant.own(issue_key), kind, subject), payload, payload)
+        return await self._insert(_FIRST_WINS, (self._own(issue_key), kind, subject), payload, payload)
 
     @transaction
     def _insert(self, db: Connection, statement: str, key: _Key, wanted_hash: str, payload: str) -> Effect:
@@ -53,18 +47,18 @@ class Effects(Table):
 
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
         """Delete an effect: GitHub no longer has it, and the next one is posted as new."""
-        key = (self._tenant.own(issue_key), kind, subject)
+        key = (self._own(issue_key), kind, subject)
         statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._change(statement, key)
 
     async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably, before a POST is sent, that it is about to be sent."""
-        await self._set_intent(self._clock(), (self._tenant.own(issue_key), kind, subject))
+        await self._set_intent(self._clock(), (self._own(issue_key), kind, subject))
 
     async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
         """Record that GitHub refused the POST. The intent stays, so the next attempt searches; its grace is over."""
         # 0 is in the past by any clock, so the next attempt need not wait for a request in transit.
-        await self._set_intent(0.0, (self._tenant.own(issue_key), kind, subject))
+        await self._set_intent(0.0, (self._own(issue_key), kind, subject))
 
     async def _set_intent(self, at: float, key: _Key) -> None:
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
@@ -74,7 +68,7 @@ class Effects(Table):
         self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
     ) -> None:
         """Record that GitHub has the effect, and clear the intent."""
-        key = (self._tenant.own(issue_key), kind, subject)
+        key = (self._own(issue_key), kind, subject)
         # An edit has no new id. coalesce retains the id of the POST.
         statement = """
             UPDATE effects SET done_hash = ?, intent_at = NULL, github_id = coalesce(?, github_id)
@@ -84,7 +78,7 @@ class Effects(Table):
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Return effects that are wanted and not done, oldest first."""
-        key = self._tenant.own(issue_key)
+        key = self._own(issue_key)
         # Oldest first by ``wanted_at``, which later calls do not change: a postponed effect retains its place.
         statement = f"""
             SELECT {_FIELDS} FROM effects
@@ -95,7 +89,7 @@ class Effects(Table):
 
     async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
         """Return effects of a kind whose subject begins with a prefix, done or not, ordered by subject."""
-        parameters: dict[str, Value] = {"key": self._tenant.own(issue_key), "kind": kind, "prefix": prefix}
+        parameters: dict[str, Value] = {"key": self._own(issue_key), "kind": kind, "prefix": prefix}
         # Not LIKE: "_" in a prefix would match any character, and SQLite's LIKE ignores case.
         statement = f"""
             SELECT {_FIELDS} FROM effects

@@ -1,4 +1,4 @@
-"""Store installations and repositories: where the App may work, and their current names."""
+"""Store installations, repositories and ended sessions: where the App may work, and who may no longer."""
 
 from __future__ import annotations
 
@@ -150,6 +150,26 @@ class RepositoryConfig(Keyed):
         """Store a valid configuration."""
         statement = "UPDATE repositories SET config = ? WHERE repository_key = ?"
         await self._change(statement, (text, self._key))
+
+
+class EndedSessions(Table):
+    """Ended sessions, for all servers that share the store.
+
+    A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
+    """
+
+    @transaction
+    def end(self, db: Connection, session: str, lasts: float) -> None:
+        """End a session whose cookie would be valid for at most this many seconds."""
+        now = self._clock()
+        db.execute("DELETE FROM ended_sessions WHERE until < ?", (now,))
+        db.execute(
+            "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING", (session, now + lasts)
+        )
+
+    async def has_ended(self, session: str) -> bool:
+        """Return whether a session was ended."""
+        return await self._row("SELECT 1 FROM ended_sessions WHERE id = ?", (session,)) is not None
 
 
 def _ref(host: str, installation_id: int, key: str, owner: str, name: str) -> RepositoryRef:

@@ -32,7 +32,6 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "relations": _ISSUE,
     "outcomes": _ISSUE,
     "feedback": _ISSUE,
-    "permissions": _REPOSITORY,
     "crashes": _REPOSITORY,
     "crash_alerts": _REPOSITORY,
     "past_issues": _REPOSITORY,
@@ -175,7 +174,6 @@ class Pruning(Table):
         db.execute(_ASKED_FOR_LONG_AGO)
         db.execute("DELETE FROM limited WHERE day < ?", (day,))
         db.execute("DELETE FROM crashes WHERE at < ?", (now - 7 * 86_400.0,))
-        db.execute("DELETE FROM permissions WHERE at < ?", (now - 30 * 86_400.0,))
         db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))
 
     @transaction

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
-from bot.store.access import EndedSessions, StoredPermissions, Tenant
 from bot.store.databases.database import Connection, Database, Keyed, query
 from bot.store.effects import Effects
-from bot.store.installations import Installations, RepositoryConfig
-from bot.store.issues.control import Control
+from bot.store.installations import EndedSessions, Installations, RepositoryConfig
 from bot.store.issues.past_issues import Crashes, PastIssues
-from bot.store.issues.questions import (
+from bot.store.issues.people import (
+    Control,
     IssueSignals,
     People,
     Questions,
@@ -116,20 +115,18 @@ class Store:
         await self._database.aclose()
 
 
-class RepositoryStore:
+class RepositoryStore(Keyed):
     """One repository's part of the store. No method takes a repository, so no call can reach another one."""
 
     def __init__(self, database: Database, key: str) -> None:
-        self._database = database
-        self._tenant = Tenant(key)
-        self.effects = Effects(database, self._tenant)
-        self.questions = Questions(database, self._tenant)
+        super().__init__(database, key)
+        self.effects = Effects(database, key)
+        self.questions = Questions(database, key)
         self.config = RepositoryConfig(database, key)
         self.limited = RepositoryLimited(database, key)
         self.past = PastIssues(database, key)
         self.outcomes = RepositoryOutcomes(database, key)
         self.crashes = Crashes(database, key)
-        self.permissions = StoredPermissions(database, key)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues.
@@ -137,7 +134,7 @@ class RepositoryStore:
         Raises:
             ForeignKeyError: it is not in this repository.
         """
-        self._tenant.own(ref.key)
+        self._own(ref.key)
         return IssueStore(self._database, ref, self)
 
 

@@ -1,4 +1,9 @@
-"""Store what workers share: leases, heartbeats, and metrics, which are summed over all workers and restarts."""
+"""Store what workers share: leases, heartbeats, wake-ups, and metrics, which are summed over workers and restarts.
+
+On Postgres procrastinate's tables tell the workers that a job is due. A trigger stores a wake-up in the same
+transaction that makes a job wait, so no statement can omit it, including one typed by hand. The jobs table decides what
+a woken worker does, if anything.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.store.databases.database import Connection, Table, Value, query, transaction
+from bot.store.jobs.queue import FEW, WAITING, free_jobs
 
 # Check and change are one statement, so of two processes only one changes the row.
 _TAKE = """
@@ -34,6 +40,31 @@ ON CONFLICT (name, labels) DO UPDATE SET value = excluded.value
 """
 _QUEUE = "SELECT lane, state, count(*) FROM jobs WHERE state <> 'done' GROUP BY lane, state"
 _OLDEST = "SELECT lane, min(due) FROM jobs WHERE state = 'todo' AND due <= ? GROUP BY lane"
+
+LATE = 2.0
+"""Seconds after which a job that is due and has no wake-up gets one."""
+MAX_CHECKED = 500
+"""Limit on the jobs checked for that; those that have been due longest come first."""
+# An owner is a worker's id in procrastinate's table, ``@``, and the worker's place. The process that asks is alive,
+# however late its heartbeat is. The time doubles for a job that was interrupted often: on a machine where every worker
+# is slow, they would otherwise take each job from each other until it is dead.
+_STALLED = f"""
+owner NOT LIKE :ours AND NOT EXISTS (
+    SELECT 1 FROM procrastinate_workers AS worker
+    WHERE CAST(worker.id AS TEXT) = split_part(jobs.owner, '@', 1)
+      AND worker.last_heartbeat > now() - make_interval(
+          secs => :seconds * power(2, least(greatest(jobs.attempt - jobs.waited - {FEW}, 0), 6)))
+)
+"""
+_ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"
+# A job that was stored more than an hour before it is due has no wake-up yet, and others may be lost with a connection.
+_FORGOTTEN = f"""
+SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS waiting WHERE NOT EXISTS (
+    SELECT 1 FROM procrastinate_jobs AS wakeup
+    WHERE wakeup.status = 'todo' AND wakeup.queue_name = waiting.lane
+      AND wakeup.args ->> 'issue_key' = waiting.issue_key AND coalesce(wakeup.scheduled_at, now()) <= now()
+)
+"""
 
 
 class Leases(Table):
@@ -74,6 +105,41 @@ class Heartbeats(Table):
         return [str(fault) for (fault,) in await self._rows(_ALIVE, (self._clock(),))]
 
 
+class Workers(Table):
+    """The workers that share one database. Each of them checks all the others."""
+
+    async def free_stalled(self, seconds: float, place: str) -> int:
+        """Free the jobs of workers at other places without a heartbeat for this many seconds; returns the number freed.
+
+        The jobs are not blamed: the machine may have stopped as well as the job.
+        """
+        parameters: dict[str, Value] = {"seconds": seconds, "ours": f"%@{place}"}
+        # A query first, outside a transaction that could conflict with others: usually no worker has stalled.
+        if not await self._row(_ANY_STALLED, parameters):
+            return 0
+        now = self._database.clock()
+        return await self._database.do(lambda db: free_jobs(db, now, _STALLED, parameters, blame=False))
+
+    async def active_attempts(self, place: str) -> set[tuple[int, int]]:
+        """Return the ids and attempts of jobs that the store assigns to the workers of a place."""
+        statement = "SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE ?"
+        rows = await self._rows(statement, (f"%{place}",))
+        return {(number, attempt) for number, attempt in rows}
+
+    @transaction
+    def free(self, db: Connection, job: int, attempt: int) -> int:
+        """Free a job that no worker works on because the response to its claim was lost; returns the number freed."""
+        parameters: dict[str, Value] = {"id": job, "tried": attempt}
+        return free_jobs(db, self._clock(), "id = :id AND attempt = :tried", parameters, blame=False)
+
+    async def create_missing_wakeups(self) -> int:
+        """Create wake-ups for due jobs that have none; returns their number."""
+        now = self._database.clock()
+        parameters: dict[str, Value] = {"now": now, "late": now - LATE}
+        found = await self._rows(_FORGOTTEN, parameters)
+        return await self._database.do(lambda db: _wake(db, found)) if found else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """The state of the queue."""
@@ -108,3 +174,9 @@ class Metrics(Table):
         now = self._clock()
         waited = {lane: max(0.0, now - float(due)) for lane, due in db.execute(_OLDEST, (now,))}
         return Queue({(lane, state): int(count) for lane, state, count in db.execute(_QUEUE)}, waited)
+
+
+def _wake(db: Connection, jobs: list[tuple[Value, ...]]) -> int:
+    for job in jobs:
+        db.execute("SELECT tracehound_wake(?, ?, ?, ?, ?)", job)
+    return len(jobs)

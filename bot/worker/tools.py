@@ -23,7 +23,7 @@ from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
 from bot.settings.server import ServerSettings
 from bot.store.databases.checkpoints import open_saver
-from bot.store.databases.opening import open_store
+from bot.store.databases.sqlite import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets, SharedBudget, run_scope

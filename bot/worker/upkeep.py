@@ -17,7 +17,6 @@ from bot.server.webhook.handlers import HANDLERS
 from bot.store.installations import Listed
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.outcomes import read_ratings
 from bot.worker.tools import Tools
 
 REACH = timedelta(days=3)
@@ -233,7 +232,6 @@ async def run_upkeep_round(tools: Tools) -> None:
     await _part("revive_dead", lambda: revive_dead(store))
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("queue_fix_searches", lambda: queue_fix_searches(store))
-    await _part("read_ratings", lambda: read_ratings(store, github.for_repository))
     await _part("prune", lambda: prune(tools))
 
 

@@ -12,7 +12,7 @@ import pytest
 from bot.errors import RetryableError
 from bot.jobs import Continue, Edited, Ended, Job, Triage, Work
 from bot.ports import IssueRef
-from bot.store.databases import wakeups
+from bot.store import workers as wakeups
 from bot.store.databases.postgres import PostgresStore, connect
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch import attempts, procrastinate

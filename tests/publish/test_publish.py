@@ -23,7 +23,6 @@ from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.record import Record
 from bot.settings.repository import ConfigFault, read_config
 from bot.settings.repository_file import FoundConfig, find_config
-from bot.store.access import Tenant
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
 from bot.store.writes import StoredWrites
@@ -96,7 +95,7 @@ class Stage:
     def forget(self) -> None:
         """Replace the store by an empty one."""
         self.databases.append(SqliteDatabase(self.directory / f"{len(self.databases)}.db"))
-        self.effects = Effects(self.databases[-1], Tenant(self.ref.repository.key), self.clock.seconds)
+        self.effects = Effects(self.databases[-1], self.ref.repository.key, self.clock.seconds)
 
     async def owner_check(self) -> None:
         self.checks += 1
@@ -283,7 +282,7 @@ async def test_a_transferred_issue_retains_its_one_comment(stage) -> None:
     assert moved.moved_to is not None
     assert (moved.moved_to.repository_id, moved.moved_to.name) == (other.id, "lexer")
     publication = Publication(moved.moved_to, 1, OTHER, found())
-    effects = Effects(stage.databases[0], Tenant(moved.moved_to.repository.key), stage.clock.seconds)
+    effects = Effects(stage.databases[0], moved.moved_to.repository.key, stage.clock.seconds)
     publisher = replace(stage.publisher, effects=effects)
     assert (await publisher.publish(publication)).state == "posted"
     assert len(stage.world.reports(other, 1)) == 1

@@ -12,7 +12,7 @@ import pytest
 
 from bot.ports import IssueRef
 from bot.settings import Settings
-from bot.store.databases.opening import open_store
+from bot.store.databases.sqlite import open_store
 from bot.store.runs.outcomes import LOOKS, Outcome
 from bot.store.tables import Store
 from bot.worker.upkeep import queue_fix_searches

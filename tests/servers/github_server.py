@@ -463,14 +463,6 @@ def react_to_comment(asked: Asked) -> Answer:
     return _react(asked, ("comment", comment, asked.call.body["content"]))
 
 
-def list_reactions(asked: Asked) -> Answer:
-    asked.repo("issues")
-    comment = int(asked.blanks["comment"])
-    if comment not in asked.world.comments:
-        raise RefusalError(404)
-    return 200, asked.page(asked.world.ratings.get(comment, []))
-
-
 def add_labels(asked: Asked) -> Answer:
     repo, issue = asked.issue(level="write")
     for name in asked.call.body["labels"]:
@@ -539,7 +531,6 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/issues/comments/{comment}", get_comment),
     ("POST", _REPO + "/issues/{number}/reactions", react_to_issue),
     ("POST", _REPO + "/issues/comments/{comment}/reactions", react_to_comment),
-    ("GET", _REPO + "/issues/comments/{comment}/reactions", list_reactions),
     ("POST", _REPO + "/issues/{number}/labels", add_labels),
     ("DELETE", _REPO + "/issues/{number}/labels/{label}", remove_label),
 ]

@@ -74,8 +74,6 @@ class World:
     repos: dict[int, Repo] = field(default_factory=dict)
     comments: dict[int, Json] = field(default_factory=dict)
     reactions: list[tuple[str, int, str]] = field(default_factory=list)
-    ratings: dict[int, list[Json]] = field(default_factory=dict)
-    """People's reactions by comment."""
     """(``issue`` or ``comment``, number or id, content), in order and without duplicates."""
     moved: dict[tuple[int, int], str] = field(default_factory=dict)
     """(repository id, number) → its current path."""

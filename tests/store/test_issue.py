@@ -10,8 +10,8 @@ import pytest
 from bot.errors import JobTakenOverError
 from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
-from bot.store.access import ForeignKeyError
-from bot.store.issues.questions import NoSlotError
+from bot.store.databases.database import ForeignKeyError
+from bot.store.issues.people import NoSlotError
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.run_events import MAX_EVENTS
 from bot.store.tables import IssueStore, Store

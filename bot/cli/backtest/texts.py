@@ -18,7 +18,7 @@ from bot.runs.fixes import Fix
 from bot.runs.past import read_lines
 from bot.runs.remote import opened
 from bot.settings import Settings
-from bot.store.databases.opening import open_existing_store
+from bot.store.databases.sqlite import open_existing_store
 from bot.store.runs.feedback import Correction
 from nodes.trust.secrets import mask
 

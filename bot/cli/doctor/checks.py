@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from bot.errors import BotError
 from bot.report.words import count
 from bot.settings import Settings
-from bot.store.databases.opening import open_store
+from bot.store.databases.sqlite import open_store
 
 Part = Literal["machine", "settings", "App", "model", "tools", "repository"]
 Line = tuple[Literal["FAIL", "ok", ""], str, str]

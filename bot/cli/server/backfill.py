@@ -27,7 +27,7 @@ from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import find_config
 from bot.settings.server import load_server_settings
-from bot.store.databases.opening import open_store
+from bot.store.databases.sqlite import open_store
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.usage import RunCost
 from bot.store.tables import Store

@@ -33,7 +33,7 @@ def jobs_command(*, number: int | None, dry_run: bool, parked: bool, as_json: bo
     A server may run at the same time; it starts a replayed job within seconds.
     """
     from bot.settings import load_settings
-    from bot.store.databases.opening import open_existing_store
+    from bot.store.databases.sqlite import open_existing_store
 
     state = "parked" if parked else "dead"
     asyncio.run(_jobs(open_existing_store(load_settings()), number, state, dry_run=dry_run, as_json=as_json))
@@ -97,7 +97,7 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 
 async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
     from bot.settings import load_settings
-    from bot.store.databases.opening import open_store
+    from bot.store.databases.sqlite import open_store
     from bot.store.jobs.deliveries import Arrival
 
     async with aclosing(open_store(load_settings())) as store:

@@ -30,7 +30,7 @@ def stats_command(*, repository: str | None, as_json: bool) -> None:
     report counts as scored if the fix was found, otherwise as unknown. Only repositories with a report are shown.
     """
     from bot.settings import load_settings
-    from bot.store.databases.opening import open_existing_store
+    from bot.store.databases.sqlite import open_existing_store
 
     known = asyncio.run(_known(open_existing_store(load_settings())))
     if repository:
@@ -107,8 +107,6 @@ def _feedback(counts: FeedbackCounts) -> str:
     parts = (
         (counts.right, "called right"),
         (counts.wrong, "called wrong"),
-        (counts.thumbs_up, "👍"),
-        (counts.thumbs_down, "👎"),
         (counts.labels_added, "labels added"),
         (counts.labels_removed, "labels removed"),
     )

@@ -115,7 +115,7 @@ def migrate_command(*, dry_run: bool) -> None:
     database is updated when it is opened and does not need this command.
     """
     from bot.settings import load_settings
-    from bot.store.databases.opening import NO_DRIVER
+    from bot.store.databases.sqlite import NO_DRIVER
 
     address = load_settings().database_url
     if address is None:

@@ -18,7 +18,7 @@ from bot.cli.options import DRY_RUN, prints_only_json
 from bot.errors import UserError
 from bot.settings import load_settings
 from bot.store.databases.checkpoints import open_saver
-from bot.store.databases.opening import open_existing_store
+from bot.store.databases.sqlite import open_existing_store
 from bot.store.repository_data import REPOSITORY_ROWS, RepositoryData
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)

@@ -12,7 +12,7 @@ from bot.github.registration import People
 from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.auth.sessions import Sessions, session_secret, viewer_of
 from bot.settings import Settings
-from bot.store.access import EndedSessions
+from bot.store.installations import EndedSessions
 from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.runs import FullRun
 from bot.store.tables import Store

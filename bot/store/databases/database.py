@@ -146,12 +146,26 @@ class Table:
         return await self._database.do(lambda db: db.execute(statement, parameters).rowcount)
 
 
+class ForeignKeyError(RuntimeError):
+    """A key of one repository was used under another."""
+
+
 class Keyed(Table):
     """The rows of one key: those of an issue, or of a repository."""
 
     def __init__(self, database: Database, key: str, clock: Callable[[], float] | None = None) -> None:
         super().__init__(database, clock)
         self._key = key
+
+    def _own(self, issue_key: str) -> str:
+        """Return the key if it is an issue of this repository.
+
+        Raises:
+            ForeignKeyError: it is another's.
+        """
+        if not issue_key.startswith(f"{self._key}#"):
+            raise ForeignKeyError(f"{issue_key} is not in {self._key}")
+        return issue_key
 
 
 def transaction(

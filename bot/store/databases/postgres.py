@@ -20,8 +20,8 @@ from psycopg.types.string import StrDumper
 from bot.errors import UnreachableError, UserError
 from bot.store.databases.database import Database, Parameters, Rows, StoreError, T, Value, Work
 from bot.store.databases.postgres_schema import require_current
-from bot.store.databases.wakeups import Workers
 from bot.store.tables import Store
+from bot.store.workers import Workers
 
 CONNECTIONS = 4
 """Connections of one process at most."""

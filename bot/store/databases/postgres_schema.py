@@ -1,18 +1,25 @@
-"""Create, upgrade and check the schema of a Postgres database."""
+"""Create, upgrade and check the schema of a Postgres database, with procrastinate's tables and our trigger."""
 
 from __future__ import annotations
 
 import re
 import time
+from importlib import resources
 from typing import Any, cast
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
+from psycopg.errors import DuplicateObject, DuplicateTable
 
 from bot.errors import UserError
 from bot.store.databases.database import STEPS
-from bot.store.databases.wakeups import install, is_installed
 
+TASK, EARLY = "work", 0.25
+"""The task that ``tracehound-2.sql`` defers, and the seconds by which it may be early, as that file has them."""
+_STEPS = {
+    name: resources.files(__package__).joinpath(f"{name}.sql").read_text() for name in ("tracehound-1", "tracehound-2")
+}
+"""Steps by name, in order; a released step is never changed."""
 MIGRATION_SECONDS = 60.0
 """Seconds to wait for another migration."""
 _LOCK = 7_227_434_100_001
@@ -73,6 +80,63 @@ def require_current(connection: Connection) -> None:
     """
     if missing(connection) or not is_installed(connection):
         raise UserError("the database is not ready for this release: run `triage migrate`")
+
+
+def install(connection: Connection) -> None:
+    """Create or upgrade procrastinate's tables and our trigger, within a transaction.
+
+    Raises:
+        UserError: a newer release made them, or another application has tables of these names.
+    """
+    connection.execute("CREATE TABLE IF NOT EXISTS wakeup_steps (name TEXT PRIMARY KEY)")
+    applied = _applied(connection)
+    if not applied:
+        _install_procrastinate(connection)
+        applied = _applied(connection)
+    for name, statements in (_upgrades() | _STEPS).items():
+        if name not in applied:
+            _apply(connection, name, statements)
+
+
+def is_installed(connection: Connection) -> bool:
+    """Return whether all of this release's steps are applied, and no others.
+
+    Raises:
+        UserError: a newer release made them.
+    """
+    return _applied(connection) == set(_upgrades() | _STEPS)
+
+
+def _applied(connection: Connection) -> set[str]:
+    there = connection.execute("SELECT to_regclass('wakeup_steps') IS NOT NULL").fetchone()
+    rows = connection.execute("SELECT name FROM wakeup_steps").fetchall() if there == (True,) else []
+    applied = {name for (name,) in rows}
+    if applied - set(_upgrades() | _STEPS):
+        raise UserError("the database was written by a newer release: upgrade")
+    return applied
+
+
+def _install_procrastinate(connection: Connection) -> None:
+    try:
+        connection.execute((resources.files("procrastinate.sql") / "schema.sql").read_bytes())
+    except (DuplicateObject, DuplicateTable) as error:
+        raise UserError(
+            "this database contains another application's procrastinate: use a separate database"
+        ) from error
+    # ``schema.sql`` has the result of all upgrades of its release, so they count as applied.
+    for name in _upgrades():
+        connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
+
+
+def _apply(connection: Connection, name: str, statements: str) -> None:
+    connection.execute(statements.encode())
+    connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
+
+
+def _upgrades() -> dict[str, str]:
+    """Return procrastinate's migrations between its releases, in order; its current ``schema.sql`` includes them."""
+    files = (resources.files("procrastinate.sql") / "migrations").iterdir()
+    return {file.name: file.read_text() for file in sorted(files, key=lambda file: file.name) if "sql" in file.name}
 
 
 def in_postgres(step: str) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Use one SQLite file: a transaction is durable when it returns, and none runs on the event loop."""
+"""Use one SQLite file: a transaction is durable when it returns, and none runs on the event loop; open any store."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from bot.errors import UserError
+from bot.settings import Settings
 from bot.store.databases.database import STEPS, Connection, Database, StoreError, T, Work
 from bot.store.tables import Store
 
@@ -22,6 +23,10 @@ _SPARE, _AT_ONCE = 1_000, 2_000
 """Free pages that the file retains, and the maximum released in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
 """Pages of the write-ahead log at which a commit moves them into the file: if this process tidies, and if not."""
+
+NO_DRIVER = (
+    "DATABASE_URL needs the Postgres driver: install the extra `postgres` (in a clone: make install EXTRAS=postgres)"
+)
 
 
 class _File(sqlite3.Connection):
@@ -80,6 +85,33 @@ class SqliteStore(Store):
         """Release free pages to the disk, a limited number per transaction, so that other processes wait briefly."""
         while await self._database.do(_release_pages) > 0:
             pass
+
+
+def open_store(settings: Settings, *, tidy: bool = True) -> Store:
+    """Open the store.
+
+    Raises:
+        UserError: it cannot be used, or its schema is of another release.
+    """
+    if settings.database_url is None:
+        return SqliteStore(settings.triage_data_dir / "store.db", tidy=tidy)
+    try:
+        from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415  an extra
+    except ImportError as error:
+        raise UserError(NO_DRIVER) from error
+    return PostgresStore(settings.database_url.get_secret_value())
+
+
+def open_existing_store(settings: Settings) -> Store:
+    """Open a store that a server has created before.
+
+    Raises:
+        UserError: it does not exist.
+    """
+    path = settings.triage_data_dir / "store.db"
+    if settings.database_url is None and not path.exists():
+        raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
+    return open_store(settings)
 
 
 def copy_database(source: Path, target: Path) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 
 from bot.ports import AskedQuestion
 from bot.report.document import Result
-from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Table, Value, query
-from bot.store.issues.questions import Questions, StoredSignal, read_signals
+from bot.store.issues.people import Questions, StoredSignal, read_signals
 from bot.store.pages.rows import (
     COLUMNS,
     FIX_ROW,
@@ -139,7 +138,7 @@ class Runs(Table):
 
     async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""
-        return await Questions(self._database, Tenant(run.repository_key)).all(run.issue_key)
+        return await Questions(self._database, run.repository_key).all(run.issue_key)
 
     async def cost(self, run: RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""

@@ -1,18 +1,15 @@
-"""Store people's judgements of reports, by command or reaction; the latest of an issue counts."""
+"""Store people's judgements of reports; the latest of an issue counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from bot.ports import Judgement
 from bot.store.databases.database import Connection
 
-FeedbackSource = Literal["command", "reaction"]
 _LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"
 _NOTE = """
-INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUES (?, ?, 'command', ?, ?, ?, ?)
 ON CONFLICT (issue_key, run_no, source, actor)
 DO UPDATE SET is_right = excluded.is_right, why = excluded.why, at = excluded.at
 """
@@ -24,9 +21,7 @@ ORDER BY feedback.at DESC, feedback.issue_key LIMIT 5000
 """
 _FEEDBACK_COUNTS = """
 SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
-    count(*) FILTER (WHERE source = 'command' AND is_right = 0),
-    count(*) FILTER (WHERE source = 'reaction' AND is_right = 1),
-    count(*) FILTER (WHERE source = 'reaction' AND is_right = 0)
+    count(*) FILTER (WHERE source = 'command' AND is_right = 0)
 FROM feedback WHERE issue_key >= ? AND issue_key < ?
 """
 _LABELLED = """
@@ -51,7 +46,6 @@ ORDER BY feedback.issue_key LIMIT 5000
 class Feedback:
     """A judgement and its origin."""
 
-    source: FeedbackSource
     actor: str
     """The person's login."""
     judgement: Judgement
@@ -88,8 +82,6 @@ class FeedbackCounts:
 
     right: int
     wrong: int
-    thumbs_up: int
-    thumbs_down: int
     labels_added: int
     labels_removed: int
 
@@ -108,27 +100,19 @@ def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]
     return [(float(confidence), bool(right)) for confidence, right in rows]
 
 
-def keep_reactions(db: Connection, issue_key: str, run: int, found: Sequence[Feedback]) -> None:
-    """Store the reactions to a report in place of the earlier ones, within a transaction."""
-    # GitHub reports no removal of a reaction, so all stored ones are replaced.
-    db.execute("DELETE FROM feedback WHERE issue_key = ? AND run_no = ? AND source = 'reaction'", (issue_key, run))
-    rows = [(issue_key, run, item.source, item.actor, int(item.judgement.right), "", item.at) for item in found]
-    db.executemany(_NOTE, rows)
-
-
 def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:
     """Store a judgement of the issue's last report, within a transaction; without a report, nothing is stored."""
     (run,) = db.execute(_LAST, (issue_key,)).fetchone()
     if run is not None:
         judged = (int(feedback.judgement.right), feedback.judgement.why, feedback.at)
-        db.execute(_NOTE, (issue_key, run, feedback.source, feedback.actor, *judged))
+        db.execute(_NOTE, (issue_key, run, feedback.actor, *judged))
 
 
 def read_feedback(db: Connection, issue_key: str, run: int) -> tuple[Feedback, ...]:
     """Read the judgements of one run's report within a larger transaction, the earliest first."""
     statement = """
-        SELECT source, actor, is_right, why, at FROM feedback WHERE issue_key = ? AND run_no = ?
+        SELECT actor, is_right, why, at FROM feedback WHERE issue_key = ? AND run_no = ?
         ORDER BY at, source, actor
     """
     rows = db.execute(statement, (issue_key, run)).fetchall()
-    return tuple(Feedback(source, actor, Judgement(bool(right), why), at) for source, actor, right, why, at in rows)
+    return tuple(Feedback(actor, Judgement(bool(right), why), at) for actor, right, why, at in rows)

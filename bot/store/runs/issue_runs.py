@@ -10,7 +10,7 @@ from bot.jobs import Job, Work
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope
 from bot.store.databases.database import Connection, Keyed, query, transaction
 from bot.store.issues.past_issues import Crash, Storm, note_crash
-from bot.store.issues.questions import read_signals
+from bot.store.issues.people import read_signals
 from bot.store.jobs.queue import settle_job
 from bot.store.runs.outcomes import Reported, note_report
 from bot.store.runs.usage import reserve

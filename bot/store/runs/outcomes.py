@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -30,17 +29,6 @@ WHERE repository_key = ? AND body <> '' AND result IS NOT NULL AND run_no = (
     SELECT max(run_no) FROM runs AS later
     WHERE later.issue_key = runs.issue_key AND later.body <> '' AND later.result IS NOT NULL
 ) ORDER BY issue_key LIMIT 5000
-"""
-# An issue has one outcome, that of its last report, and one comment, which shows this report.
-_UNRATED = """
-SELECT outcomes.issue_key, outcomes.run_no, github_id, runs.changed_at, repositories.host, installation_id,
-    repositories.repository_key, owner, name
-FROM outcomes JOIN runs ON runs.issue_key = outcomes.issue_key AND runs.run_no = outcomes.run_no
-JOIN effects ON effects.issue_key = outcomes.issue_key AND effects.kind = 'sticky' AND effects.subject = ''
-JOIN repositories ON repositories.repository_key = outcomes.repository_key
-WHERE runs.changed_at > ? AND (rated_at IS NULL OR rated_at < ?) AND github_id IS NOT NULL
-    AND gone = 0 AND archived = 0 AND installation_id <> 0
-ORDER BY coalesce(rated_at, 0), outcomes.issue_key LIMIT ?
 """
 _TALLY = """
 SELECT owner, name, count(*), count(*) FILTER (WHERE claimed = 1), count(*) FILTER (WHERE outcomes.state = 'scored'),
@@ -126,18 +114,6 @@ class Tally:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unrated:
-    """A recent report whose reactions are to be read."""
-
-    ref: IssueRef
-    run: int
-    comment_id: int
-    """Id of the comment that shows it."""
-    published_at: float
-    """Seconds since 1970; earlier reactions are about an earlier report in the same comment."""
-
-
 class IssueOutcome(Keyed):
     """The outcome of one issue."""
 
@@ -213,23 +189,6 @@ class Outcomes(Table):
         rows = await self._rows(_DUE, (self._clock(),))
         return [Due(_ref(key, *where), run, looks) for key, run, looks, *where in rows]
 
-    async def unrated(self, *, within: float, pause: float, most: int) -> list[Unrated]:
-        """Return reports whose reactions were not read for the longest time.
-
-        They were published within so many seconds, and were not read for the seconds of ``pause``.
-        """
-        now = self._clock()
-        rows = await self._rows(_UNRATED, (now - within, now - pause, most))
-        return [Unrated(_ref(key, *where), run, comment, at) for key, run, comment, at, *where in rows]
-
-    @transaction
-    def keep_ratings(self, db: Connection, one: Unrated, ratings: Sequence[feedback.Feedback]) -> None:
-        """Store people's reactions to a report in place of those that were stored before."""
-        # In one transaction with the time, so that no round counts as done without its ratings.
-        feedback.keep_reactions(db, one.ref.key, one.run, ratings)
-        rated = "UPDATE outcomes SET rated_at = ? WHERE issue_key = ? AND run_no = ?"
-        db.execute(rated, (self._clock(), one.ref.key, one.run))
-
     async def tallies(self) -> list[Tally]:
         """Return the counts of every repository that has a report, by name."""
         rows = await self._rows(_TALLY)
@@ -243,7 +202,7 @@ def note_report(db: Connection, issue_key: str, run: int, reported: Reported) ->
         VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (issue_key) DO UPDATE SET run_no = excluded.run_no, sha = excluded.sha,
             claimed = excluded.claimed, confidence = excluded.confidence, named = excluded.named,
-            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL, rated_at = NULL
+            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL
     """
     # The new report has not been compared yet, so the result of the earlier comparison is reset.
     values = (int(reported.claimed), reported.confidence, json.dumps(reported.named))

@@ -21,7 +21,7 @@ from psycopg_pool import PoolClosed
 from bot.jobs import Job, Lane
 from bot.store.databases.database import StoreError
 from bot.store.databases.postgres import PostgresStore, address
-from bot.store.databases.wakeups import EARLY, TASK
+from bot.store.databases.postgres_schema import EARLY, TASK
 from bot.worker.dispatch.attempts import CONTROL_SLOTS, DEADLINE, Attempts, Worker
 from bot.worker.dispatch.health import ActiveAttempts, Outage
 

@@ -18,7 +18,7 @@ from bot.errors import UnreachableError, UserError
 from bot.files import DirectoryLock
 from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError
-from bot.store.databases.opening import open_store
+from bot.store.databases.sqlite import open_store
 from bot.store.jobs.queue import Jobs
 from bot.store.tables import Store
 from bot.worker.dispatch.health import HeartbeatMonitor, Outage

@@ -25,7 +25,7 @@ from bot.github.registration import LoggedOutError, People, Person
 from bot.server.connections.registry import Refusals
 from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
 from bot.server.web.security import same_token
-from bot.store.access import EndedSessions
+from bot.store.installations import EndedSessions
 
 MAX_WRONG = 10
 """Wrong tokens from one address within ``WITHIN`` after which further wrong tokens get 429."""

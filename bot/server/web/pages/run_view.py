@@ -224,8 +224,6 @@ def _result(outcome: Outcome, links: Links) -> Result | None:
 def _judged(feedback: Feedback) -> tuple[bool, Markup]:
     judged = feedback.judgement
     who = feedback.actor or "somebody"
-    if feedback.source == "reaction":
-        return judged.right, prose(f"{who} gave the comment {'👍' if judged.right else '👎'}.")
     if judged.right:
         return True, prose(f"{who} said that this is right.")
     return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))
