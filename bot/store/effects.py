@@ -48,8 +48,7 @@ class Effects(Keyed):
     async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
         """Delete an effect: GitHub no longer has it, and the next one is posted as new."""
         key = (self._own(issue_key), kind, subject)
-        statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
-        await self._change(statement, key)
+        await self._change("DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?", key)
 
     async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably, before a POST is sent, that it is about to be sent."""

@@ -102,8 +102,7 @@ class Installations(Table):
     async def of(self, host: str, installation_id: int) -> list[str]:
         """Return the keys of an installation's repositories."""
         statement = "SELECT repository_key FROM repositories WHERE host = ? AND installation_id = ?"
-        parameters = (host, installation_id)
-        return [key for (key,) in await self._rows(statement, parameters)]
+        return [key for (key,) in await self._rows(statement, (host, installation_id))]
 
     async def keys_of(self, full_name: str) -> list[str]:
         """Return the keys of repositories whose last known name is this one, ignoring case; includes removed ones."""
@@ -121,8 +120,7 @@ class Installations(Table):
 
     async def listed(self, key: str, until: str) -> None:
         """Record that all issues of a repository opened before ``until`` are known."""
-        statement = "UPDATE repositories SET listed_until = ? WHERE repository_key = ?"
-        await self._change(statement, (until, key))
+        await self._change("UPDATE repositories SET listed_until = ? WHERE repository_key = ?", (until, key))
 
     async def named(self, full_name: str) -> RepositoryRef | None:
         """Find an accessible repository by its current name, ignoring case; None if no delivery named it."""
@@ -148,8 +146,7 @@ class RepositoryConfig(Keyed):
 
     async def keep(self, text: str) -> None:
         """Store a valid configuration."""
-        statement = "UPDATE repositories SET config = ? WHERE repository_key = ?"
-        await self._change(statement, (text, self._key))
+        await self._change("UPDATE repositories SET config = ? WHERE repository_key = ?", (text, self._key))
 
 
 class EndedSessions(Table):

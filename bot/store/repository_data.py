@@ -188,5 +188,4 @@ class Pruning(Table):
 
     async def known_repositories(self) -> set[str]:
         """Return the keys of all repositories that have stored data."""
-        statement = "SELECT repository_key FROM repositories"
-        return {key for (key,) in await self._rows(statement)}
+        return {key for (key,) in await self._rows("SELECT repository_key FROM repositories")}

@@ -164,8 +164,7 @@ class Metrics(Table):
 
     async def samples(self) -> dict[Sample, float]:
         """Return all stored samples."""
-        statement = "SELECT name, labels, value FROM metric_samples ORDER BY name, labels"
-        rows = await self._rows(statement)
+        rows = await self._rows("SELECT name, labels, value FROM metric_samples ORDER BY name, labels")
         return {(name, tuple(map(tuple, json.loads(labels)))): float(value) for name, labels, value in rows}
 
     @query

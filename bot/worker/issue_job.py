@@ -147,8 +147,7 @@ class IssueJob:
             return ()
         pending = await self.store.repository.effects.pending(self.ref.key)
         kinds = _LABELS if found.config.mode == "label" else (*_LABELS, "reaction", ANSWER)
-        is_pending = any(effect.kind in kinds for effect in pending)
-        return (LeftOver(ref=self.ref, again=again),) if is_pending else ()
+        return (LeftOver(ref=self.ref, again=again),) if any(effect.kind in kinds for effect in pending) else ()
 
     async def config(self) -> FoundConfig:
         """Return the repository's current configuration. A valid one is stored as the last valid one."""

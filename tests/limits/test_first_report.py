@@ -18,7 +18,7 @@ from bot.report.words import FOLLOWS
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import usage
-from bot.worker.runs import first
+from bot.worker.runs import graph
 from tests.limits.day import Day, sound
 from tests.limits.test_admission import Stage, staged
 from tests.serve.conftest import BODY, TITLE
@@ -92,13 +92,13 @@ async def test_a_crash_between_the_two_reports_leads_to_the_edit(
         await close_the_model(stage, 180.0)
         ref = await opened(stage)
         job = await stage.worker.store.jobs.claim("run", "us")
-        with pytest.raises(first.ModelBusyError):
+        with pytest.raises(graph.ModelBusyError):
             await stage.worker.work(job)
         assert FOLLOWS in report(stage)
         await stage.worker.store.jobs.recover(blame=True)  # the process ended before the job was postponed
         again = await stage.worker.store.jobs.claim("run", "others")
         assert again is not None
-        with pytest.raises(first.ModelBusyError):
+        with pytest.raises(graph.ModelBusyError):
             await stage.worker.work(again)
         await stage.worker.store.jobs.postpone(again, 180.0, "later", limited=True)
         assert (written.edits, FOLLOWS in report(stage)) == (0, True)
@@ -123,7 +123,7 @@ async def test_a_first_report_whose_response_was_lost_is_not_posted_twice(
 
 
 async def test_a_slow_model_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(first, "PATIENCE", 0.3)
+    monkeypatch.setattr(graph, "PATIENCE", 0.3)
 
     def slow(request: Request) -> Reply:
         return replace(sound(request), delay=0.6)
@@ -158,7 +158,7 @@ async def test_a_stop_between_the_two_reports_leaves_the_first(
         await close_the_model(stage, 180.0)
         ref = await opened(stage)
         job = await stage.worker.store.jobs.claim("run", "us")
-        with pytest.raises(first.ModelBusyError):
+        with pytest.raises(graph.ModelBusyError):
             await stage.worker.work(job)
         await stage.worker.store.jobs.postpone(job, 180.0, "later", limited=True)
         if text:

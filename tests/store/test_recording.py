@@ -10,9 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
 from bot.store.databases.database import StoreError
-from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load
+from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load, recording
 from bot.store.tables import Store
-from bot.worker.runs.graph import recording
 from nodes.graph import build_graph
 from nodes.run import Step, advance, initial_state
 from nodes.state import ROUNDS_LIMIT, Finished, Waiting

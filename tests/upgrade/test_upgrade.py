@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.errors import RetryableError
 from bot.settings import Settings
 from bot.store.databases.checkpoints import open_saver
-from bot.worker.runs.graph import _advance_until_question
+from bot.worker.runs.graph import _GraphRun
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
@@ -69,7 +69,7 @@ async def test_a_run_of_a_newer_release_is_not_resumed(tmp_path: Path, monkeypat
         issue_job: Any = SimpleNamespace(tools=SimpleNamespace(graph=build_graph(saver)), store=store)
         unread: Any = SimpleNamespace(number=1)
         with pytest.raises(RetryableError, match="saved by a newer release"):
-            await _advance_until_question(issue_job, unread, unread, unread, unread)
+            await _GraphRun(issue_job, unread, unread, unread, unread).advance()
 
 
 async def _put_back(

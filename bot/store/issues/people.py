@@ -203,8 +203,7 @@ class Control(Table):
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
         """Return the commands of a comment that ran before, as ``Command.canonical`` writes them, with repetitions."""
         statement = "SELECT canonical FROM commands WHERE issue_key = ? AND comment_id = ? ORDER BY edited_at, ordinal"
-        key = (self._ref.key, comment_id)
-        return tuple(text for (text,) in await self._rows(statement, key))
+        return tuple(text for (text,) in await self._rows(statement, (self._ref.key, comment_id)))
 
     @transaction
     def apply(self, db: Connection, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:

@@ -67,8 +67,7 @@ class Issues(Keyed):
 
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
         """Record that the issue was closed, deleted or transferred; None records that it is open."""
-        at = None if how is None else self._database.clock()
-        await self._change(_END, (self._key, how, at))
+        await self._change(_END, (self._key, how, (None if how is None else self._database.clock())))
         if moved_to is not None:
             await self._set("moved_to", moved_to)
 
@@ -103,8 +102,7 @@ class Issues(Keyed):
 
     async def was_moved_here(self) -> bool:
         """Return whether the issue was transferred and had another key before."""
-        statement = "SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1"
-        return await self._row(statement, (self._key,)) is not None
+        return await self._row("SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1", (self._key,)) is not None
 
     async def _set(self, column: str, value: str | int | None) -> None:
         statement = f"""

@@ -96,8 +96,7 @@ class Inbox(Table):
 
     async def knows(self, guid: str) -> bool:
         """Return whether a delivery was stored."""
-        statement = "SELECT 1 FROM deliveries WHERE guid = ?"
-        return await self._row(statement, (guid,)) is not None
+        return await self._row("SELECT 1 FROM deliveries WHERE guid = ?", (guid,)) is not None
 
     async def forget_old(self, older_than: float) -> int:
         """Delete deliveries older than this many seconds that have no unfinished jobs; returns the number deleted."""

@@ -197,8 +197,7 @@ class Jobs(Table):
 
     async def counts(self) -> dict[str, int]:
         """Return the number of jobs by state, without done ones."""
-        statement = "SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"
-        return dict(await self._rows(statement))
+        return dict(await self._rows("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"))
 
     @transaction
     def forget_done(self, db: Connection, older_than: float) -> int:

@@ -96,8 +96,7 @@ class Attention(Table):
             WHERE {allowed} AND {_IS_NEWEST} AND runs.status IN ('stopped', 'failed') AND changed_at >= ?
             ORDER BY changed_at DESC, runs.issue_key LIMIT ?
         """
-        given = (*parameters, since, LISTED)
-        rows = await self._rows(statement, given)
+        rows = await self._rows(statement, (*parameters, since, LISTED))
         return [Ended(read_row(row), str(message)) for message, *row in rows]
 
     async def lacked(self, keys: Keys) -> list[LackedPermission]:
@@ -147,8 +146,7 @@ class Queue(Table):
             SELECT state, count(*) FROM (SELECT {_STATE} AS state FROM jobs WHERE state <> 'done' AND {allowed}) AS open
             GROUP BY state
         """
-        given = (self._database.clock(), *parameters)
-        rows = await self._rows(statement, given)
+        rows = await self._rows(statement, (self._database.clock(), *parameters))
         return dict(rows)
 
     async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
@@ -160,8 +158,7 @@ class Queue(Table):
             FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
             WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
         """
-        given = (self._database.clock(), state, *parameters, LISTED_JOBS)
-        rows = await self._rows(statement, given)
+        rows = await self._rows(statement, (self._database.clock(), state, *parameters, LISTED_JOBS))
         return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
 
 

@@ -142,8 +142,7 @@ class Runs(Table):
 
     async def cost(self, run: RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""
-        statement = "SELECT cost_micros FROM usage WHERE scope = ? AND day = 'run'"
-        row = await self._row(statement, (run.thread,))
+        row = await self._row("SELECT cost_micros FROM usage WHERE scope = ? AND day = 'run'", (run.thread,))
         return int(row[0]) if row else 0
 
     @query

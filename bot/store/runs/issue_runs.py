@@ -160,8 +160,7 @@ class IssueRuns(Keyed):
         """Record what a run reads and which brain judges; the first call sets commit and reason, later ones do not."""
         from_ = origin or Origin()
         parameters = (sha, brain, config_hash, body_hash, title, self._clock(), from_.body, from_.author)
-        began = (from_.asked_by, from_.asked_in, from_.why)
-        await self._change(_PIN, (*parameters, *began, self._key, number))
+        await self._change(_PIN, (*parameters, *(from_.asked_by, from_.asked_in, from_.why), self._key, number))
 
     @transaction
     def give_up(self, db: Connection, number: int) -> Run:

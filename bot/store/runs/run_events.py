@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.errors import BotError
 from bot.store.databases.database import Connection, Database, Table, transaction
 from nodes.evidence import Evidence
 from nodes.state import TraceEntry
 
+if TYPE_CHECKING:
+    from nodes.run import Step, Watch
+
+logger = logging.getLogger(__name__)
+
 LOOKS = 6
 """Maximum number of a model's lookups stored per step; the run's result contains all of them."""
+PACE = 0.5
+"""Seconds between two writes: a commit takes a few milliseconds, as long as most nodes of a run without a model."""
 MAX_EVENTS = 400
 """Limit on the events of one run: about twice what the longest run produces within its own limits."""
 # The statement chooses the number itself, so that a run has no gaps and at most ``MAX_EVENTS`` events.
@@ -86,6 +98,57 @@ class RunEvents(Table):
         return [Event(*row) for row in await self._rows(statement, (self._run, seq))]
 
 
+@asynccontextmanager
+async def recording(events: RunEvents) -> AsyncIterator[Watch]:
+    """Store the run's steps periodically and at the end. A failure to store them never stops a run."""
+    recorder, over = _Recorder(events), asyncio.Event()
+    writing = asyncio.create_task(recorder.keep_writing(over))
+    try:
+        yield recorder.note
+    finally:
+        over.set()
+        await writing
+
+
+class _Recorder:
+    """Buffer of steps that are not stored yet. A node that begins and ends between two writes is written once."""
+
+    def __init__(self, events: RunEvents) -> None:
+        self._events = events
+        self._began: dict[str, float] = {}
+        self._waiting: dict[str, Visit] = {}
+
+    def note(self, step: Step) -> None:
+        """Buffer a step."""
+        # The store's clock, because pages compare these times with those of other processes.
+        now = self._events.clock()
+        began = self._began.setdefault(step.id, now)
+        # Moved to the end: readers expect ends in the order in which they happened.
+        self._waiting.pop(step.id, None)
+        self._waiting[step.id] = Visit(
+            id=step.id[:8], node=step.node, began=began, ended=now if step.ended else None, trace=step.trace
+        )
+
+    async def keep_writing(self, over: asyncio.Event) -> None:
+        """Write periodically until the run is over, then write the rest."""
+        while not over.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), PACE)
+            await self._write()
+        await self._write()  # the steps that were noted during the write above, if the run ended then
+
+    async def _write(self) -> None:
+        """Write the buffer. If the store is unavailable, the steps are dropped and a page shows fewer."""
+        # Taken before the await, because the graph adds steps while the store writes these.
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        try:
+            await self._events.add(*map(dump, waiting.values()))
+        except BotError as error:
+            logger.warning("steps of a run were not stored: %s", error, extra={"action": "steps_lost"})
+
+
 class RunEvidence(Table):
     """The evidence of one run; implements the graph's evidence port."""
 
@@ -109,8 +172,7 @@ class RunEvidence(Table):
     async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
         """Return the evidence of these keys; a key without stored evidence is absent."""
         if not self._known.keys() >= set(keys):  # stored before a crash
-            statement = "SELECT hash, body FROM evidence WHERE run = ?"
-            rows = await self._rows(statement, (self._run,))
+            rows = await self._rows("SELECT hash, body FROM evidence WHERE run = ?", (self._run,))
             self._known |= {key: Evidence.model_validate_json(body) for key, body in rows if key not in self._known}
         return {key: self._known[key] for key in keys if key in self._known}
 

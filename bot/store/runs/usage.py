@@ -197,8 +197,7 @@ class RepositoryLimited(Keyed):
 
     async def unreported(self, issue_key: str) -> tuple[str, ...]:
         """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
-        day = self._today()
-        parameters = {"issue": issue_key, "key": self._key, "day": day}
+        parameters = {"issue": issue_key, "key": self._key, "day": self._today()}
         await self._change(_TELL, parameters)
         return tuple(what for (what,) in await self._rows(_REPORTED, parameters))
 

@@ -132,8 +132,7 @@ def new_commands(commands: Sequence[Command], before: str | None, *, by_author: 
 
 def _typed(command: Command) -> str:
     """Return the text after ``/triage``. A bare ``/triage`` has the name ``triage`` and no text."""
-    bare = command.name == "triage" and not command.argument
-    return "" if bare else f"{command.name} {command.argument}"
+    return "" if (command.name == "triage" and not command.argument) else f"{command.name} {command.argument}"
 
 
 def _was_present(line: str, before: str) -> bool:

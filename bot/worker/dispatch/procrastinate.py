@@ -260,5 +260,4 @@ class SharedDispatcher:
         return assigned - suspects
 
     async def _retry_wakeup(self, app: App, wakeup: int) -> None:
-        at = datetime.fromtimestamp(self._store.clock(), UTC)
-        await app.job_manager.retry_job_by_id_async(wakeup, at)
+        await app.job_manager.retry_job_by_id_async(wakeup, datetime.fromtimestamp(self._store.clock(), UTC))

@@ -178,9 +178,7 @@ def work(settings: ServerSettings, *, concurrency: int) -> None:
         UserError: the worker cannot run with these settings, or another worker has the data directory.
     """
     with contextlib.ExitStack() as stack:
-        lock = locked(settings.data_dir, stack)
-        store = opened(settings)
-        fault = asyncio.run(_work(settings, store, lock, concurrency))
+        fault = asyncio.run(_work(settings, opened(settings), locked(settings.data_dir, stack), concurrency))
     if fault:
         raise UserError(fault)
 

@@ -55,13 +55,11 @@ async def refuse(job: Job, work: ApiRun, why: str, tools: Tools) -> None:
 
 async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: Tools) -> tuple[str, Result]:
     github = tools.github.for_repository(ref)
-    stored_config = tools.store.for_repository(ref).config
-    found = await find_config(github, await stored_config.last_valid())
+    found = await find_config(github, await tools.store.for_repository(ref).config.last_valid())
     if not found.config.enabled:
         raise RefusedError("triage is switched off in the repository's .github/triage.yml")
     text, evidence = await _text(request, github), InMemoryEvidence()
-    is_issue = isinstance(request, IssueRun)
-    read = await tools.sources.logs.read(text.body, allowed=is_issue and found.config.logs)
+    read = await tools.sources.logs.read(text.body, allowed=isinstance(request, IssueRun) and found.config.logs)
     async with AsyncExitStack() as stack:
         mirror = await stack.enter_async_context(tools.mirrors.ready(ref, github))
         engine = tools.engines.of(mirror.directory)

@@ -1,125 +1,52 @@
-"""Run the graph for one issue: its context and start state, until a question is open or the run ends."""
+"""Run the graph for one issue until a question is open or the run ends, with a first report by rules if it is slow."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
 from langgraph.types import Durability
 from pydantic import ValidationError
 
-from bot.errors import BotError, RefusedError, RetryableError
+from bot.errors import BotError, JobTakenOverError, RateLimitedError, RefusedError, RetryableError
 from bot.limits.writes import FIRST_REPORTS
 from bot.ports import Outcome
 from bot.runs.code import EngineCode
-from bot.runs.context import configured
+from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
 from bot.runs.logs import ReadIssueText
 from bot.runs.past import StoredPast
 from bot.runs.promise import promise_of
 from bot.runs.sources import OpenPulls
+from bot.store.databases.database import StoreError
 from bot.store.runs.issue_runs import Run
-from bot.store.runs.run_events import RunEvents, Visit, dump
+from bot.store.runs.run_events import recording
 from bot.worker.budgets import run_scope
 from bot.worker.issue_job import CurrentIssue, IssueJob, may_ask
 from bot.worker.runs.code import renderer_for
 from bot.worker.runs.conclude import publish
-from bot.worker.runs.first import FirstReport, ModelBusyError
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.brain import IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources
-from nodes.run import Step, Watch, initial_state
-from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Waiting
+from nodes.run import initial_state
+from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError
 
-PACE = 0.5
-"""Seconds between two writes: a commit takes a few milliseconds, as long as most nodes of a run without a model."""
-logger = logging.getLogger(__name__)
-
-
-@asynccontextmanager
-async def recording(events: RunEvents) -> AsyncIterator[Watch]:
-    """Store the run's steps periodically and at the end. A failure to store them never stops a run."""
-    recorder, over = _Recorder(events), asyncio.Event()
-    writing = asyncio.create_task(recorder.keep_writing(over))
-    try:
-        yield recorder.note
-    finally:
-        over.set()
-        await writing
-
-
-class _Recorder:
-    """Buffer of steps that are not stored yet. A node that begins and ends between two writes is written once."""
-
-    def __init__(self, events: RunEvents) -> None:
-        self._events = events
-        self._began: dict[str, float] = {}
-        self._waiting: dict[str, Visit] = {}
-
-    def note(self, step: Step) -> None:
-        """Buffer a step."""
-        # The store's clock, because pages compare these times with those of other processes.
-        now = self._events.clock()
-        began = self._began.setdefault(step.id, now)
-        # Moved to the end: readers expect ends in the order in which they happened.
-        self._waiting.pop(step.id, None)
-        self._waiting[step.id] = Visit(
-            id=step.id[:8], node=step.node, began=began, ended=now if step.ended else None, trace=step.trace
-        )
-
-    async def keep_writing(self, over: asyncio.Event) -> None:
-        """Write periodically until the run is over, then write the rest."""
-        while not over.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), PACE)
-            await self._write()
-        await self._write()  # the steps that were noted during the write above, if the run ended then
-
-    async def _write(self) -> None:
-        """Write the buffer. If the store is unavailable, the steps are dropped and a page shows fewer."""
-        # Taken before the await, because the graph adds steps while the store writes these.
-        waiting, self._waiting = self._waiting, {}
-        if not waiting:
-            return
-        try:
-            await self._events.add(*map(dump, waiting.values()))
-        except BotError as error:
-            logger.warning("steps of a run were not stored: %s", error, extra={"action": "steps_lost"})
+PATIENCE: Final = 60.0
+"""Seconds from the start of a run to its first report."""
 
 
 class UnresumableError(Exception):
     """A run's checkpoint is unreadable or its commit is gone: a new run starts from what the store has."""
 
 
+class ModelBusyError(RateLimitedError):
+    """The run waits for its turn to call the model, or for the model's server."""
+
+
 async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Outcome:
-    """Advance the run, with a first report by rules if the model takes long."""
-    promise = promise_of(seen.found.config, (await issue_job.store.report_inputs()).standing.scored)
-    context = replace(_context(issue_job, seen, run, code, text), claim_from=promise.claim_from)
-    notes = (*await _dropped_run_note(issue_job, run, code), *text.notes, *filter(None, (promise.note,)))
-    start = await _start(issue_job, seen, context, notes)
-    # A first report is a comment, so without comments there is none.
-    if seen.found.config.mode != "comment":
-        return await _advance_until_question(issue_job, seen, run, context, start)
-    first = FirstReport(
-        issue_job,
-        run,
-        context,
-        start,
-        lambda report: publish(issue_job, seen, run, report, first=True),
-        lambda: issue_job.check_writes_paused(seen.found, FIRST_REPORTS),
-    )
-    return await first.run_alongside(lambda: _advance_until_question(issue_job, seen, run, context, start))
-
-
-async def _advance_until_question(
-    issue_job: IssueJob, seen: CurrentIssue, run: Run, context: Context, start: BugTriageState
-) -> Outcome:
-    """Advance until a question is open. An answer that is already in the store resumes the run at once.
+    """Advance the run until a question is open or it ends.
 
     Raises:
         UnresumableError: The run's checkpoint cannot be read.
@@ -127,29 +54,132 @@ async def _advance_until_question(
         ModelBusyError: The model has no capacity now.
         RetryableError: A newer release saved the run.
     """
-    graph, thread = issue_job.tools.graph, issue_job.store.thread(run.number)
-    try:
-        snapshot = await graph.aget_state({"configurable": {"thread_id": thread}})
-    except NewerSchemaError as error:
-        # A worker of that release resumes the run; a new run here would lose the answers.
-        raise RetryableError(str(error)) from error
-    except (ValidationError, ValueError, TypeError, KeyError) as error:
-        raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
+    promise = promise_of(seen.found.config, (await issue_job.store.report_inputs()).standing.scored)
+    context = replace(_context(issue_job, seen, run, code, text), claim_from=promise.claim_from)
+    notes = (*await _dropped_run_note(issue_job, run, code), *text.notes, *filter(None, (promise.note,)))
+    graph = _GraphRun(issue_job, seen, run, context, await _start(issue_job, seen, context, notes))
+    # A first report is a comment, and an older report by a model is better than a new one by rules.
+    by_rules = context.brain is context.rules or seen.found.config.mode != "comment"
+    return await (graph.advance() if by_rules or await graph.is_posted() else graph.with_first_report())
 
-    async def ask(waiting: Waiting) -> Answer | None:
-        return await _known_answer(issue_job, seen, run, waiting)
 
-    # Steps are recorded outside of the graph, so a page shows the run although nothing is checkpointed until it ends.
-    async with recording(issue_job.store.events(run.number)) as watch:
+@dataclass(frozen=True, slots=True)
+class _GraphRun:
+    """One step of a run.
+
+    A first report by rules is posted as the issue's one report, so that the model's report edits it. A crash in between
+    leaves the job unsettled: the next attempt continues the run and edits the report.
+    """
+
+    issue_job: IssueJob
+    seen: CurrentIssue
+    run: Run
+    context: Context
+    start: BugTriageState
+
+    async def advance(self) -> Outcome:
+        """Advance until a question is open. An answer that is already in the store resumes the run at once."""
+        issue_job = self.issue_job
+        graph, thread = issue_job.tools.graph, issue_job.store.thread(self.run.number)
         try:
-            return await graph_run.advance(
-                graph, context, thread, start, ask, watch=watch, snapshot=snapshot, durability=_durability(context)
-            )
-        except graph_run.ThreadDeletedError:
-            await issue_job.check_ownership()
+            snapshot = await graph.aget_state({"configurable": {"thread_id": thread}})
+        except NewerSchemaError as error:
+            # A worker of that release resumes the run; a new run here would lose the answers.
+            raise RetryableError(str(error)) from error
+        except (ValidationError, ValueError, TypeError, KeyError) as error:
+            raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
+        # Steps are recorded outside of the graph, so a page shows the run although nothing is checkpointed until it
+        # ends.
+        async with recording(issue_job.store.events(self.run.number)) as watch:
+            try:
+                return await graph_run.advance(
+                    graph,
+                    self.context,
+                    thread,
+                    self.start,
+                    self._known_answer,
+                    watch=watch,
+                    snapshot=snapshot,
+                    durability=_durability(self.context),
+                )
+            except graph_run.ThreadDeletedError:
+                await issue_job.check_ownership()
+                raise
+            except PostponedError as postponed:
+                raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
+
+    async def _known_answer(self, waiting: Waiting) -> Answer | None:
+        """Return the answer to the run's question; None while it is open.
+
+        A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
+        """
+        issue_job, config = self.issue_job, self.seen.found.config
+        questions, key = issue_job.store.repository.questions, issue_job.ref.key
+        was_asked = any(question.question_id == waiting.exchange.question_id for question in await questions.all(key))
+        asked = await questions.ask(key, waiting.exchange)
+        # A question that the reporter cannot see would never be answered.
+        unseen = config.mode != "comment" or asked.slot > config.limits.questions
+        budget = run_scope(issue_job.store.thread(self.run.number), issue_job.tools.budgets.run)
+        if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget))):
+            await questions.settle(key, asked.question_id, "withdrawn")
+            return Answer()
+        if asked.state == "open":
+            return None
+        return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
+
+    async def with_first_report(self) -> Outcome:
+        """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
+
+        Raises:
+            ModelBusyError: The run continues later. The first report is posted if the wait exceeds the time left.
+        """
+        task = asyncio.create_task(self.advance())
+        try:
+            # asyncio.wait and not wait_for, which would cancel the model's run at the timeout.
+            await asyncio.wait({task}, timeout=max(self._left(), 0.0))
+            if not task.done():
+                await self._post()
+            return await task
+        except ModelBusyError as error:
+            if self._left() < (error.after or 0.0):
+                await self._post()
             raise
-        except PostponedError as postponed:
-            raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
+        finally:
+            # If this attempt is cancelled, the model's run ends before the job is freed, so that two attempts never
+            # overlap.
+            task.cancel()
+            await asyncio.wait({task})
+            if not task.cancelled():
+                task.exception()  # marks it as retrieved; asyncio would log it as an error otherwise
+
+    async def is_posted(self) -> bool:
+        """Return whether the issue has a report."""
+        sticky = await self.issue_job.store.repository.effects.get(self.issue_job.ref.key, "sticky")
+        return sticky is not None and sticky.github_id is not None
+
+    def _left(self) -> float:
+        """Return the seconds until a report is due; negative if it is overdue."""
+        return self.run.began_at + PATIENCE - self.issue_job.tools.store.clock()
+
+    async def _post(self) -> None:
+        """Run by rules and post. A failure is logged, because the model's report follows in any case."""
+        if await self.is_posted():
+            return
+        # The store contains the evidence of the model's run under the same number; this run's evidence stays in memory.
+        rules, evidence = self.context.rules, InMemoryEvidence()
+        context = replace(self.context, brain=rules, evidence=evidence, signals=NoSignals(), outside=ExternalSources())
+        try:
+            # While GitHub accepts no writes, a run by rules would read and compute for nothing.
+            await self.issue_job.check_writes_paused(self.seen.found, FIRST_REPORTS)
+            outcome = Finished(await run_to_completion(context, self.start))
+            await publish(self.issue_job, self.seen, self.run, outcome, first=True)
+        # Without the job or the store the model's run cannot continue either.
+        except (JobTakenOverError, StoreError):
+            raise
+        except BotError as error:
+            self.issue_job.log("first_report_failed", str(error))
+        else:
+            self.issue_job.log("first_report", "posted by rules; the model's report follows")
 
 
 def _durability(context: Context) -> Durability:
@@ -158,28 +188,7 @@ def _durability(context: Context) -> Durability:
     "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
     steps.
     """
-    may_cost = context.brain is not context.rules or context.outside.infos
-    return "sync" if may_cost else "exit"
-
-
-async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: Waiting) -> Answer | None:
-    """Return the answer to a run's question; None while it is open.
-
-    A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
-    """
-    questions, key = issue_job.store.repository.questions, issue_job.ref.key
-    config = seen.found.config
-    was_asked = any(question.question_id == waiting.exchange.question_id for question in await questions.all(key))
-    asked = await questions.ask(key, waiting.exchange)
-    # A question that the reporter cannot see would never be answered.
-    unseen = config.mode != "comment" or asked.slot > config.limits.questions
-    budget = run_scope(issue_job.store.thread(run.number), issue_job.tools.budgets.run)
-    if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget))):
-        await questions.settle(key, asked.question_id, "withdrawn")
-        return Answer()
-    if asked.state == "open":
-        return None
-    return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
+    return "sync" if (context.brain is not context.rules or context.outside.infos) else "exit"
 
 
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:

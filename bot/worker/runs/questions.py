@@ -114,8 +114,7 @@ def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
 
     A question is asked only if the issue lacked the fact, so a fact that is present now was added afterwards.
     """
-    facts = read_facts(issue.title, issue.body[:_MAX_READ])
-    found = _facts_for(question.text, facts)
+    found = _facts_for(question.text, read_facts(issue.title, issue.body[:_MAX_READ]))
     return found[0][:MAX_ANSWER] if found else None
 
 
