@@ -144,7 +144,7 @@ class IssueStore(Keyed):
     def __init__(self, database: Database, ref: IssueRef, repository: RepositoryStore) -> None:
         super().__init__(database, ref.key)
         self.repository = repository
-        self.runs = IssueRuns(database, ref.key)
+        self.runs = IssueRuns(database, ref)
         self.signals = IssueSignals(database, ref.key)
         self.row = Issues(database, ref.key)
         self.people = People(database, ref.key)

@@ -66,38 +66,19 @@ class Engines:
         return engine
 
 
+@dataclass(frozen=True, slots=True)
 class Brains:
-    """Creates brains for runs."""
+    """Creates brains for runs; without models, rules judge every run."""
 
-    def __init__(self, rules: Brain, models: Models | None = None) -> None:
-        """Set the shared parts. Without models, rules judge every run."""
-        self.rules = rules
-        """The fallback of every run. It counts nothing, so all runs share it."""
-        self._models = models
+    rules: Brain
+    """The fallback of every run. It counts nothing, so all runs share it."""
+    models: Models | None = None
 
     def for_run(self, config: RepositoryConfig, budget: ModelBudget | None = None) -> Brain:
         """Return a brain as the operator and the repository configured it; `budget` is charged for its calls."""
-        if self._models is None or config.brain == "rules":
+        if self.models is None or config.brain == "rules":
             return self.rules
-        return brain_of(self._models, budget)
-
-
-@asynccontextmanager
-async def open_brains(settings: Settings, rules: Brain) -> AsyncIterator[Brains]:
-    """Open the brains of this process; close their connections at the end.
-
-    Raises:
-        UserError: The model is not configured, or is not suitable for the supervisor.
-    """
-    if settings.brain == "rules":
-        yield Brains(rules)
-        return
-    check_brain(settings)
-    models = Models(model_settings(settings))
-    try:
-        yield Brains(rules, models)
-    finally:
-        await models.aclose()
+        return brain_of(self.models, budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +111,11 @@ class Tools:
 
 @asynccontextmanager
 async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
-    """Open the resources; close them at the end."""
+    """Open the resources; close them at the end.
+
+    Raises:
+        UserError: The model is not configured, or is not suitable for the supervisor.
+    """
     async with AsyncExitStack() as stack:
         # The stack closes in reverse order, so the store, which everything else uses, is closed last.
         store = open_store(settings.settings)
@@ -140,6 +125,11 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         # An unusable key is reported at the start, with a clear message, instead of by every job.
         await github.check_key()
         checkpoints = await stack.enter_async_context(open_saver(settings.settings))
+        models = None
+        if settings.settings.brain != "rules":
+            check_brain(settings.settings)
+            models = Models(model_settings(settings.settings))
+            stack.push_async_callback(models.aclose)
         yield Tools(
             store=store,
             github=github,
@@ -152,7 +142,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             graph=build_graph(checkpoints),
             checkpoints=checkpoints,
             sources=Sources(settings.operator, settings.settings.github_server_url),
-            brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
+            brains=Brains(RulesBrain(), models),
             budgets=Budgets.of(settings.settings, settings.operator),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             settings=settings.settings,
@@ -160,17 +150,15 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
 
 
 def _github(settings: ServerSettings, store: Store) -> GitHub:
-    given = settings.settings
+    api_url, server_url = settings.settings.github_api_url, settings.settings.github_server_url
     if settings.token:
-        return TokenGitHub(
-            settings.token, writes=store.writes, api_url=given.github_api_url, server_url=given.github_server_url
-        )
+        return TokenGitHub(settings.token, writes=store.writes, api_url=api_url, server_url=server_url)
     return GitHub(
         app_id=str(settings.app_id),
         private_key=settings.private_key,
         writes=store.writes,
-        api_url=settings.settings.github_api_url,
-        server_url=settings.settings.github_server_url,
+        api_url=api_url,
+        server_url=server_url,
     )
 
 

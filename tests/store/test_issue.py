@@ -121,7 +121,7 @@ async def test_a_redirect_that_is_too_late_for_a_run_starts_another(store: Store
     await issue.control.apply(
         comment(), 0, "redirect x", CommandEffects(signals=(NewSignal("redirect", "x"),), start=False)
     )
-    await issue.runs.settle(run.number, "finished", job, result="{}", unread=lambda: Continue(ref=REF))
+    await issue.runs.settle(run.number, "finished", job, result="{}", unread=True)
     following = await store.jobs.claim("run", "me")
     assert following is not None
     assert following.work == Continue(ref=REF)

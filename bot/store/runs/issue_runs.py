@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.jobs import Job, Work
+from bot.jobs import Alert, Continue, Job, Work
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope
-from bot.store.databases.database import Connection, Keyed, query, transaction
-from bot.store.issues.past_issues import Crash, Storm, note_crash
+from bot.ports import IssueRef
+from bot.store.databases.database import Connection, Database, Keyed, query, transaction
+from bot.store.issues.past_issues import Crash, note_crash
 from bot.store.issues.people import read_signals
 from bot.store.jobs.queue import settle_job
 from bot.store.runs.outcomes import Reported, note_report
@@ -101,6 +102,10 @@ class Ending:
 class IssueRuns(Keyed):
     """The runs of one issue."""
 
+    def __init__(self, database: Database, ref: IssueRef) -> None:
+        super().__init__(database, ref.key)
+        self._ref = ref
+
     @query
     def last(self, db: Connection) -> Run | None:
         """Return the newest run."""
@@ -187,14 +192,13 @@ class IssueRuns(Keyed):
         ending: Ending | None = None,
         message: str = "",
         next_work: Sequence[Work] = (),
-        unread: Callable[[], Work] | None = None,
+        unread: bool = False,
         crash: Crash | None = None,
-        alert: Callable[[Storm, float], Work] | None = None,
     ) -> None:
         """Store the status of a run and settle its job, in one transaction.
 
-        ``unread`` makes a follow-up job if a redirect arrived after ``last_signal``, and ``alert`` one for a crash that
-        several people report; it receives the time.
+        A job follows for a ``crash`` that several people report and, with ``unread``, if a redirect arrived after
+        ``last_signal``.
 
         Raises:
             JobTakenOverError: another attempt has the job; nothing was changed.
@@ -206,14 +210,14 @@ class IssueRuns(Keyed):
             db.execute(_SHOW, (*shown, self._key, number))
         if reported is not None:
             note_report(db, self._key, number, reported)
-        late: list[Work] = []
-        if crash is not None:
-            storms = note_crash(db, self._key, crash, now)
-            late += [alert(storm, now) for storm in storms] if alert is not None else []
+        late: list[Work] = [
+            Alert(ref=replace(self._ref, number=storm.issues[0]), fingerprint=storm.fingerprint, at=now)
+            for storm in (note_crash(db, self._key, crash, now) if crash is not None else ())
+        ]
         # In the transaction that settles the job, so that no redirect is missed between the check and the end.
-        signals = read_signals(db, self._key, last_signal) if unread is not None else []
-        if unread is not None and any(signal.kind == "redirect" for signal in signals):
-            late.append(unread())
+        signals = read_signals(db, self._key, last_signal) if unread else []
+        if any(signal.kind == "redirect" for signal in signals):
+            late.append(Continue(ref=self._ref))
         # Last: it raises if another attempt has the job, and then everything above is rolled back.
         settle_job(db, job, message, (*next_work, *late), now)
 

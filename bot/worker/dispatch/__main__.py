@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from uvicorn.loops.auto import auto_loop_factory
 
@@ -33,24 +33,10 @@ THREADS, THREADS_OF_A_JOB = 8, 8
 Python's default is six on two cores: jobs that wait for the index of one large repository would block all others.
 """
 
+if TYPE_CHECKING:
+    from bot.worker.dispatch.procrastinate import SharedDispatcher
+
 logger = logging.getLogger(__name__)
-
-
-class Dispatching(Protocol):
-    """Runs jobs until it is drained."""
-
-    @property
-    def active_attempts(self) -> ActiveAttempts:
-        """Return the attempts in progress."""
-
-    def wake(self) -> None:
-        """Check for new jobs, because one was stored."""
-
-    async def run(self, ready: Callable[[], None]) -> None:
-        """Work until drained; ``ready`` is called once jobs can be claimed."""
-
-    async def drain(self, seconds: float) -> None:
-        """Stop claiming jobs and finish within this many seconds."""
 
 
 def main() -> None:
@@ -97,7 +83,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         await running
 
 
-def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatching:
+def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatcher | SharedDispatcher:
     if isinstance(worker.store, SqliteStore):
         return Dispatcher(worker.store.jobs, worker.work, concurrency=concurrency, deadline=deadline)
     from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415
@@ -131,7 +117,7 @@ def _send_heartbeat(oldest: float, fault: str) -> None:
         os.write(sys.stdout.fileno(), ALIVE + f"{oldest:.0f} {' '.join(fault.split())[:500]}\n".encode())
 
 
-async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatching) -> None:
+async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatcher | SharedDispatcher) -> None:
     """Store heartbeats for servers that run no jobs themselves; an overdue job stops the heartbeats."""
     await ready.wait()
     while not isinstance(worker.store, SqliteStore):
@@ -141,7 +127,7 @@ async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: 
         await asyncio.sleep(SILENT / 4)
 
 
-def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatching) -> None:
+def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatcher | SharedDispatcher) -> None:
     """Check for jobs on every byte from the parent. End of input means that the parent was killed: exit at once."""
     while os.read(sys.stdin.fileno(), 4096):
         loop.call_soon_threadsafe(dispatcher.wake)

@@ -5,13 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from bot.errors import (
-    MissingPermissionError,
-    RefusedError,
-    StoppedError,
-    SuspendedError,
-)
-from bot.jobs import Alert, Continue, Expire, LeftOver, Triage, Work
+from bot.errors import MissingPermissionError, RefusedError, StoppedError, SuspendedError
+from bot.jobs import Expire, Triage, Work
 from bot.limits.writes import FIRST_REPORTS, WHOLE
 from bot.ports import Outcome, Withheld
 from bot.report.document import Result, build_result
@@ -54,8 +49,7 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
         published = Published("quiet", f"refused: {error}")
     if published.state == "quiet":
         await explain_refusal(issue_job, seen.found, seen.asked_in, f"No comment was written: {published.reason}.")
-    left_over = await issue_job.pending_writes(seen.found)
-    await _settle(issue_job, seen, run, outcome, published, left_over=left_over)
+    await _settle(issue_job, seen, run, outcome, published)
     seconds = time.perf_counter() - started
     issue_job.log("run_published", f"{describe_publication(outcome, published)}; published in {seconds:.2f} s")
 
@@ -93,64 +87,37 @@ async def _report_before(issue_job: IssueJob, run: Run) -> TriageReport | None:
     return Result.model_validate_json(stored).report if stored else None
 
 
-async def _settle(
-    issue_job: IssueJob,
-    seen: CurrentIssue,
-    run: Run,
-    outcome: Outcome,
-    published: Published,
-    *,
-    left_over: tuple[LeftOver, ...],
-) -> None:
+async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, published: Published) -> None:
     """Store the run's status and settle the job.
 
     The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
     """
-    quiet = published.state in ("quiet", "moved")
-    if isinstance(outcome, Waiting) and not quiet:
-        await _settle_waiting(issue_job, seen, run, outcome, published, left_over=left_over)
-        return
+    ref, quiet = issue_job.ref, published.state in ("quiet", "moved")
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    follows: list[Work] = []
+    waits = isinstance(outcome, Waiting) and not quiet
+    if isinstance(outcome, Waiting) and waits:
+        # The expiry is stored in the same transaction: a question without one could wait forever.
+        question = outcome.exchange.question_id
+        follows += (Expire(ref=ref, question_id=question), *reminders(ref, question, seen.found.config))
+    if published.moved_to is not None:
+        follows.append(Triage(ref=published.moved_to, why="opened", moved_from=ref.key))
     await issue_job.store.runs.settle(
         run.number,
-        _STATUS.get(published.state, "finished"),
+        "waiting" if waits else _STATUS.get(published.state, "finished"),
         issue_job.job,
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=_result(outcome, seen, published),
-        reported=_reported(outcome) if not quiet else None,
-        ending=ending_of(outcome.state.report if isinstance(outcome, Finished) else None),
+        reported=_reported(report) if report is not None and not quiet else None,
+        ending=ending_of(report) if report is not None else None,
         message=f"{published.state} {published.reason}".strip(),
-        next_work=(*_triage_after_transfer(issue_job, published), *left_over),
-        unread=None if quiet else lambda: Continue(ref=issue_job.ref),
+        next_work=(*follows, *await issue_job.pending_writes(seen.found)),
+        unread=not quiet,
         crash=None if quiet else crash_of(seen.issue, outcome, seen.found, issue_job.tools.store.clock()),
-        alert=lambda storm, now: Alert(
-            ref=replace(issue_job.ref, number=storm.issues[0]), fingerprint=storm.fingerprint, at=now
-        ),
     )
     # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
-    await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
-
-
-async def _settle_waiting(
-    issue_job: IssueJob,
-    seen: CurrentIssue,
-    run: Run,
-    outcome: Waiting,
-    published: Published,
-    *,
-    left_over: tuple[LeftOver, ...],
-) -> None:
-    """Store that the run waits for an answer, and settle the job."""
-    # The expiry is stored in the same transaction: a question without one could wait forever.
-    expire = Expire(ref=issue_job.ref, question_id=outcome.exchange.question_id)
-    await issue_job.store.runs.settle(
-        run.number,
-        "waiting",
-        issue_job.job,
-        last_signal=outcome.state.last_signal,
-        message=published.state,
-        next_work=(expire, *reminders(issue_job.ref, expire.question_id, seen.found.config), *left_over),
-        unread=lambda: Continue(ref=issue_job.ref),
-    )
+    if not waits:
+        await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
 
 
 def _result(outcome: Outcome, seen: CurrentIssue, published: Published) -> str | None:
@@ -161,31 +128,19 @@ def _result(outcome: Outcome, seen: CurrentIssue, published: Published) -> str |
     return result.model_dump_json()
 
 
-def _reported(outcome: Outcome) -> Reported | None:
-    report = outcome.state.report if isinstance(outcome, Finished) else None
-    if report is None:
-        return None
+def _reported(report: TriageReport) -> Reported:
     named = tuple(dict.fromkeys(suspect.path for suspect in report.suspects))
     return Reported(report.root_cause is not None, report.confidence if named else 0.0, named)
 
 
-def ending_of(report: TriageReport | None) -> Ending | None:
-    """Return the fields of a report that lists show; None without a report."""
-    if report is None:
-        return None
+def ending_of(report: TriageReport) -> Ending:
+    """Return the fields of a report that lists show."""
     ending = Ending(report.kind, report.root_cause is not None, report.confidence)
     # Lists show the same fields to all viewers, and only the operator may see the place of a weakness.
     if not ending.claimed or not report.suspects or report.kind == "security":
         return ending
     symbol = function_of(report) if report.statement == "claim" else None
     return replace(ending, place=mask(report.suspects[0].path), symbol=mask(symbol or ""))
-
-
-def _triage_after_transfer(issue_job: IssueJob, published: Published) -> tuple[Work, ...]:
-    """Return a triage job for the issue's new place, if it was moved during the run."""
-    if published.moved_to is None:
-        return ()
-    return (Triage(ref=published.moved_to, why="opened", moved_from=issue_job.ref.key),)
 
 
 def describe_publication(outcome: Outcome, published: Published) -> str:
