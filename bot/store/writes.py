@@ -116,13 +116,9 @@ class StoredWrites(Table):
         Raises:
             RateLimitedError: GitHub refused a write and asked to wait; ``after`` is the wait in seconds.
         """
-        paused = await self._check_paused(installation, budget)
+        paused = await self._database.do(lambda db: self._paused(db, installation, budget, self._clock()))
         if paused is not None:
             raise paused
-
-    @transaction
-    def _check_paused(self, db: Connection, installation: str, budget: WriteBudget) -> RateLimitedError | None:
-        return self._paused(db, installation, budget, self._clock())
 
     async def check_paused(self, installation: str) -> None:
         """Return if a request to GitHub is allowed.
@@ -208,15 +204,13 @@ def _free_with_reserve(
     own, active, total = db.execute(_PARTS, (repository, repository, installation, now - seconds)).fetchone()
     room = int(limit * _NOT_RESERVED)
     # The equal part includes one more repository, which has written nothing yet.
-    if total < room or own < limit // (active + 2) or not _has_others(db, installation, repository):
+    if total < room or own < limit // (active + 2):
+        return now
+    host, _, number = installation.rpartition("/installation:")
+    others = db.execute(_OTHERS, (host, int(number) if number.isdecimal() else 0, repository)).fetchone()
+    if others is None:
         return now
     return _free_at(db, installation, now, seconds, max(room, 1))
-
-
-def _has_others(db: Connection, installation: str, repository: str) -> bool:
-    host, _, number = installation.rpartition("/installation:")
-    parameters = (host, int(number) if number.isdecimal() else 0, repository)
-    return db.execute(_OTHERS, parameters).fetchone() is not None
 
 
 def _reserved_retry(db: Connection, installation: str, free: float, now: float, apart: float) -> float:

@@ -156,7 +156,11 @@ class IssueJob:
         # Used while a later version is invalid, so that a typo in the file does not change what triage may do.
         if not found.faults and found.text:
             await stored.keep(found.text)
-        return _with_defaults(found, self.tools)
+        if "language" in found.config.model_fields_set:
+            return found
+        # The operator's language applies where the configuration names none.
+        language = {"language": self.tools.settings.triage_language}
+        return replace(found, config=found.config.model_copy(update=language))
 
     async def settle(self, message: str) -> None:
         """Settle the job without follow-up work."""
@@ -175,13 +179,6 @@ class IssueJob:
     def log(self, action: str, message: str) -> None:
         """Log the result of one step of the job, on one line."""
         logger.info(message, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
-
-
-def _with_defaults(found: FoundConfig, tools: Tools) -> FoundConfig:
-    """Return the configuration with the operator's language if it names none."""
-    if "language" in found.config.model_fields_set:
-        return found
-    return replace(found, config=found.config.model_copy(update={"language": tools.settings.triage_language}))
 
 
 def body_hash(issue: Issue) -> str:

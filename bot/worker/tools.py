@@ -40,6 +40,9 @@ MAX_INDEXES = 96_000_000
 MAX_ENGINES = 64
 """Number of engines in memory, however small they are: each holds a file open."""
 
+_LOCAL = ("127.0.0.1", "::1", "localhost")
+"""Where GitHub itself runs on this machine, as it does in tests."""
+
 
 class Engines:
     """A cache of engines by mirror, evicted by least recent use."""
@@ -136,7 +139,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             mirrors=Mirrors(
                 settings.data_dir / "repos",
                 MirrorLimits(free=settings.settings.triage_free_mb * 1_000_000),
-                local_addresses=_is_local(settings),
+                local_addresses=urlsplit(settings.settings.github_api_url).hostname in _LOCAL,
             ),
             engines=Engines(),
             graph=build_graph(checkpoints),
@@ -160,8 +163,3 @@ def _github(settings: ServerSettings, store: Store) -> GitHub:
         api_url=api_url,
         server_url=server_url,
     )
-
-
-def _is_local(settings: ServerSettings) -> bool:
-    """Return whether GitHub itself runs on this machine, as it does in tests."""
-    return urlsplit(settings.settings.github_api_url).hostname in ("127.0.0.1", "::1", "localhost")

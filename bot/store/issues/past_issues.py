@@ -181,13 +181,13 @@ def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list
         db.execute(_NOTE, (repository, fingerprint, issue_key, crash.reporter, crash.at))
     # By the time at which issues were opened: a backfill of years of issues must not look like an outage.
     storms = [_recent(db, repository, fingerprint, now) for fingerprint in dict.fromkeys(crash.fingerprints)]
-    return [storm for storm in storms if storm.reporters >= REPORTERS and _is_first(db, repository, storm, now)]
-
-
-def _is_first(db: Connection, repository: str, storm: Storm, now: float) -> bool:
-    """Claim the alert of a crash; of concurrent transactions exactly one succeeds."""
-    statement = "INSERT INTO crash_alerts (repository_key, fingerprint, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    return bool(db.execute(statement, (repository, storm.fingerprint, now)).rowcount)
+    # Of concurrent transactions exactly one claims the alert of a crash.
+    claim = "INSERT INTO crash_alerts (repository_key, fingerprint, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+    return [
+        storm
+        for storm in storms
+        if storm.reporters >= REPORTERS and db.execute(claim, (repository, storm.fingerprint, now)).rowcount
+    ]
 
 
 def _recent(db: Connection, repository: str, fingerprint: str, until: float) -> Storm:

@@ -111,7 +111,9 @@ class Inbox(Table):
                 stored = await self._store([arrival for arrival, _ in batch])
             # Whatever the error is, the waiting requests must receive it, or GitHub gets no response.
             except Exception as error:
-                _fail_all(batch, error)
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error)
             else:
                 for (_, future), new in zip(batch, stored, strict=True):
                     # The future of a request that was cancelled is done already, and setting it again would raise.
@@ -124,12 +126,6 @@ class Inbox(Table):
         # All keys of the batch in one call, which sorts them: two batches that lock one by one could deadlock.
         db.lock(work.key for arrival in arrivals for work in arrival.work)
         return [_store_one(db, arrival, now) for arrival in arrivals]
-
-
-def _fail_all(batch: Sequence[tuple[Arrival, asyncio.Future[bool]]], error: Exception) -> None:
-    for _, future in batch:
-        if not future.done():
-            future.set_exception(error)
 
 
 def _store_one(db: Connection, arrival: Arrival, now: float) -> bool:

@@ -95,19 +95,16 @@ class Jobs(Table):
                     job = await self._claim(owner, key, parameters)
                 except UnknownWorkError as error:
                     unknown += 1
-                    self._leave(error)
+                    # It is left to a process of the release that stored it.
+                    if not self._left:
+                        self._left = True
+                        logger.warning("%s: a newer release's worker must run it", error, extra={"action": "job_left"})
                     continue
                 if job is not None:
                     return job
             if unknown == len(keys):
                 break
         return None
-
-    def _leave(self, error: UnknownWorkError) -> None:
-        """Leave a job to a process of the release that stored it, and log that once."""
-        if not self._left:
-            self._left = True
-            logger.warning("%s: a newer release's worker must run it", error, extra={"action": "job_left"})
 
     async def _claim(self, owner: str, key: str, parameters: Mapping[str, Value]) -> Job | None:
         now = self._clock()

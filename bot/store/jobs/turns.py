@@ -110,18 +110,12 @@ class DeadJobs(Table):
         ]
         revived: list[int] = []
         for number, key, lane, work, *_ in due:
-            if len(revived) < MAX_REVIVED and not _is_superseded(db, number, key, lane, kind_of(work)):
+            # A later job of the same kind replaces it. In the lane ``control`` any later job does, because an old
+            # command must not run after newer ones.
+            later = db.execute(_LATER, (key, number)).fetchall()
+            superseded = any(lane == "control" or kind_of(other) == kind_of(work) for (other,) in later)
+            if len(revived) < MAX_REVIVED and not superseded:
                 db.lock([key])
                 db.execute(_REVIVE, {"now": now, "id": number})
                 revived.append(number)
         return revived
-
-
-def _is_superseded(db: Connection, number: int, key: str, lane: str, kind: str) -> bool:
-    """Return whether a later job of the issue replaces this one.
-
-    A job of the same kind does. In the lane ``control`` any later job does, because an old command must not run after
-    newer ones.
-    """
-    later = db.execute(_LATER, (key, number)).fetchall()
-    return any(lane == "control" or kind_of(work) == kind for (work,) in later)

@@ -13,22 +13,22 @@ INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUE
 ON CONFLICT (issue_key, run_no, source, actor)
 DO UPDATE SET is_right = excluded.is_right, why = excluded.why, at = excluded.at
 """
-_CORRECTIONS = """
+CORRECTIONS = """
 SELECT feedback.issue_key, sha, place, feedback.why, feedback.at FROM feedback
 JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
 WHERE source = 'command' AND is_right = 0 AND repository_key = ? AND sha <> ''
 ORDER BY feedback.at DESC, feedback.issue_key LIMIT 5000
 """
-_FEEDBACK_COUNTS = """
+FEEDBACK_COUNTS = """
 SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
     count(*) FILTER (WHERE source = 'command' AND is_right = 0)
 FROM feedback WHERE issue_key >= ? AND issue_key < ?
 """
-_LABELLED = """
+LABELLED = """
 SELECT count(*) FILTER (WHERE added = 1), count(*) FILTER (WHERE added = 0) FROM label_actors
 WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM outcomes)
 """
-_JUDGED = """
+JUDGED = """
 SELECT runs.confidence, is_right FROM feedback
 JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
 WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL
@@ -68,14 +68,6 @@ class Correction:
     """Seconds since 1970."""
 
 
-def read_corrections(db: Connection, repository_key: str) -> list[Correction]:
-    """Read the corrections of a repository, the latest one of each issue, the latest first."""
-    found: dict[str, Correction] = {}
-    for key, sha, claimed, why, at in db.execute(_CORRECTIONS, (repository_key,)).fetchall():
-        found.setdefault(key, Correction(int(key.rpartition("#")[2]), sha, claimed, why, at))
-    return list(found.values())
-
-
 @dataclass(frozen=True, slots=True)
 class FeedbackCounts:
     """The numbers of judgements by people of a repository's reports, and of label changes on issues with a report."""
@@ -84,20 +76,6 @@ class FeedbackCounts:
     wrong: int
     labels_added: int
     labels_removed: int
-
-
-def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
-    """Count people's judgements of a repository's reports and their label changes."""
-    # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
-    bounds = (f"{repository_key}#", f"{repository_key}$")
-    counts = (db.execute(statement, bounds).fetchone() for statement in (_FEEDBACK_COUNTS, _LABELLED))
-    return FeedbackCounts(*(number for row in counts for number in row))
-
-
-def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
-    """Read the claims that people judged and no fix has settled; the last judgement of an issue counts."""
-    rows = db.execute(_JUDGED, (repository_key,)).fetchall()
-    return [(float(confidence), bool(right)) for confidence, right in rows]
 
 
 def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:

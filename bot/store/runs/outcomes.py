@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from bot.ports import IssueRef
 from bot.store.databases.database import Connection, Keyed, Table, query, transaction
-from bot.store.runs import feedback
+from bot.store.runs.feedback import CORRECTIONS, FEEDBACK_COUNTS, JUDGED, LABELLED, Correction, FeedbackCounts
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
@@ -147,14 +147,19 @@ class RepositoryOutcomes(Keyed):
         return read_standing(db, self._key)
 
     @query
-    def feedback_counts(self, db: Connection) -> feedback.FeedbackCounts:
+    def feedback_counts(self, db: Connection) -> FeedbackCounts:
         """Count people's judgements of its reports and their label changes."""
-        return feedback.read_feedback_counts(db, self._key)
+        # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
+        bounds = (f"{self._key}#", f"{self._key}$")
+        counts = (db.execute(statement, bounds).fetchone() for statement in (FEEDBACK_COUNTS, LABELLED))
+        return FeedbackCounts(*(number for row in counts for number in row))
 
-    @query
-    def corrections(self, db: Connection) -> list[feedback.Correction]:
-        """Return what people wrote about wrong reports, the latest one of each issue."""
-        return feedback.read_corrections(db, self._key)
+    async def corrections(self) -> list[Correction]:
+        """Return what people wrote about wrong reports, the latest one of each issue, the latest first."""
+        found: dict[str, Correction] = {}
+        for key, *rest in await self._rows(CORRECTIONS, (self._key,)):
+            found.setdefault(key, Correction(int(key.rpartition("#")[2]), *rest))
+        return list(found.values())
 
     async def texts(self) -> list[tuple[int, str, str]]:
         """Return number, title and body of issues as their last report read them, if they are still stored."""
@@ -173,12 +178,12 @@ class Standing(NamedTuple):
 
 def read_standing(db: Connection, repository_key: str) -> Standing:
     """Read the standing of a repository within a larger transaction."""
-    statement = """
+    scored = """
         SELECT confidence, rank = 1 FROM outcomes
         WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
     """
-    scored = [(float(confidence), bool(right)) for confidence, right in db.execute(statement, (repository_key,))]
-    return Standing(scored, feedback.read_judged(db, repository_key))
+    parts = (db.execute(statement, (repository_key,)) for statement in (scored, JUDGED))
+    return Standing(*([(float(confidence), bool(right)) for confidence, right in rows] for rows in parts))
 
 
 class Outcomes(Table):

@@ -212,14 +212,12 @@ class ReportLabels:
         key = issue.ref.key
         await self.effects.set_wanted(key, _TYPE, "", name, name)
         await self.owner_check()
-        suggestion = _suggestion(wanted, issue) if wanted.suggested else None
+        suggestion = None
+        if wanted.suggested:
+            suggestion = {"confidence": confidence_word(classify(issue.title, issue.body).confidence)}
+            suggestion |= {"rationale": wanted.rationale[:_MAX_RATIONALE]} if wanted.rationale else {}
         # GitHub drops a type without an error where the App may not set it.
         done = await self.github.set_type(issue.ref.number, name, suggestion) == name or wanted.suggested
         if done:
             await self.effects.record_done(key, _TYPE, "", name)
         return done
-
-
-def _suggestion(wanted: WantedType, issue: Issue) -> dict[str, str]:
-    sure = confidence_word(classify(issue.title, issue.body).confidence)
-    return {"confidence": sure} | ({"rationale": wanted.rationale[:_MAX_RATIONALE]} if wanted.rationale else {})

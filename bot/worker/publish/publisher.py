@@ -124,8 +124,9 @@ class Publisher:
     async def _write(self, publication: Publication, issue: Issue) -> Published:
         mode, github = publication.found.config.mode, self.github_for(issue.ref.repository)
         publication = replace(publication, outcome=apply_corrections(publication.outcome, publication.relations))
+        report = publication.outcome.state.report if isinstance(publication.outcome, Finished) else None
         # Saves one request for most reports, which propose no labels.
-        existing = await github.repository_labels() if _proposes_labels(publication) else None
+        existing = await github.repository_labels() if report is not None and report.labels else None
         body = await self._body(publication, issue, existing)
         if mode == "dry-run":
             poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
@@ -227,11 +228,6 @@ def _state(publication: Publication, report: TriageReport | None) -> CommentStat
     outcome = publication.outcome
     commit = outcome.state.sha if isinstance(outcome, Waiting | Finished) else ""
     return CommentState.of(report, publication.questions, text_hash=publication.text_hash, commit=commit)
-
-
-def _proposes_labels(publication: Publication) -> bool:
-    report = publication.outcome.state.report if isinstance(publication.outcome, Finished) else None
-    return report is not None and bool(report.labels)
 
 
 def thread_of(issue: Issue, config: RepositoryConfig, run: int = 0) -> Thread:

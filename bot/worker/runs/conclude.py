@@ -62,6 +62,7 @@ async def publish(
     inputs = await issue_job.store.report_inputs()
     # Limits are reported only where comments are allowed, once per repository and day.
     reports_limits = inputs.limited and seen.found.config.mode == "comment"
+    before = await issue_job.store.runs.result_before(run.number) if seen.why == "answer" else None
     publication = Publication(
         issue_job.ref,
         run.number,
@@ -75,16 +76,11 @@ async def publish(
         record=read_record(*inputs.standing),
         commanded=seen.commanded,
         limited=await issue_job.store.repository.limited.unreported(issue_job.ref.key) if reports_limits else (),
-        before=await _report_before(issue_job, run) if seen.why == "answer" else None,
+        before=Result.model_validate_json(before).report if before else None,
         text_hash=body_hash(seen.issue),
         first=first,
     )
     return await issue_job.publisher().publish(publication)
-
-
-async def _report_before(issue_job: IssueJob, run: Run) -> TriageReport | None:
-    stored = await issue_job.store.runs.result_before(run.number)
-    return Result.model_validate_json(stored).report if stored else None
 
 
 async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, published: Published) -> None:

@@ -88,6 +88,11 @@ class _GraphRun:
             raise RetryableError(str(error)) from error
         except (ValidationError, ValueError, TypeError, KeyError) as error:
             raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
+        # Checkpoints are written at each step if a step may cost a call; else at the end: repeating a run by rules is
+        # cheaper than storing its steps.
+        durability: Durability = (
+            "sync" if self.context.brain is not self.context.rules or self.context.outside.infos else "exit"
+        )
         # Steps are recorded outside of the graph, so a page shows the run although nothing is checkpointed until it
         # ends.
         async with recording(issue_job.store.events(self.run.number)) as watch:
@@ -100,7 +105,7 @@ class _GraphRun:
                     self._known_answer,
                     watch=watch,
                     snapshot=snapshot,
-                    durability=_durability(self.context),
+                    durability=durability,
                 )
             except graph_run.ThreadDeletedError:
                 await issue_job.check_ownership()
@@ -180,15 +185,6 @@ class _GraphRun:
             self.issue_job.log("first_report_failed", str(error))
         else:
             self.issue_job.log("first_report", "posted by rules; the model's report follows")
-
-
-def _durability(context: Context) -> Durability:
-    """Return when to write checkpoints.
-
-    "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
-    steps.
-    """
-    return "sync" if (context.brain is not context.rules or context.outside.infos) else "exit"
 
 
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:

@@ -13,7 +13,7 @@ from bot.worker.issue_job import STOPPED, CurrentIssue, IssueJob, OverLimitError
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.runs.questions import find_open_question, post_reminder, settle_by_comment, settle_by_edit
-from bot.worker.runs.steps import RunWork, read_actionable, read_issue, refresh_issue, step
+from bot.worker.runs.steps import read_actionable, read_issue, refresh_issue, step
 from nodes.state import HumanExchange
 
 _TRIAGED = ("waiting", "finished", "stopped")
@@ -127,7 +127,9 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     """Process answers and redirects that commands stored since the run last read them."""
     run = await issue_job.store.runs.last()
     if run is None and (await issue_job.store.row.state()).moved_to is not None:
-        return await _follow_transfer(issue_job, work)
+        # Reading the issue hands the job over to the issue's new place.
+        _, issue = await read_issue(issue_job, work)
+        return None if issue is None else await issue_job.settle("no new signals")
     signals = await issue_job.store.signals.since(run.last_signal if run else 0)
     open_question = await find_open_question(issue_job)
     answer = next((signal for signal in signals if signal.kind == "answer"), None)
@@ -172,13 +174,6 @@ async def _resume_run(issue_job: IssueJob, run: Run, why: Why, work: Continue | 
     seen = await read_actionable(issue_job, why, work)
     if seen is not None:
         await step(issue_job, seen, run)
-
-
-async def _follow_transfer(issue_job: IssueJob, work: RunWork) -> None:
-    """Read the issue, so that `_read` hands the job over to the issue's new place."""
-    _, issue = await read_issue(issue_job, work)
-    if issue is not None:
-        await issue_job.settle("no new signals")
 
 
 async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:

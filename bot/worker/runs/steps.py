@@ -159,7 +159,12 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     add_log_context(run=run.number)
     # Before the code is opened and a model is called: nothing may quote the secret.
     if holds_token(f"{seen.issue.title}\n{seen.issue.body}"):
-        await _withhold(issue_job, seen, run)
+        # An edit of the issue starts triage again.
+        title, text_hash = _title(seen.issue), body_hash(seen.issue)
+        await issue_job.store.runs.pin(
+            run.number, sha="", brain="rules", config_hash="", body_hash=text_hash, title=title
+        )
+        await conclude(issue_job, seen, run, Withheld())
         return
     await start_learning(issue_job)
     text = await issue_job.tools.sources.logs.read(seen.issue.body, allowed=seen.found.config.logs)
@@ -187,14 +192,6 @@ def _check_written(outcome: Outcome) -> None:
     trace = outcome.state.trace if isinstance(outcome, Finished) else ()
     if any(entry.node == "writer" and entry.decision == "failed" for entry in trace):
         raise UnresumableError("its report could not be written")
-
-
-async def _withhold(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
-    """End the run without analysis, because the issue shows a secret. An edit of the issue starts triage again."""
-    await issue_job.store.runs.pin(
-        run.number, sha="", brain="rules", config_hash="", body_hash=body_hash(seen.issue), title=_title(seen.issue)
-    )
-    await conclude(issue_job, seen, run, Withheld())
 
 
 async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Run:
