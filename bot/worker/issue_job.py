@@ -29,7 +29,6 @@ _KNOWN = frozenset({"issues", "contents", "metadata"})
 logger = logging.getLogger(__name__)
 _LABELS = (LABELS, LATER)
 _QUESTION, _ANSWER = Amount(questions=1), Amount(answers=1)
-STOPPED = "Triage is stopped for this issue; `/triage resume` continues it."
 
 
 async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissionError) -> None:

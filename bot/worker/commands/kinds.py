@@ -14,6 +14,7 @@ from bot.store.tables import IssueStore
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
 
 Role = Literal["author", "maintainer"]
+STOPPED = "Triage is stopped for this issue; `/triage resume` continues it."
 _STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
 
 
@@ -51,18 +52,19 @@ class CommandKind:
         return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
 
 
-async def check_not_stopped(context: CommandContext) -> None:
-    """Return if triage is not stopped: a run that may not write would consume the command without a visible result.
+async def check_can_run(context: CommandContext) -> None:
+    """Check that a run may start and write: otherwise the command would be consumed without a visible result.
 
     Raises:
-        UserError: Triage is stopped on this issue.
+        UserError: Triage is stopped on this issue, or see `check_writable`.
     """
     if (await context.store.row.state()).muted:
-        raise UserError("Triage is stopped for this issue; `/triage resume` continues it.")
+        raise UserError(STOPPED)
+    check_writable(context)
 
 
 def check_writable(context: CommandContext) -> None:
-    """Check that runs may write to the issue; otherwise the command would have no effect.
+    """Check that runs may write to the issue.
 
     Raises:
         UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.

@@ -15,16 +15,18 @@ from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
 from bot.settings.repository import CommandName
 from bot.store.runs.issue_runs import Run
-from bot.worker.commands.kinds import CommandContext, CommandKind, Role, check_not_stopped, check_writable
+from bot.worker.commands.kinds import STOPPED, CommandContext, CommandKind, Role, check_can_run, check_writable
 
-COMMANDS: Final[dict[str, CommandKind]] = {}
-"""Filled by the decorator `command`."""
 WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "no one in this repository"}
 _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`=<>|\"']{0,299}?)/?`?\s{0,9}")
 _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 _MAX_LABELS = 10
 """Labels of one command; the rest is ignored."""
+
+
 Action = Callable[[CommandContext], Awaitable[CommandEffects]]
+COMMANDS: Final[dict[str, CommandKind]] = {}
+"""Filled by the decorator `command`."""
 
 
 def command(name: CommandName, usage: str, text: str, role: Role) -> Callable[[Action], Action]:
@@ -64,7 +66,7 @@ async def run_status(context: CommandContext) -> CommandEffects:
     """Report the last run, whether triage is stopped, open questions and reached limits."""
     lines = [_last_run(await context.store.runs.last())]
     if (await context.store.row.state()).muted:
-        lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
+        lines.append(STOPPED)
     questions = await context.store.repository.questions.all(context.issue.ref.key)
     lines += [_waiting(question) for question in questions if question.state == "open"]
     reached = dict.fromkeys(map(describe_limit, await context.store.repository.limited.today()))
@@ -113,8 +115,7 @@ async def run_redirect(context: CommandContext) -> CommandEffects:
     """Store a signal. A running run reads it before its next decision; otherwise a new step starts with it."""
     if not context.argument:
         raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
-    await check_not_stopped(context)
-    check_writable(context)
+    await check_can_run(context)
     return CommandEffects(signals=(NewSignal("redirect", context.argument),), start=True, reaction="rocket")
 
 
@@ -123,11 +124,10 @@ async def run_answer(context: CommandContext) -> CommandEffects:
     """Store the answer as a signal for the waiting run."""
     if not context.argument:
         raise UserError("Write the answer on the same line, as in `/triage answer only with --no-cache`.")
-    await check_not_stopped(context)
+    await check_can_run(context)
     asked = await context.store.repository.questions.all(context.issue.ref.key)
     if all(question.state != "open" for question in asked):
         raise UserError("No question is open here.")
-    check_writable(context)
     return CommandEffects(signals=(NewSignal("answer", context.argument),), start=True, reaction="rocket")
 
 
@@ -170,8 +170,7 @@ async def run_wrong(context: CommandContext) -> CommandEffects:
     """Store the correction, which every later run receives, and queue a new run."""
     if not context.argument:
         raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
-    await check_not_stopped(context)
-    check_writable(context)
+    await check_can_run(context)
     if await context.store.runs.last() is None:
         raise UserError("This issue has no report yet.")
     return CommandEffects(
@@ -202,8 +201,7 @@ async def run_component(context: CommandContext) -> CommandEffects:
     suspects = report.suspects if report is not None else ()
     if suspects and (suspects[0].path == path or suspects[0].path.startswith(f"{path}/")):
         return CommandEffects(judgement=Judgement(right=True), reaction="rocket")
-    await check_not_stopped(context)
-    check_writable(context)
+    await check_can_run(context)
     return CommandEffects(
         signals=(NewSignal("redirect", f"`{path}`"),),
         judgement=Judgement(right=False, why=f"`{path}`") if report is not None else None,
@@ -225,8 +223,7 @@ async def run_related(context: CommandContext) -> CommandEffects:
     # A denial needs no check: it must also apply to an issue that was deleted.
     if duplicate and await context.github.issue(other) is None:
         raise UserError(f"This repository has no issue `#{other}`.")
-    await check_not_stopped(context)
-    check_writable(context)
+    await check_can_run(context)
     return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
 
 

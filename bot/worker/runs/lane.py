@@ -9,7 +9,8 @@ from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
 from bot.store.runs.issue_runs import Run
-from bot.worker.issue_job import STOPPED, CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
+from bot.worker.commands.kinds import STOPPED
+from bot.worker.issue_job import CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.runs.questions import find_open_question, post_reminder, settle_by_comment, settle_by_edit
