@@ -31,7 +31,7 @@ async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     if isinstance(result, IssueRef):
         follows.append(work.model_copy(update={"ref": result}))
         result = 0
-    await issue_job.tools.store.jobs.settle(issue_job.job, f"{result} commands", next_work=follows)
+    await issue_job.settle(f"{result} commands", follows)
 
 
 async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:
@@ -50,7 +50,7 @@ async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:
     except RetryableError as error:
         issue_job.log("left_over_postponed", str(error))
         again = (jobs.LeftOver(ref=issue_job.ref, again=work.again + 1),)
-    await issue_job.tools.store.jobs.settle(issue_job.job, "again" if again else "all is done", next_work=again)
+    await issue_job.settle("again" if again else "all is done", again)
 
 
 async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
@@ -58,10 +58,8 @@ async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
     effects, key = issue_job.store.repository.effects, issue_job.ref.key
     if not any(item.kind == LATER for item in await effects.pending(key)):
         return
-    labels, known = (
-        ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.record_missing_permission),
-        await issue_job.store.report_inputs(),
-    )
+    labels = ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.record_missing_permission)
+    known = await issue_job.store.report_inputs()
     row = await issue_job.store.row.state()
     # A second check after the one before each write: labels that a stop overtook must be dropped, not retried forever.
     issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
@@ -95,7 +93,7 @@ async def ended(issue_job: IssueJob, work: jobs.Ended) -> None:
     if work.how != "deleted":
         reported = work.how == "closed" and await issue_job.store.outcome.get() is not None
         then = [jobs.Score(ref=issue_job.ref)] if reported else []
-        return await issue_job.tools.store.jobs.settle(issue_job.job, work.how, next_work=then)
+        return await issue_job.settle(work.how, then)
     # The issue is deleted: an answer is no longer possible, so the run ends too.
     for question in await issue_job.store.repository.questions.all(issue_job.ref.key):
         await issue_job.settle_question(question.question_id, "withdrawn")

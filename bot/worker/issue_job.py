@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.errors import MissingPermissionError, RateLimitedError, RefusedError, StoppedError
 from bot.github.repository import RepositoryClient
-from bot.jobs import Commands, Job, LeftOver
+from bot.jobs import Commands, Job, LeftOver, Work
 from bot.limits.ceilings import PERMISSION, Amount, ReachedCeiling, Scope, seconds_until_tomorrow
 from bot.limits.writes import REPLIES, WHOLE, WriteBudget, installation_key
 from bot.observability.measures import LIMITS
@@ -103,9 +104,7 @@ class IssueJob:
 
     def poster(self, ref: IssueRef, check: OwnerCheck | None = None) -> Poster:
         """Build a poster of replies on an issue: this job's, or the same one at its new place."""
-        publisher = self.publisher(check)
-        effects = self.store.repository.effects
-        return Poster(self.github, effects, ref, publisher.owner_check, publisher.now, REPLIES)
+        return self.publisher(check).poster(ref, REPLIES)
 
     async def settle_question(
         self,
@@ -161,9 +160,9 @@ class IssueJob:
         language = {"language": self.tools.settings.triage_language}
         return replace(found, config=found.config.model_copy(update=language))
 
-    async def settle(self, message: str) -> None:
-        """Settle the job without follow-up work."""
-        await self.tools.store.jobs.settle(self.job, message)
+    async def settle(self, message: str, next_work: Sequence[Work] = ()) -> None:
+        """Settle the job, with its follow-up work."""
+        await self.tools.store.jobs.settle(self.job, message, next_work=next_work)
 
     async def count_limit_reached(self, code: str, message: str) -> None:
         """Count and record that a limit was reached."""

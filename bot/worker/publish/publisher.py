@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from bot.github.repository import RepositoryClient
 from bot.limits.ceilings import describe_limit
-from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
+from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE, WriteBudget
 from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, OwnerCheck, Relation, RepositoryRef, Withheld
 from bot.report.comment.known_failure import apply_corrections
 from bot.report.comment.notices import answer_marker, answer_reply
@@ -116,6 +116,10 @@ class Publisher:
             return Published("moved", moved_to=issue.ref)
         return await self._write(publication, issue)
 
+    def poster(self, ref: IssueRef, budget: WriteBudget = WHOLE) -> Poster:
+        """Return the comments on an issue."""
+        return Poster(self.github_for(ref.repository), self.effects, ref, self.owner_check, self.now, budget)
+
     def reactions(self, ref: IssueRef, found: FoundConfig) -> Reactions:
         """Return the reactions on an issue and its comments."""
         allowed = found.config.mode == "comment" and found.config.enabled
@@ -129,11 +133,10 @@ class Publisher:
         existing = await github.repository_labels() if report is not None and report.labels else None
         body = await self._body(publication, issue, existing)
         if mode == "dry-run":
-            poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
-            await self._config_faults(publication).post(poster)
+            await self._config_faults(publication).post(self.poster(issue.ref))
             return Published("dry-run", comment=body)
         has_comment = mode == "comment" and await self._needs_comment(publication, issue)
-        posted = await self._comment(publication, issue, github, body) if has_comment else None
+        posted = await self._comment(publication, issue, body) if has_comment else None
         # The model's report sets labels and reactions, so that none has to be removed later.
         if publication.first:
             return Published("posted", comment=body, comment_id=posted)
@@ -163,9 +166,8 @@ class Publisher:
         sticky = await self.effects.get(publication.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
-    async def _comment(self, publication: Publication, issue: Issue, github: RepositoryClient, body: str) -> int:
-        budget = FIRST_REPORTS if publication.first else WHOLE
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
+    async def _comment(self, publication: Publication, issue: Issue, body: str) -> int:
+        poster = self.poster(issue.ref, FIRST_REPORTS if publication.first else WHOLE)
         separate = await self._asks_separately(publication)
         # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
         sticky = await poster.put(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import RateLimitedError, RefusedError, StoppedError
-from bot.github.repository import RepositoryClient
 from bot.limits.writes import REPLIES
 from bot.ports import CommandEffects, Effect, IssueRef
 from bot.report.sanitise import code
@@ -39,7 +38,6 @@ def reply_marker(subject: str) -> str:
 class Replies:
     """The replies to the commands of one issue."""
 
-    github: RepositoryClient
     poster: Poster
     reactions: Reactions
     comments: bool
@@ -50,10 +48,8 @@ class Replies:
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:
         """Return the replies on an issue, as its repository's configuration allows them."""
-        github = publisher.github_for(ref.repository)
         return cls(
-            github=github,
-            poster=Poster(github, publisher.effects, ref, publisher.owner_check, publisher.now, REPLIES),
+            poster=publisher.poster(ref, REPLIES),
             reactions=publisher.reactions(ref, found),
             comments=found.config.mode == "comment",
             labels=found.config.mode != "dry-run",
@@ -135,10 +131,10 @@ class Replies:
         add, remove = json.loads(effect.payload)
         if add:
             await self.poster.owner_check()
-            await self.github.add_labels(self.poster.ref.number, add)
+            await self.poster.github.add_labels(self.poster.ref.number, add)
         for label in remove:
             await self.poster.owner_check()
-            await self.github.remove_label(self.poster.ref.number, label)
+            await self.poster.github.remove_label(self.poster.ref.number, label)
 
 
 def _combined(answers: list[Effect]) -> str:

@@ -58,7 +58,7 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
         await find_open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
     )
     then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
-    await issue_job.tools.store.jobs.settle(issue_job.job, "triaged before", next_work=then)
+    await issue_job.settle("triaged before", then)
 
 
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:

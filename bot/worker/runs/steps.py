@@ -130,7 +130,7 @@ async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
     # Any other triage is the same as the one above.
     if not isinstance(work, Triage) or work.why == "command":
         follows.append(work.model_copy(update={"ref": to}))
-    await issue_job.tools.store.jobs.settle(issue_job.job, "moved", next_work=follows)
+    await issue_job.settle("moved", follows)
 
 
 async def settle_skipped(issue_job: IssueJob, why: str) -> None:
