@@ -339,11 +339,7 @@ class Job:
 
 
 def load(text: str) -> Work:
-    """Parse stored work.
-
-    Raises:
-        UnknownWorkError: this release cannot read it.
-    """
+    """Parse stored work; raises ``UnknownWorkError`` for work that this release cannot read."""
     try:
         return _stored.validate_json(text)
     except ValidationError as error:

@@ -129,11 +129,7 @@ class RepositoryStore(Keyed):
         self.crashes = Crashes(database, key)
 
     def issue(self, ref: IssueRef) -> IssueStore:
-        """Return the part of one of its issues.
-
-        Raises:
-            ForeignKeyError: it is not in this repository.
-        """
+        """Return the part of one of its issues; raises ``ForeignKeyError`` for another repository's."""
         self._own(ref.key)
         return IssueStore(self._database, ref, self)
 

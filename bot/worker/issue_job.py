@@ -85,19 +85,11 @@ class IssueJob:
             raise StoppedError(row.ended or "a person stopped triage")
 
     async def check_ownership(self) -> None:
-        """Return if this attempt still owns the job. Commands are answered on a muted issue too, so muting is ignored.
-
-        Raises:
-            JobTakenOverError: Another attempt owns the job.
-        """
+        """Raise ``JobTakenOverError`` unless this attempt owns the job; commands are answered on a muted issue too."""
         await self.tools.store.jobs.check(self.job)
 
     def publisher(self, check: OwnerCheck | None = None) -> Publisher:
-        """Build a publisher.
-
-        Args:
-            check: Called before each write. None: `may_write`, as runs need it; commands pass a check of their own.
-        """
+        """Build a publisher; ``check`` precedes each write: `may_write`, as runs need it, or one for commands."""
         effects = self.store.repository.effects
         github = self.tools.github.for_repository
         return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
@@ -119,11 +111,7 @@ class IssueJob:
         await questions.settle(self.ref.key, question_id, state, answer=answer, answered_by=by, answer_url=url)
 
     async def check_writes_paused(self, found: FoundConfig, budget: WriteBudget = WHOLE) -> None:
-        """Return if a publication may write or needs no write; checked first, since a refused one would read in vain.
-
-        Raises:
-            RateLimitedError: GitHub refused a write and asked to wait.
-        """
+        """Raise ``RateLimitedError`` if a publication would write while GitHub refuses writes."""
         if found.config.mode != "dry-run" and found.config.enabled:
             installation = installation_key(self.ref.host, self.ref.installation_id)
             await self.tools.store.writes.check_writes_paused(installation, budget)
@@ -133,10 +121,7 @@ class IssueJob:
         await note_missing(self.tools.store, self.ref.repository, error)
 
     def _now(self) -> datetime:
-        """Return the time by the store's clock, which also stamps intents.
-
-        Another clock would shorten the wait for them.
-        """
+        """Return the time by the store's clock, which also stamps intents."""
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
     async def pending_writes(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
@@ -180,11 +165,7 @@ class IssueJob:
 
 
 def body_hash(issue: Issue) -> str:
-    """Return a hash of an issue's title and body, independent of white space.
-
-    Returns:
-        16 hexadecimal digits of a SHA-256.
-    """
+    """Return 16 hexadecimal digits of a SHA-256 of an issue's title and body, independent of white space."""
     message = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
     return hashlib.sha256(message.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -228,10 +209,7 @@ async def may_ask(issue_job: IssueJob, run: Scope) -> bool:
 
 
 async def may_answer(issue_job: IssueJob, work: Commands) -> bool:
-    """Count one comment whose commands are answered. Returns False if a limit is reached.
-
-    The author's limit does not apply to authors who may triage.
-    """
+    """Count one comment whose commands are answered; False at a limit, which has no effect on people who may triage."""
     now = issue_job.tools.store.clock()
     scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, work.sender_id or 0, now)
     reached = await issue_job.tools.store.usage.reserve(scopes, _ANSWER)

@@ -48,10 +48,7 @@ class Engines:
     """A cache of engines by mirror, evicted by least recent use."""
 
     def __init__(self, largest: int = MAX_INDEXES) -> None:
-        """Create an empty cache.
-
-        The index used last may exceed ``largest``, the bytes of all together, alone.
-        """
+        """Create an empty cache of at most ``largest`` bytes; the index used last may exceed them alone."""
         self._largest = largest
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
 

@@ -45,10 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 async def catch_up(store: Store, app: GitHub) -> int:
-    """Ask GitHub to redeliver failed deliveries. Returns how many.
-
-    GitHub does not redeliver by itself.
-    """
+    """Ask GitHub, which does not redeliver by itself, to redeliver failed deliveries. Returns how many."""
     since = stamp(datetime.now(UTC) - REACH)
     requested = 0
     for delivery in await app.failed_deliveries(since):

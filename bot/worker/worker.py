@@ -119,11 +119,7 @@ class Worker:
         return self._tools.github.fault or self._tools.mirrors.fault()
 
     async def work(self, job: jobs.Job) -> None:
-        """Do a job and settle it.
-
-        Raises:
-            BotError: The job cannot be done now, or not at all. The dispatcher decides from the type what follows.
-        """
+        """Do a job and settle it; raises ``BotError``, from whose type the dispatcher decides what follows."""
         started = time.perf_counter()
         with log_context(**_log_ids(job)), instrumented(job, self._spans):
             await self._do(job)

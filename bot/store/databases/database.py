@@ -158,11 +158,7 @@ class Keyed(Table):
         self._key = key
 
     def _own(self, issue_key: str) -> str:
-        """Return the key if it is an issue of this repository.
-
-        Raises:
-            ForeignKeyError: it is another's.
-        """
+        """Return the key of an issue of this repository; raises ``ForeignKeyError`` for another's."""
         if not issue_key.startswith(f"{self._key}#"):
             raise ForeignKeyError(f"{issue_key} is not in {self._key}")
         return issue_key

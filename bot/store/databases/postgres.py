@@ -141,11 +141,7 @@ class PostgresStore(Store):
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
-    """Connect in autocommit mode.
-
-    Raises:
-        UserError: the address is invalid, or no server answers there.
-    """
+    """Connect in autocommit mode; raises ``UserError`` if the address is invalid, or no server answers there."""
     try:
         return _connect(url)
     except psycopg.OperationalError as error:

@@ -73,11 +73,7 @@ def missing(connection: Connection) -> int:
 
 
 def require_current(connection: Connection) -> None:
-    """Return if the schema is this release's.
-
-    Raises:
-        UserError: it is not.
-    """
+    """Raise ``UserError`` if the schema is not this release's."""
     if missing(connection) or not is_installed(connection):
         raise UserError("the database is not ready for this release: run `triage migrate`")
 
@@ -99,11 +95,7 @@ def install(connection: Connection) -> None:
 
 
 def is_installed(connection: Connection) -> bool:
-    """Return whether all of this release's steps are applied, and no others.
-
-    Raises:
-        UserError: a newer release made them.
-    """
+    """Return whether this release's steps are applied; raises ``UserError`` if a newer release's are."""
     return _applied(connection) == set(_upgrades() | _STEPS)
 
 

@@ -88,11 +88,7 @@ class SqliteStore(Store):
 
 
 def open_store(settings: Settings, *, tidy: bool = True) -> Store:
-    """Open the store.
-
-    Raises:
-        UserError: it cannot be used, or its schema is of another release.
-    """
+    """Open the store; raises ``UserError`` if it cannot be used, or its schema is of another release."""
     if settings.database_url is None:
         return SqliteStore(settings.triage_data_dir / "store.db", tidy=tidy)
     try:
@@ -103,11 +99,7 @@ def open_store(settings: Settings, *, tidy: bool = True) -> Store:
 
 
 def open_existing_store(settings: Settings) -> Store:
-    """Open a store that a server has created before.
-
-    Raises:
-        UserError: it does not exist.
-    """
+    """Open a store that a server has created before; raises ``UserError`` if it does not exist."""
     path = settings.triage_data_dir / "store.db"
     if settings.database_url is None and not path.exists():
         raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
@@ -115,11 +107,7 @@ def open_existing_store(settings: Settings) -> Store:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a database while other processes use it, as of one moment.
-
-    Raises:
-        StoreError: it cannot be read or written.
-    """
+    """Copy a database in use, as of one moment; raises ``StoreError`` if it cannot be read or written."""
     try:
         # Not read-only: without a process that has it open, SQLite could not create the files that it needs next to it.
         running = sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)

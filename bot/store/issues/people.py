@@ -1,4 +1,4 @@
-"""What people say on issues: answers to questions, at most two; commands with their signals, labels and relations."""
+"""Store what people say on issues: answers to questions, at most two; commands, signals, labels and relations."""
 
 from __future__ import annotations
 

@@ -49,11 +49,7 @@ class Issues(Keyed):
 
     @query
     def state_for(self, db: Connection, job: Job) -> IssueState:
-        """Return the issue's state if the attempt still owns its job.
-
-        Raises:
-            JobTakenOverError: another attempt has it.
-        """
+        """Return the issue's state; raises ``JobTakenOverError`` if the attempt does not own its job any more."""
         check_owned(db, job)
         return read_state(db, self._key)
 

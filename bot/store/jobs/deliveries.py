@@ -46,10 +46,7 @@ def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
 
 
 def _repeats_last(db: Connection, work: Work, due: float) -> bool:
-    """Return whether the last waiting job is equal and has no attempt yet.
-
-    `stop`, `resume`, `stop` remain three jobs.
-    """
+    """Return whether the last waiting job is equal and untried; `stop`, `resume`, `stop` remain three jobs."""
     if not work.may_repeat:
         return False
     statement = """

@@ -120,11 +120,7 @@ class Jobs(Table):
 
     @query
     def check(self, db: Connection, job: Job) -> None:
-        """Return if the attempt still owns the job.
-
-        Raises:
-            JobTakenOverError: it does not.
-        """
+        """Raise ``JobTakenOverError`` unless the attempt still owns the job."""
         check_owned(db, job)
 
     @transaction
@@ -134,10 +130,7 @@ class Jobs(Table):
 
     @transaction
     def postpone(self, db: Connection, job: Job, seconds: float, message: str, *, limited: bool = False) -> None:
-        """Retry the job later; it retains its place in the queue.
-
-        ``limited``: a limit was reached, so the attempt does not count against the job's maximum.
-        """
+        """Retry the job later, in its place in the queue; ``limited``: this attempt does not count."""
         _release(db, job, "todo", self._clock(), message, after=seconds, waited=limited)
 
     @transaction
@@ -205,11 +198,7 @@ class Jobs(Table):
 
 
 def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work], now: float) -> None:
-    """Settle a job within a larger transaction.
-
-    Raises:
-        JobTakenOverError: another attempt has the job; the transaction must be rolled back.
-    """
+    """Settle a job within a larger transaction; raises ``JobTakenOverError``, which must roll it back."""
     _release(db, job, "done", now, message)
     db.lock(work.key for work in next_work)
     for ordinal, work in enumerate(next_work):
@@ -232,11 +221,7 @@ def _claim(db: Connection, owner: str, at: float, parameters: Mapping[str, Value
 
 
 def check_owned(db: Connection, job: Job) -> None:
-    """Return if the attempt still owns the job, within a larger transaction.
-
-    Raises:
-        JobTakenOverError: it does not.
-    """
+    """Raise ``JobTakenOverError`` unless the attempt still owns the job, within a larger transaction."""
     statement = "SELECT 1 FROM jobs WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?"
     if db.execute(statement, (job.id, job.attempt, job.owner)).fetchone() is None:
         raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")

@@ -84,11 +84,7 @@ class ApiRuns(Table):
     def settle(
         self, db: Connection, number: str, job: Job, *, sha: str = "", result: str | None, fault: str | None
     ) -> None:
-        """Store the result of a run and settle its job, in one transaction.
-
-        Raises:
-            JobTakenOverError: another attempt has the job; nothing was changed.
-        """
+        """Store a run's result and settle its job; raises ``JobTakenOverError`` without a change."""
         now = self._clock()
         statement = "UPDATE api_runs SET sha = ?, result = ?, fault = ?, settled_at = ? WHERE id = ?"
         db.execute(statement, (sha, result, fault, now, number))

@@ -138,10 +138,7 @@ class IssueRuns(Keyed):
 
     @transaction
     def begin(self, db: Connection, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
-        """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
-
-        ``leave`` is the number of a waiting run to mark as failed first.
-        """
+        """Return the unfinished run, a new and counted one, or the ceiling against it; ``leave`` is ended first."""
         last = _last(db, self._key)
         if last is not None and last.unfinished and last.number != leave:
             return last

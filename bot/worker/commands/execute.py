@@ -94,10 +94,7 @@ async def _new(work: Commands, store: IssueStore) -> list[Command]:
 
 
 def _repeats(previous: Command | None, command: Command) -> bool:
-    """Return whether the previous command is the same, so that it runs once.
-
-    `stop`, `resume`, `stop` are three commands.
-    """
+    """Return whether the previous command is the same; `stop`, `resume`, `stop` are three commands."""
     return previous is not None and previous.canonical == command.canonical
 
 

@@ -53,22 +53,14 @@ class CommandKind:
 
 
 async def check_can_run(context: CommandContext) -> None:
-    """Check that a run may start and write: otherwise the command would be consumed without a visible result.
-
-    Raises:
-        UserError: Triage is stopped on this issue, or see `check_writable`.
-    """
+    """Raise ``UserError`` if triage is stopped on this issue, or a run may not write to it."""
     if (await context.store.row.state()).muted:
         raise UserError(STOPPED)
     check_writable(context)
 
 
 def check_writable(context: CommandContext) -> None:
-    """Check that runs may write to the issue.
-
-    Raises:
-        UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
-    """
+    """Raise ``UserError`` if the issue is closed or locked, a bot opened it, or it has the opt-out label."""
     if context.issue.state != "open":
         raise UserError("This issue is closed. Reopen it first.")
     reason = reason_to_skip(context.issue, context.config)

@@ -188,10 +188,7 @@ async def run_wrong(context: CommandContext) -> CommandEffects:
     "maintainer",
 )
 async def run_component(context: CommandContext) -> CommandEffects:
-    """Judge the last report by the place, and search there.
-
-    A report that names the place already is right, so no new run starts.
-    """
+    """Search in the place; a report that names it already is right, so no new run starts."""
     found = _PATH.fullmatch(context.argument)
     if found is None:
         raise UserError("Name one path, as in `/triage component = src/parser`.")

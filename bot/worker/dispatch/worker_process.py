@@ -172,11 +172,7 @@ class WorkerProcess:
 
 
 def work(settings: ServerSettings, *, concurrency: int) -> None:
-    """Work until a signal arrives; then let running jobs finish within five seconds.
-
-    Raises:
-        UserError: the worker cannot run with these settings, or another worker has the data directory.
-    """
+    """Work until a signal arrives; raises ``UserError`` if the settings or the data directory cannot be used."""
     with contextlib.ExitStack() as stack:
         fault = asyncio.run(_work(settings, opened(settings), locked(settings.data_dir, stack), concurrency))
     if fault:
@@ -184,11 +180,7 @@ def work(settings: ServerSettings, *, concurrency: int) -> None:
 
 
 def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
-    """Open the store, and wait for a database that is still starting or briefly unavailable.
-
-    Raises:
-        UserError: it cannot be used.
-    """
+    """Open the store, and wait for a database that is still starting; raises ``UserError`` if it cannot be used."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -202,11 +194,7 @@ def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
 
 
 def locked(directory: Path, stack: contextlib.ExitStack) -> DirectoryLock:
-    """Lock the directory until the stack is closed: one worker at a time owns the mirrors and parsed files there.
-
-    Raises:
-        UserError: another process works in this directory, or it is not writable.
-    """
+    """Lock the directory until the stack is closed; raises ``UserError`` if another process works there."""
     lock = DirectoryLock(directory)
     stack.callback(lock.release)
     return lock

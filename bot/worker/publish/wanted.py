@@ -91,10 +91,7 @@ def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
 
 
 def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: bool) -> bool:
-    """Return whether to write a comment if the issue has none of ours.
-
-    A question or a withheld report is always written. ``asked``: a person's command asked for the run.
-    """
+    """Return whether to write a first comment; ``asked``: a person's command asked for the run."""
     if asked or not isinstance(outcome, Finished) or outcome.state.report is None:
         return True
     report = outcome.state.report

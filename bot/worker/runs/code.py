@@ -67,10 +67,7 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
 async def recheck_facts(
     issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort, body: str
 ) -> Outcome:
-    """Verify every fact again before it is published, since a run may wait for days; drop facts that no longer hold.
-
-    ``body``: the issue's, with its attached logs.
-    """
+    """Drop facts that no longer hold, since a run may wait for days; ``body`` includes attached logs."""
     report = outcome.state.report if isinstance(outcome, Finished) else None
     if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
         return outcome

@@ -114,10 +114,7 @@ class _GraphRun:
                 raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
 
     async def _known_answer(self, waiting: Waiting) -> Answer | None:
-        """Return the answer to the run's question; None while it is open.
-
-        A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
-        """
+        """Return the answer to the question; None while it is open. One that cannot be posted gets an empty one."""
         issue_job, config = self.issue_job, self.seen.found.config
         questions, key = issue_job.store.repository.questions, issue_job.ref.key
         was_asked = any(question.question_id == waiting.exchange.question_id for question in await questions.all(key))

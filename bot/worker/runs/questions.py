@@ -78,10 +78,7 @@ async def settle_by_comment(issue_job: IssueJob, issue: Issue, question: AskedQu
 
 
 async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comment) -> bool:
-    """Return whether a comment is newer than the question, by time or by id.
-
-    GitHub's ids grow with time; its clock and ours may disagree.
-    """
+    """Return whether a comment is newer than the question, by time or by id: GitHub's ids grow with time."""
     if comment.created_at >= question.asked_at:
         return True
     effects = issue_job.store.repository.effects
@@ -110,10 +107,7 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
 
 
 def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
-    """Return what an edited issue now contains of what a question asked for, or None.
-
-    A question is asked only if the issue lacked the fact, so a fact that is present now was added afterwards.
-    """
+    """Return what an edited issue contains of what a question asked for: it lacked that when it was asked."""
     found = _facts_for(question.text, read_facts(issue.title, issue.body[:_MAX_READ]))
     return found[0][:MAX_ANSWER] if found else None
 

@@ -65,10 +65,7 @@ async def refresh_issue(issue_job: IssueJob) -> None:
 
 
 async def update_index(issue_job: IssueJob, issue: Issue | None) -> None:
-    """Update the index with an issue as it was just read. An issue that was transferred or deleted is removed.
-
-    Nothing is stored until the repository's index is started.
-    """
+    """Update the index, once it is started, with an issue as it was just read; one that left is removed."""
     if not await issue_job.store.repository.past.has_started():
         return
     current = issue if issue is not None and issue.ref.key == issue_job.ref.key else None
@@ -121,10 +118,7 @@ async def read_issue(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, I
 
 
 async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
-    """Hand the job over to the issue's new place.
-
-    The new jobs start with one that takes over the issue's runs and questions.
-    """
+    """Hand the job over to the issue's new place, after a job that takes over its runs and questions."""
     await issue_job.store.row.end("transferred", to.key)
     follows: list[Work] = [Triage(ref=to, why="opened", moved_from=issue_job.ref.key)]
     # Any other triage is the same as the one above.
@@ -184,22 +178,14 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
 
 
 def _check_written(outcome: Outcome) -> None:
-    """Return if the writer ended without a fault, such as a lack of file descriptors, which may be over.
-
-    Raises:
-        UnresumableError: It did not, so the report says nothing.
-    """
+    """Raise ``UnresumableError`` if the writer ended with a fault, such as a lack of file descriptors."""
     trace = outcome.state.trace if isinstance(outcome, Finished) else ()
     if any(entry.node == "writer" and entry.decision == "failed" for entry in trace):
         raise UnresumableError("its report could not be written")
 
 
 async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Run:
-    """Record the commit, the brain and the configuration that the run uses.
-
-    Raises:
-        UnresumableError: The commit that the run began with is gone.
-    """
+    """Record what the run uses; raises ``UnresumableError`` if the commit that it began with is gone."""
     if run.sha and run.sha != code.sha:
         raise UnresumableError(f"commit {run.sha[:12]} is gone")
     await issue_job.store.runs.pin(
