@@ -51,7 +51,9 @@ class _Work(BaseModel):
 
 # Jobs are stored as JSON: a new field needs a default, and no field may be renamed while old jobs wait or the processes
 # of two releases share a database.
-class _PlacedWork(_Work):
+class PlacedWork(_Work):
+    """Work on an issue or a repository."""
+
     ref: IssueRef | RepositoryRef
 
     @property
@@ -65,7 +67,7 @@ class _PlacedWork(_Work):
         return self.ref.key
 
 
-class _IssueWork(_PlacedWork):
+class _IssueWork(PlacedWork):
     ref: IssueRef
 
 
@@ -239,7 +241,7 @@ class Typed(_ControlWork):
     kind: Literal["typed"] = "typed"
 
 
-class _RepositoryWork(_PlacedWork):
+class _RepositoryWork(PlacedWork):
     ref: RepositoryRef
 
     @property
@@ -264,7 +266,7 @@ class ApiRun(_RepositoryWork):
     id: str
 
 
-class NoLongerDone(_PlacedWork):
+class NoLongerDone(PlacedWork):
     """Work that an earlier release stored; it is settled without effect."""
 
     kind: Literal["notify", "digest", "judge_labels"]
@@ -293,7 +295,7 @@ class InstallationChanged(_Work):
         return self.key
 
 
-class RepositoryChanged(_PlacedWork):
+class RepositoryChanged(PlacedWork):
     """Handle a repository that was renamed, transferred, archived, unarchived, deleted or changed in visibility."""
 
     kind: Literal["repository"] = "repository"

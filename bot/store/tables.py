@@ -23,7 +23,9 @@ from bot.store.issues.state import Issues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
-from bot.store.pages import Pages
+from bot.store.pages.attention import Attention, Queue
+from bot.store.pages.repositories import Repositories
+from bot.store.pages.runs import Runs
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs.api_runs import ApiRuns
 from bot.store.runs.issue_runs import IssueRuns, open_run
@@ -47,6 +49,16 @@ class ReportInputs:
     standing: Standing
     limited: bool
     """The repository reached a limit today."""
+
+
+class Pages:
+    """All queries of the web pages."""
+
+    def __init__(self, database: Database) -> None:
+        self.runs = Runs(database)
+        self.repositories = Repositories(database)
+        self.queue = Queue(database)
+        self.attention = Attention(database)
 
 
 class Store:

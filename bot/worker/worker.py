@@ -94,8 +94,12 @@ def _log_ids(job: jobs.Job) -> dict[str, object]:
     ids: dict[str, object] = {"delivery": job.delivery, "job": job.id, "issue": job.work.key}
     if isinstance(job.work, jobs.InstallationChanged):
         return ids
-    ref = job.work.ref if isinstance(job.work.ref, RepositoryRef) else job.work.ref.repository
+    ref = _repository_of(job.work)
     return ids | {"repository": f"{ref.owner}/{ref.name}"}
+
+
+def _repository_of(work: jobs.PlacedWork) -> RepositoryRef:
+    return work.ref if isinstance(work.ref, RepositoryRef) else work.ref.repository
 
 
 class Worker:
@@ -127,40 +131,43 @@ class Worker:
             logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})
 
     async def _do(self, job: jobs.Job) -> None:
-        work = job.work
+        work, tools = job.work, self._tools
         if isinstance(work, jobs.InstallationChanged):
-            await control.installation(job, work, self._tools)
+            await control.installation(job, work, tools)
         elif isinstance(work, jobs.RepositoryChanged):
-            await control.repository(job, work, self._tools)
+            await control.repository(job, work, tools)
         elif isinstance(work, jobs.NoLongerDone):
             await self.store.jobs.settle(job, "no longer done")
         else:
-            await self._run_if_allowed(job, work)
+            try:
+                await self._run(job, work)
+            except (errors.RefusedError, errors.StoppedError) as error:
+                # The client waits for the result of an API run, so it receives the reason. Other jobs end silently.
+                if isinstance(work, jobs.ApiRun):
+                    await api_runs.refuse(job, work, str(error), tools)
+                    return
+                if isinstance(error, errors.SuspendedError):
+                    raise
+                if isinstance(error, errors.MissingPermissionError):
+                    await note_missing(self.store, _repository_of(work), error)
+                await self.store.jobs.settle(job, f"{type(error).__name__}: {error}")
 
-    async def _run_if_allowed(self, job: jobs.Job, work: jobs.LearnPast | jobs.ApiRun | jobs.OnIssueWork) -> None:
-        try:
-            await self._on_repository(job, work)
-        except (errors.RefusedError, errors.StoppedError) as error:
-            # The client waits for the result of an API run, so it receives the reason. Other jobs end silently.
-            if isinstance(work, jobs.ApiRun):
-                return await api_runs.refuse(job, work, str(error), self._tools)
-            if isinstance(error, errors.SuspendedError):
-                raise
-            if isinstance(error, errors.MissingPermissionError):
-                await note_missing(
-                    self._tools.store, work.ref if isinstance(work, jobs.LearnPast) else work.ref.repository, error
-                )
-            await self.store.jobs.settle(job, f"{type(error).__name__}: {error}")
-
-    async def _on_repository(self, job: jobs.Job, work: jobs.LearnPast | jobs.ApiRun | jobs.OnIssueWork) -> None:
+    async def _run(self, job: jobs.Job, work: jobs.LearnPast | jobs.ApiRun | jobs.OnIssueWork) -> None:
+        """Do a job in an accessible repository; record the limit if one prevents work on an issue."""
+        installed = await self._installed(_repository_of(work))
         if isinstance(work, jobs.LearnPast):
-            return await steps.learn(job, await self._installed(work.ref), self._tools)
+            return await steps.learn(job, installed, self._tools)
         if isinstance(work, jobs.ApiRun):
-            return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
-        installed = await self._installed(work.ref.repository)
+            return await api_runs.api_run(job, work, installed, self._tools)
         # A job may be older than the current installation, and only the current installation's token works.
         ref = replace(work.ref, installation_id=installed.installation_id)
-        return await _on_issue(IssueJob.of(job, ref, self._tools), work)
+        issue_job = IssueJob.of(job, ref, self._tools)
+        try:
+            return await ON_ISSUE[type(work)](issue_job, work)
+        except errors.RateLimitedError as limit:
+            if limit.limit is not None:
+                await issue_job.limit_reached(limit.limit, str(limit))
+            raise
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
         """Return the repository with its current installation.
@@ -181,16 +188,6 @@ class Worker:
         if known.gone or known.archived or known.installation == "deleted":
             raise errors.GoneError("the repository is archived, or the App was removed from it")
         return replace(ref, installation_id=known.installation_id or ref.installation_id)
-
-
-async def _on_issue(issue_job: IssueJob, work: jobs.OnIssueWork) -> None:
-    """Process a job about an issue; record the limit if one prevents it."""
-    try:
-        await ON_ISSUE[type(work)](issue_job, work)
-    except errors.RateLimitedError as limit:
-        if limit.limit is not None:
-            await issue_job.limit_reached(limit.limit, str(limit))
-        raise
 
 
 @asynccontextmanager

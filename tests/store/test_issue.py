@@ -153,9 +153,9 @@ async def test_a_moved_issue_retains_its_conversation(store: Store, issue: Issue
     assert len(await moved.signals.unread(0)) == 1
     assert len(await moved.repository.questions.all(OTHER.key)) == 1
     for one in (moved, beside):
-        assert [event.body for event in await one.events(1).after(0)] == ["{}"]
+        assert await one.events(1).all() == ["{}"]
         assert list(await one.evidence(1).get([gathered.key])) == [gathered.key]
-    assert await issue.events(1).after(0) == []
+    assert await issue.events(1).all() == []
     run = await moved.runs.open()
     assert run.number == 2
 
@@ -176,18 +176,15 @@ async def test_installations_and_their_repositories(store: Store) -> None:
     assert await config.last_valid() == "mode: label"
 
 
-async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:
+async def test_events_of_a_run_are_in_order(issue: IssueStore) -> None:
     events = issue.events(1)
     await events.add("{}", '{"node": "writer"}')
     await events.add('{"node": "critic"}')
-    assert [(event.seq, event.body) for event in await events.after(1)] == [
-        (2, '{"node": "writer"}'),
-        (3, '{"node": "critic"}'),
-    ]
+    assert await events.all() == ["{}", '{"node": "writer"}', '{"node": "critic"}']
 
 
 async def test_the_number_of_events_of_a_run_is_limited(issue: IssueStore) -> None:
     events = issue.events(1)
     await events.add(*(f"{n}" for n in range(MAX_EVENTS - 1)))
     await events.add("last", "one too many")
-    assert [event.body for event in await events.after(MAX_EVENTS - 2)] == [f"{MAX_EVENTS - 2}", "last"]
+    assert (await events.all())[MAX_EVENTS - 2 :] == [f"{MAX_EVENTS - 2}", "last"]

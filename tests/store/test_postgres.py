@@ -130,9 +130,7 @@ async def test_a_restarted_server_is_used_again(url: str, stores: list[PostgresS
 async def test_text_is_stored_without_characters_that_postgres_refuses(stores: list[PostgresStore]) -> None:
     events = stores[0].for_issue(ref(1)).events(1)
     await events.add("100 % of 'a\0b\ud83d' :name ?")
-    assert [event.body for event in await events.after(0)] == [
-        "100 % of 'a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}' :name ?"
-    ]
+    assert await events.all() == ["100 % of 'a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}' :name ?"]
 
 
 async def test_quoted_parts_of_statements_are_unchanged(url: str) -> None:

@@ -40,8 +40,8 @@ class Held(ScriptedBrain):
         return await super().investigate(case)
 
 
-async def visits(events: RunEvents, after: int = 0) -> list[Visit]:
-    return [load(event.body) for event in await events.after(after)]
+async def visits(events: RunEvents) -> list[Visit]:
+    return [load(body) for body in await events.all()]
 
 
 async def test_a_running_node_is_visible(store: Store) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from bot.jobs import kind_of
 from bot.limits.ceilings import day_of
 from bot.store.databases.database import Table
 from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
@@ -159,8 +159,4 @@ class Queue(Table):
             WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
         """
         rows = await self._rows(statement, (self._database.clock(), state, *parameters, LISTED_JOBS))
-        return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
-
-
-def _kind(work: str) -> str:
-    return str(json.loads(work).get("kind", ""))
+        return [JobRow(number, key, kind_of(work), *rest) for number, key, work, *rest in rows]

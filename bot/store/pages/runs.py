@@ -30,7 +30,7 @@ from bot.store.pages.rows import (
 from bot.store.runs.feedback import Feedback, read_feedback
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
 from bot.store.runs.outcomes import Outcome, read_outcome
-from bot.store.runs.run_events import Event, RunEvents, RunEvidence
+from bot.store.runs.run_events import RunEvents, RunEvidence, Visit, load
 from nodes.evidence import Evidence
 
 _NEWER = {"run": "newer", "fix": "newer_fixes"}
@@ -132,9 +132,9 @@ class Runs(Table):
         found = await RunEvidence(self._database, run.thread).all()
         return sorted(found, key=lambda item: -item.score)
 
-    async def events(self, run: RunRow) -> list[Event]:
-        """Return the events of a run so far."""
-        return await RunEvents(self._database, run.thread).after(0)
+    async def visits(self, run: RunRow) -> list[Visit]:
+        """Return the steps of a run so far."""
+        return [load(body) for body in await RunEvents(self._database, run.thread).all()]
 
     async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""

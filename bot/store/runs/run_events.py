@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -61,17 +61,6 @@ def load(text: str) -> Visit:
     return Visit.model_validate_json(text)
 
 
-class Event(NamedTuple):
-    """One row."""
-
-    seq: int
-    """From 1."""
-    at: float
-    """Seconds since 1970."""
-    body: str
-    """JSON of a ``bot.store.runs.run_events.Visit``."""
-
-
 class RunEvents(Table):
     """The events of one run, in order."""
 
@@ -92,10 +81,10 @@ class RunEvents(Table):
         changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"
         db.execute(changed, (now, issue_key, int(number)))
 
-    async def after(self, seq: int) -> list[Event]:
-        """Return the events with a number above ``seq``."""
-        statement = "SELECT seq, at, body FROM run_events WHERE run = ? AND seq > ? ORDER BY seq"
-        return [Event(*row) for row in await self._rows(statement, (self._run, seq))]
+    async def all(self) -> list[str]:
+        """Return the events, as JSON of a ``Visit``."""
+        statement = "SELECT body FROM run_events WHERE run = ? ORDER BY seq"
+        return [body for (body,) in await self._rows(statement, (self._run,))]
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, closing
-from typing import NamedTuple
 
 from bot.errors import RateLimitedError, RefusedError
 from bot.github.repository import RepositoryClient
@@ -21,11 +20,6 @@ from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.ports import Context, ExternalSources
 from nodes.run import initial_state
-
-
-class _Text(NamedTuple):
-    title: str
-    body: str
 
 
 async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
@@ -58,14 +52,14 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
     found = await find_config(github, await tools.store.for_repository(ref).config.last_valid())
     if not found.config.enabled:
         raise RefusedError("triage is switched off in the repository's .github/triage.yml")
-    text, evidence = await _text(request, github), InMemoryEvidence()
-    read = await tools.sources.logs.read(text.body, allowed=isinstance(request, IssueRun) and found.config.logs)
+    (title, body), evidence = await _text(request, github), InMemoryEvidence()
+    read = await tools.sources.logs.read(body, allowed=isinstance(request, IssueRun) and found.config.logs)
     async with AsyncExitStack() as stack:
         mirror = await stack.enter_async_context(tools.mirrors.ready(ref, github))
         engine = tools.engines.of(mirror.directory)
         code = stack.enter_context(closing(EngineCode(engine, mirror.sha, found.config.ignore_paths)))
         parts = Context(
-            title=text.title,
+            title=title,
             body=read.body,
             code=code,
             evidence=evidence,
@@ -79,7 +73,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
         context = configured(parts, found.config)
         name = f"{ref.owner}/{ref.name}"
         sha, outside = mirror.sha, context.outside
-        start = initial_state(text.title, read.body, repository=name, sha=sha, outside=outside, notes=read.notes)
+        start = initial_state(title, read.body, repository=name, sha=sha, outside=outside, notes=read.notes)
         if request.max_retries is not None:
             start = start.model_copy(update={"max_retries": request.max_retries})
         state = await run_to_completion(context, start)
@@ -92,10 +86,11 @@ async def _count(code: str, _meaning: str) -> None:
     LIMITS.labels(code).inc()
 
 
-async def _text(request: RunRequest, github: RepositoryClient) -> _Text:
+async def _text(request: RunRequest, github: RepositoryClient) -> tuple[str, str]:
+    """Return the title and the body."""
     if not isinstance(request, IssueRun):
-        return _Text(request.title, request.body)
+        return request.title, request.body
     issue = await github.issue(request.issue)
     if issue is None or issue.is_pull_request:
         raise RefusedError(f"there is no issue #{request.issue}")
-    return _Text(issue.title, issue.body)
+    return issue.title, issue.body

@@ -23,8 +23,7 @@ from bot.server.web.render import address, line, render
 from bot.server.web.site import full_run, repository_of, site_of
 from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow
-from bot.store.pages.runs import FullRun, Runs
-from bot.store.runs.run_events import Visit, load
+from bot.store.pages.runs import FullRun
 
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
@@ -66,7 +65,7 @@ async def shown(request: Request) -> Response:
     return render(
         request,
         "run/page.html",
-        progress=run_view.progress(full, await _visits(runs, row), shown=allowed),
+        progress=run_view.progress(full, await runs.visits(row), shown=allowed),
         page=run_view.page(
             full, gathered=gathered, context=context, issue=issue, links=links, cost=cost, shown=allowed
         ),
@@ -91,17 +90,13 @@ async def changed(request: Request) -> Response:
     seen = repr(full.row.changed_at)
     if full.row.over or request.query_params.get("seen") == seen:
         return Response(status_code=205 if full.row.over else 204)
-    progress = run_view.progress(full, await _visits(runs, full.row), shown=_may_read(request, full))
+    progress = run_view.progress(full, await runs.visits(full.row), shown=_may_read(request, full))
     return render(request, "run/progress.html", headers={"X-Seen": seen}, progress=progress)
 
 
 def _may_read(request: Request, full: FullRun) -> bool:
     """Return whether the viewer may read what may be about a security problem, which is unknown until a run is over."""
     return viewer_of(request).is_operator or (full.result is not None and full.result.report.kind != "security")
-
-
-async def _visits(runs: Runs, row: RunRow) -> list[Visit]:
-    return [load(event.body) for event in await runs.events(row)]
 
 
 def _links(request: Request, full: FullRun) -> Links:
