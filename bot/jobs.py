@@ -118,7 +118,6 @@ class Continue(_IssueWork):
     asked_in: int | None = None
     """The id of the comment with the command, as in `Triage`."""
     actor: str = ""
-    """The login of the user who gave the command."""
 
 
 class Expire(_IssueWork):
@@ -202,7 +201,6 @@ class LeftOver(_ControlWork):
     rest: ClassVar[float] = 90.0
     merges: ClassVar[bool] = True
     again: int = 0
-    """The number of earlier tries."""
 
     @property
     def delay(self) -> float:

@@ -40,11 +40,8 @@ class ReadingProgress:
     """Progress of reading a repository's old issues."""
 
     page: int = 1
-    """The next page to read."""
     seen: int = 0
-    """Number of issues read."""
     finished: bool = False
-    """All pages were read."""
 
 
 class PastIssues(Keyed):

@@ -174,7 +174,6 @@ class RunContext:
     """How the report compared with the fix; None unless the issue's last report is this run's."""
     feedback: tuple[Feedback, ...]
     comment_id: int | None
-    """Id of the App's comment on the issue."""
 
 
 def _context(db: Connection, row: RunRow) -> RunContext:

@@ -47,7 +47,6 @@ class Feedback:
     """A judgement and its origin."""
 
     actor: str
-    """The person's login."""
     judgement: Judgement
     at: float
     """Seconds since 1970."""
@@ -58,7 +57,6 @@ class Correction:
     """A report that a person called wrong, and their words."""
 
     issue: int
-    """The issue's number."""
     sha: str
     """The commit that the report read."""
     claimed: str

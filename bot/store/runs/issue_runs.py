@@ -76,7 +76,6 @@ class Origin:
     body: str = ""
     """The issue's text, secrets masked; empty if it may not be stored."""
     author: str = ""
-    """Login of the issue's author."""
     why: str = ""
     """The reason, as ``bot.worker.publish.publisher.Why`` names it."""
     asked_by: str = ""
@@ -96,7 +95,6 @@ class Ending:
     place: str = ""
     """The claimed file; empty if the report claims none, or if not everyone may see it."""
     symbol: str = ""
-    """The claimed function."""
 
 
 class IssueRuns(Keyed):

@@ -65,7 +65,6 @@ class Verdict:
     fix: str = ""
     """The full SHA of the commit that closed the issue."""
     why: str = ""
-    """The reason why the outcome is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,6 @@ class Outcome:
     verdict: Verdict | None
     """None before the first search for the fix."""
     looks: int
-    """Number of searches for the fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,6 @@ class Due:
 
     ref: IssueRef
     run: int
-    """Number of the run that wrote the report."""
     looks: int
 
 

@@ -30,7 +30,6 @@ class CommandContext:
     store: IssueStore
     github: RepositoryClient
     command: str = ""
-    """Its name as typed."""
     argument: str = ""
 
 

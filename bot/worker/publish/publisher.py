@@ -52,9 +52,7 @@ class Publication:
     questions: tuple[AskedQuestion, ...] = ()
     """All questions that were asked on the issue, the open one included."""
     touched: Iterable[str] = ()
-    """Labels that a person added or removed."""
     typed: bool = False
-    """A person set or removed the issue's type."""
     why: Why = "opened"
     relations: tuple[Relation, ...] = ()
     """Duplicates that people confirmed or denied."""

@@ -36,14 +36,12 @@ def reply_marker(subject: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """The replies to the commands of one issue."""
+    """The replies to the commands of one issue, as far as the configuration allows comments and labels."""
 
     poster: Poster
     reactions: Reactions
     comments: bool
-    """Whether the configuration allows comments."""
     labels: bool
-    """Whether the configuration allows labels."""
 
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:

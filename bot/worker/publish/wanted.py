@@ -53,7 +53,16 @@ class Wanted:
     def by(cls, outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()) -> Wanted:
         """Return what an outcome leads to."""
         labels = wanted_labels(outcome, config, questions)
-        return cls(labels, wanted_type(outcome, config), replaced_by_type(outcome, config))
+        report = outcome.state.report if isinstance(outcome, Finished) else None
+        if report is None:
+            return cls(labels)
+        # A type makes the kind's default label superfluous, but none of ``labels.map``.
+        default = "" if report.kind in config.labels.map else _LABEL_OF.get(report.kind, "")
+        name, kind = config.types.map.get(report.kind, ""), WantedType()
+        if name:
+            rationale = report.facts[report.headline].says if report.headline is not None else ""
+            kind = WantedType(name, config.types.suggest, rationale)
+        return cls(labels, kind, frozenset(filter(None, (default,))))
 
     @property
     def stored(self) -> str:
@@ -124,17 +133,6 @@ def _says_something(report: TriageReport) -> bool:
     )
 
 
-def wanted_type(outcome: Outcome, config: RepositoryConfig) -> WantedType:
-    """Return the issue type that the outcome and the repository's configuration lead to."""
-    report = outcome.state.report if isinstance(outcome, Finished) else None
-    name = config.types.map.get(report.kind, "") if report is not None else ""
-    if report is None or not name:
-        return WantedType()
-    return WantedType(
-        name, config.types.suggest, report.facts[report.headline].says if report.headline is not None else ""
-    )
-
-
 def wanted_labels(
     outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()
 ) -> frozenset[str]:
@@ -149,14 +147,6 @@ def wanted_labels(
     named = [custom] if custom else []
     unanswered = _state("no-answer", config) if any(question.state == "expired" for question in questions) else []
     return _allowed([*proposed, *named, *_state(_state_of(report), config), *unanswered], config)
-
-
-def replaced_by_type(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
-    """Return the label that a type makes superfluous: the kind's default one, but none of ``labels.map``."""
-    report = outcome.state.report if isinstance(outcome, Finished) else None
-    if report is None or report.kind in config.labels.map or report.kind not in _LABEL_OF:
-        return frozenset()
-    return frozenset({_LABEL_OF[report.kind]})
 
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
