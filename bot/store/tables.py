@@ -10,15 +10,7 @@ from bot.store.databases.database import Connection, Database, Keyed, query
 from bot.store.effects import Effects
 from bot.store.installations import EndedSessions, Installations, RepositoryConfig
 from bot.store.issues.past_issues import Crashes, PastIssues
-from bot.store.issues.people import (
-    Control,
-    IssueSignals,
-    People,
-    Questions,
-    read_label_changes,
-    read_questions,
-    read_relations,
-)
+from bot.store.issues.people import Control, IssueSignals, Questions, read_label_changes, read_questions, read_relations
 from bot.store.issues.state import Issues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
@@ -155,7 +147,6 @@ class IssueStore(Keyed):
         self.runs = IssueRuns(database, ref)
         self.signals = IssueSignals(database, ref.key)
         self.row = Issues(database, ref.key)
-        self.people = People(database, ref.key)
         self.outcome = IssueOutcome(database, ref.key)
         self.control = Control(database, ref)
 

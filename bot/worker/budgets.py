@@ -8,15 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from bot.limits.ceilings import (
-    Amount,
-    Ceiling,
-    Prices,
-    Scope,
-    cost,
-    day_of,
-    hour_of,
-)
+from bot.limits.ceilings import Amount, Ceiling, Prices, Scope, cost, day_of, hour_of
 from bot.limits.writes import installation_key
 from bot.observability.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef

@@ -118,7 +118,7 @@ async def _is_open_again(issue_job: IssueJob) -> bool:
 
 async def labelled(issue_job: IssueJob, work: jobs.Labelled) -> None:
     """Store which label a person added or removed, so that the App never undoes it."""
-    await issue_job.store.people.labelled(work.label, work.actor, added=work.added)
+    await issue_job.store.control.labelled(work.label, work.actor, added=work.added)
     await issue_job.settle("noted")
 
 

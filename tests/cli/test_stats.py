@@ -31,7 +31,7 @@ async def fill(path: Path, count: int) -> None:
         reported = Reported(claimed=True, confidence=0.9, named=("a.py",))
         await issue.runs.settle(run.number, "finished", job, reported=reported)
         await issue.outcome.keep(Verdict("scored", number % 2))
-        await issue.people.labelled("bug", "rita", added=False)
+        await issue.control.labelled("bug", "rita", added=False)
     await store.aclose()
 
 

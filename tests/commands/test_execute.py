@@ -236,7 +236,7 @@ async def test_labels_are_added_and_removed(stage) -> None:
     assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["bug", "needs info"]
     await stage.say("/triage unlabel bug")
     assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["needs info"]
-    assert await stage.store.people.label_changes() == {"bug": False, "needs info": True}
+    assert (await stage.store.report_inputs()).touched == {"bug": False, "needs info": True}
 
 
 async def test_status_describes_the_current_state(stage) -> None:

@@ -184,7 +184,7 @@ async def _used(store: Store) -> None:
         await mine.effects.set_wanted(f"{PARSER.key}#{100 + number}", "labels", "", "h", labels)
     for number, label in ((101, "bug"), (104, "bug"), (105, "area: parser")):
         ref = IssueRef("github.com", 7, 9, "octo", "parser", number)
-        await store.for_issue(ref).people.labelled(label, "rita", added=False)
+        await store.for_issue(ref).control.labelled(label, "rita", added=False)
 
 
 async def _closed(store: Store, clock: Clock) -> None:

@@ -269,7 +269,7 @@ async def test_text_of_an_issue_is_escaped(site: Site) -> None:
         ),
     )
     await ask(site.store, ref, answer=HOSTILE)
-    await site.store.for_issue(ref).people.labelled(HOSTILE, HOSTILE, added=True)
+    await site.store.for_issue(ref).control.labelled(HOSTILE, HOSTILE, added=True)
     job = await site.store.jobs.claim("run", "me")
     assert job is None
     path = f"/runs/octo/parser/{ref.number}/1"

@@ -122,19 +122,6 @@ def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:
     )
 
 
-class People(Keyed):
-    """People's decisions on one issue."""
-
-    async def labelled(self, label: str, actor: str, *, added: bool) -> None:
-        """Record that a person added or removed a label; the latest change wins."""
-        await self._change(LABELLED, (self._key, label, int(added), actor))
-
-    @query
-    def label_changes(self, db: Connection) -> dict[str, bool]:
-        """Return the labels that a person added (True) or removed (False). The App never changes them."""
-        return read_label_changes(db, self._key)
-
-
 def read_label_changes(db: Connection, issue_key: str) -> dict[str, bool]:
     """Read the label changes of an issue within a larger transaction."""
     rows = db.execute("SELECT label, added FROM label_actors WHERE issue_key = ?", (issue_key,))
@@ -199,6 +186,10 @@ class Control(Table):
     def __init__(self, database: Database, ref: IssueRef) -> None:
         super().__init__(database)
         self._ref = ref
+
+    async def labelled(self, label: str, actor: str, *, added: bool) -> None:
+        """Record that a person added or removed a label; the latest change wins."""
+        await self._change(LABELLED, (self._ref.key, label, int(added), actor))
 
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
         """Return the commands of a comment that ran before, as ``Command.canonical`` writes them, with repetitions."""
