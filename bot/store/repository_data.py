@@ -39,6 +39,11 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "limited": _REPOSITORY,
     "api_runs": _REPOSITORY,
     "usage": _SCOPE,
+    # Nothing writes these any more; a later release drops them, when no process of this one's predecessor runs.
+    "label_judgements": _ISSUE,
+    "components": _REPOSITORY,
+    "permissions": _REPOSITORY,
+    "api_tokens": _REPOSITORY,
     "repositories": _REPOSITORY,
 }
 """Table → condition that selects a repository's rows."""

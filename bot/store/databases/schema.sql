@@ -415,14 +415,3 @@ ALTER TABLE leases ADD COLUMN fault TEXT NOT NULL DEFAULT '';
 -- Step 23: typed
 -- Whether a person set or removed the issue's type.
 ALTER TABLE issues ADD COLUMN typed INTEGER NOT NULL DEFAULT 0;
-
--- Step 24: withdrawn
--- Tokens, taught words and judgements by labels and reactions, which nothing reads any more; reactions that were stored
--- remain judgements.
-DROP TABLE api_tokens;
-DROP TABLE components;
-DROP TABLE label_judgements;
-DROP TABLE permissions;
-ALTER TABLE outcomes DROP COLUMN rated_at;
-ALTER TABLE label_actors DROP COLUMN by_bot;
-ALTER TABLE label_actors DROP COLUMN at;
