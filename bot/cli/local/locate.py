@@ -18,8 +18,9 @@ from bot.report.words import count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nodes.search.engine import Engine
     from nodes.search.history.types import History, SuspectCommit
-    from nodes.search.types import Ranking, Reason
+    from nodes.search.types import Query, Ranking, Reason
 
 
 def history_document(history: History) -> dict[str, Any]:
@@ -126,7 +127,6 @@ def locate_command(
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
     range, inconclusive, owners and fingerprints.
     """
-    from nodes.search.history.types import spots_of
     from nodes.search.types import Query
 
     progress = Progress()
@@ -136,7 +136,7 @@ def locate_command(
     engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
-    past = engine.history(query, spots_of(ranking.locations), sha) if history else None
+    past = _history(engine, query, ranking) if history else None
     progress.clear()
     if as_json:
         confidence = engine.stated_confidence(query, ranking)
@@ -153,6 +153,13 @@ def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueTex
     if located.no_code is not None:
         raise UserError(f"{issue}: the code cannot be read ({located.no_code.reason}); name a clone with --repo")
     return located.text, located.repository
+
+
+def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
+    # Here, because a ranking needs no history.
+    from nodes.search.history.types import spots_of
+
+    return engine.history(query, spots_of(ranking.locations), ranking.commit)
 
 
 def as_document(ranking: Ranking, confidence: float) -> dict[str, Any]:
