@@ -80,9 +80,9 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
 
 def _drafted(report: TriageReport, state: BugTriageState, context: Context) -> TriageReport:
     """Return the report with the messages of its sentences, and its drafts."""
-    said = (report.verdict, report.unconfirmed_because, *report.doubts, *report.missing)
+    sentences = (report.verdict, report.unconfirmed_because, *report.doubts, *report.missing)
     reasons = (related.why for related in report.related)
-    messages = messages_of(*said, *reasons, *(fact.says for fact in report.facts))
+    messages = messages_of(*sentences, *reasons, *(fact.says for fact in report.facts))
     for exchange in state.human_exchanges:
         messages |= exchange.messages
     report = report.model_copy(update={"messages": messages})

@@ -34,20 +34,20 @@ class Translator:
 
     def __call__(self, sentence: str) -> str:
         """Return a sentence in the language; text that is none, such as a model's, is returned as it is."""
-        said = sentence if isinstance(sentence, Sentence) else self.messages.get(sentence)
-        if self.language == ENGLISH or not sentence or (said is None and "{" in sentence):
+        known = sentence if isinstance(sentence, Sentence) else self.messages.get(sentence)
+        if self.language == ENGLISH or not sentence or (known is None and "{" in sentence):
             return sentence
         try:
-            return self._write(said or Message(text=sentence))
+            return self._write(known or Message(text=sentence))
         except LookupError:
             return sentence
 
-    def _write(self, said: Sentence | Message) -> str:
+    def _write(self, message: Sentence | Message) -> str:
         values = {
             name: self._write(value) if isinstance(value, Sentence | Message) else value
-            for name, value in said.values.items()
+            for name, value in message.values.items()
         }
-        text = _texts(self.language).gettext(said.text)
+        text = _texts(self.language).gettext(message.text)
         return text.format(**values) if values else text
 
     @property

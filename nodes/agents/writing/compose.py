@@ -137,8 +137,8 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
         return report
     share, needed = f"{report.claim_strength:.0%}", f"{claim_from:.0%}"
     weak = say("Its place has a probability of {share}; a claim needs {needed}.", share=share, needed=needed)
-    told = "" if objected or report.claim_strength >= claim_from else weak
-    return without_claim(report, told).model_copy(
+    because = "" if objected or report.claim_strength >= claim_from else weak
+    return without_claim(report, because).model_copy(
         update={
             "not_found": _not_found(report, case),
             "requires_human_review": review,

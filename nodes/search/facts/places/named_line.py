@@ -257,7 +257,7 @@ def file_of(
     best = best or [number for number in most if line_now(code, release, number, place.line).line]
     if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
-    best = [number for number in best if _is_told(code, number, place.line, report)] or [
+    best = [number for number in best if _is_described(code, number, place.line, report)] or [
         n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)
     ]
     # Tools print paths from the root of the project.
@@ -274,7 +274,7 @@ def _is_ambiguous(parts: Sequence[str], path: str, shared: int) -> bool:
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
 
 
-def _is_told(code: Code, number: int, line: int, report: str) -> bool:
+def _is_described(code: Code, number: int, line: int, report: str) -> bool:
     """Return whether a report names the folders of a file, or pastes the code around the line."""
     folder = code.path(number).rpartition("/")[0]
     if "/" in folder and re.search(rf"(?<![\w/-]){re.escape(folder)}(?![\w-])(?!/\w+\.)", report):
