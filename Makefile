@@ -68,6 +68,7 @@ check: $(STAMP) ## format, lint, types, import contracts, generated docs, tests
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 	$(RUN)/python docs/generate.py --check
+	$(RUN)/python docs/catalogues.py --check
 	$(RUN)/python -m pytest -q $(SPREAD)
 
 bench: $(STAMP) ## compare the ranking with bm25s and keyword counting; REPOS=clones DATA=issues.jsonl for your own

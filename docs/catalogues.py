@@ -29,12 +29,10 @@ def catalogue_file(language: str) -> Path:
 
 
 def sentences() -> Iterator[str]:
-    """Yield the English sentences of the sources, each once, in the order of the sources."""
-    found = dict[str, None]()
-    for folder in FOLDERS:
-        every = extract_from_dir(ROOT / folder, [("**.py", "python")], keywords=KEYWORDS, comment_tags=())
-        found |= {text: None for _, _, text, *_ in sorted(every, key=lambda one: (one[0], one[1])) if text.strip()}
-    yield from found
+    """Yield the English sentences of the sources, each once, in alphabetical order."""
+    folders = (ROOT / folder for folder in FOLDERS)
+    every = (text for folder in folders for _, _, text, *_ in extract_from_dir(folder, keywords=KEYWORDS))
+    yield from sorted({text for text in every if isinstance(text, str) and text})
 
 
 def updated(language: str) -> str:
