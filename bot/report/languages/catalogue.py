@@ -10,6 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+from polib import pofile
+
 from nodes.report import Message
 from nodes.search.sentences import Sentence
 
@@ -69,14 +71,7 @@ def known_language(code: str) -> str:
 
 @cache
 def _texts(language: str) -> NullTranslations:
-    # Only comments in other languages than English need it.
-    from babel.messages.mofile import write_mo  # noqa: PLC0415
-    from babel.messages.pofile import read_po  # noqa: PLC0415
-
-    compiled = BytesIO()
-    with Path(__file__).with_name(f"{language}.po").open("rb") as file:
-        write_mo(compiled, read_po(file))
-    compiled.seek(0)
-    texts = GNUTranslations(compiled)
+    file = pofile(str(Path(__file__).with_name(f"{language}.po")))
+    texts = GNUTranslations(BytesIO(file.to_binary()))
     texts.add_fallback(_Missing())
     return texts
