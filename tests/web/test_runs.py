@@ -110,7 +110,7 @@ async def test_runs_of_an_issue_are_folded_and_counted_by_outcome(site: Site) ->
         again = await ran(site.store, Ran(title="Once more", number=777))
     await ran(site.store, Ran(title="", number=777, status="failed", trace=()))
     page = await site.page("/runs", "rita")
-    assert titles(page) == ["Untitled", "Weakness", "Vague", "Claimed 2", "Claimed 1", "Claimed 0"]
+    assert titles(page) == ["Once more", "Weakness", "Vague", "Claimed 2", "Claimed 1", "Claimed 0"]
     row = re.search(r'<tr id="issue-github.com/9#777".*?</tr>', page, re.DOTALL)
     assert row is not None
     assert "run 13" in row[0]
@@ -127,7 +127,7 @@ async def test_runs_of_an_issue_are_folded_and_counted_by_outcome(site: Site) ->
     for address, name, number in counts:  # a count leads to as many issues
         assert len(titles(await site.page(unescape(address), "rita"))) == int(number), name
     assert titles(await site.page("/runs?outcome=wrong", "rita")) == ["Claimed 2", "Claimed 1"]
-    assert titles(await site.page("/runs?status=failed", "rita")) == ["Untitled"]
+    assert titles(await site.page("/runs?status=failed", "rita")) == ["Once more"]
     assert f"/runs/octo/parser/{again.number}/12" in await site.page("/runs?status=finished&repository=octo/parser")
 
 

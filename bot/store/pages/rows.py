@@ -49,8 +49,15 @@ FIX = "CASE WHEN {fix}.named <> '[]' THEN {fix}.state ELSE '' END"
 FIX_ROW = "outcomes AS {fix} ON {fix}.issue_key = {run}.issue_key AND {fix}.run_no = {run}.run_no"
 THIS = {"run": "runs", "fix": "fixes"}
 """Names of the tables of the listed run, in the texts above."""
+# A new run has a title once it has read the issue.
+_TITLE = """
+coalesce(nullif(runs.title, ''), (
+  SELECT earlier.title FROM runs AS earlier WHERE earlier.issue_key = runs.issue_key AND earlier.title <> ''
+  ORDER BY earlier.run_no DESC LIMIT 1
+), '')
+"""
 COLUMNS = f"""
-runs.issue_key, runs.run_no, runs.repository_key, owner, name, title, {STATUS.format(**THIS)}, brain, kind,
+runs.issue_key, runs.run_no, runs.repository_key, owner, name, {_TITLE}, {STATUS.format(**THIS)}, brain, kind,
 runs.claimed, runs.confidence, began_at, changed_at, place, symbol, {OUTCOME.format(**THIS)}, {FIX.format(**THIS)},
 fixes.rank
 """
@@ -80,7 +87,7 @@ class RunRow:
     owner: str
     name: str
     title: str
-    """The issue's title when the run read it, with secrets masked; empty for runs of older releases."""
+    """The issue's title when the run read it, or else a later or an earlier run; secrets are masked."""
     status: RunStatus
     brain: str
     kind: str

@@ -48,8 +48,8 @@ _ELLIPSIS = " … "
 _SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
 _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
 _SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
-_SPELLS = re.compile(r"The words “([^”]+)” spell `([^`]+)`, which ")
-_VALUE = re.compile(r"`([^`]+)` is (\d+) on this line of ")
+_SPELLS = re.compile(r"The words “([^”]{1,400})” spell `([^`]{1,400})`, which ")
+_VALUE = re.compile(r"`([^`]{1,400})` is (\d+) on this line of ")
 SAYS = re.compile(f"{_SPELLS.pattern}|{_VALUE.pattern}")
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 LEAST = 4
 """Minimum number of characters, without those of grammar, that a text of code shares with the title."""
-SAYS = re.compile(r"The title has the words of “([^”]+)”, which is (?:`([^`]+)` in `[^`]+`; this line )?")
+SAYS = re.compile(
+    r"The title has the words of “([^”]{1,400})”, which is (?:`([^`]{1,400})` in `[^`]{1,400}`; this line )?"
+)
 MAX_PAIRS = 40
 MAX_WIDTH = 400
 FEW = 2
