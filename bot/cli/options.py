@@ -24,6 +24,15 @@ BRAIN = click.option(
     help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
 )
 
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done or written, and change nothing.")
+_ASKED = "bot.cli.options.json"
+ISSUE = (
+    click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
+    click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
+    click.option("--text", help="The issue text itself."),
+    click.option("--title", help="The title; without it the first line is the title."),
+)
+
 
 def _day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
     """Return a date as its first moment, in UTC unless it names a zone.
@@ -43,16 +52,6 @@ def _day(_: click.Context, __: click.Parameter, value: str | None) -> datetime |
 def since(help_: str) -> Callable[[F], F]:
     """Give a command ``--since``, whose value is a time."""
     return click.option("--since", metavar="DATE", callback=_day, help=f"{help_} since this date, such as 2026-01-31.")
-
-
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done or written, and change nothing.")
-_ASKED = "bot.cli.options.json"
-ISSUE = (
-    click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
-    click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
-    click.option("--text", help="The issue text itself."),
-    click.option("--title", help="The title; without it the first line is the title."),
-)
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's signature

@@ -29,6 +29,9 @@ EXPLAINED_WORDS = 170
 _SHOWN_LINES = 8
 _NO_VERDICT = say("No verdict.")
 
+_MOST = 0.95
+"""The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sections:
@@ -221,10 +224,6 @@ def _range(line: int, place: Suspect) -> tuple[int, int]:
     """Return the lines to show around a fact: the place's quoted lines, if they contain the fact's line and are few."""
     start, end = place.quote_start, place.quote_end
     return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
-
-
-_MOST = 0.95
-"""The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
 
 
 def _claim(report: TriageReport, write: Translator, record: Record | None) -> str:

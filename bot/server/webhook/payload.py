@@ -29,6 +29,16 @@ _SUBJECTS = {
 _BESIDE = {"issues": {"label", "milestone"}}
 """Additional parts of some actions of an event."""
 
+_OF_OTHER_EVENTS = (
+    *("alert", "check_run", "check_suite", "client_payload", "deployment", "discussion", "forkee", "hook", "key"),
+    *("member", "membership", "merge_group", "milestone", "package", "parent_issue", "pages", "project"),
+    *("project_card", "project_column", "pull_request", "ref", "release", "repository_ruleset", "review", "rule"),
+    *("sha", "starred_at", "sub_issue", "team", "workflow_job", "workflow_run"),
+)
+"""Parts that distinguish payloads of unused events from those of used ones; their content is not read."""
+_OF_SOME_EVENTS = frozenset({*_OF_OTHER_EVENTS, "issue", "comment", "label"})
+_PRESENT: Any = dict.fromkeys(_OF_OTHER_EVENTS, (Any, None))
+
 
 def _text(value: object) -> object:
     return "" if value is None else value
@@ -157,15 +167,6 @@ class AnyPayload(_Part):
     """A JSON object with any content."""
 
 
-_OF_OTHER_EVENTS = (
-    *("alert", "check_run", "check_suite", "client_payload", "deployment", "discussion", "forkee", "hook", "key"),
-    *("member", "membership", "merge_group", "milestone", "package", "parent_issue", "pages", "project"),
-    *("project_card", "project_column", "pull_request", "ref", "release", "repository_ruleset", "review", "rule"),
-    *("sha", "starred_at", "sub_issue", "team", "workflow_job", "workflow_run"),
-)
-"""Parts that distinguish payloads of unused events from those of used ones; their content is not read."""
-_OF_SOME_EVENTS = frozenset({*_OF_OTHER_EVENTS, "issue", "comment", "label"})
-_PRESENT: Any = dict.fromkeys(_OF_OTHER_EVENTS, (Any, None))
 DistinctPayload = create_model("DistinctPayload", __base__=Payload, **_PRESENT)
 """A payload that remembers which of these parts it has, for ``mismatch``."""
 
