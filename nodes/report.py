@@ -39,6 +39,12 @@ ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
 """The basis of a candidate change: the issue names it, gives versions or dates, gives only the affected version, or
 gives no hint."""
 
+Text = Annotated[str, StringConstraints(max_length=1_200)]
+DISAGREE = "The search and the model disagree"
+"""The first words of the doubt that names the first file of the search and that of the model."""
+_DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
+"""Kinds of facts that no longer exist, and the kind that is read in their place."""
+
 
 def _unchanged(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
     text = validate(value)
@@ -48,11 +54,6 @@ def _unchanged(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 Kept = WrapValidator(_unchanged)
 """Validates a sentence without making it plain text, which is all that pydantic would leave of it."""
 Line = Annotated[str, StringConstraints(max_length=300), Kept]
-Text = Annotated[str, StringConstraints(max_length=1_200)]
-DISAGREE = "The search and the model disagree"
-"""The first words of the doubt that names the first file of the search and that of the model."""
-_DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
-"""Kinds of facts that no longer exist, and the kind that is read in their place."""
 
 
 class Part(BaseModel):

@@ -38,6 +38,8 @@ _PLACELESS = frozenset({"security", "spam"})
 _CHANGES_CODE = frozenset({"feature", "docs"})
 """Kinds for which a model's explanation is about the place of a change and not about a cause."""
 
+_UNREVIEWED = say("No second reading tried to refute it, so it is not claimed.")
+
 
 async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Draft, check every citation, score, and either finish or send the draft back for a wider search."""
@@ -192,9 +194,6 @@ def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding
     details = f"Removed: {dropped}"[:600] if dropped else ""
     finding = AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by)
     return () if judged.judged_by == "rules" else (finding,)
-
-
-_UNREVIEWED = say("No second reading tried to refute it, so it is not claimed.")
 
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:

@@ -15,6 +15,21 @@ from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
 from prompts import Role
 
+CHECKED = "a program checked: "
+"""Prefix of the reason of evidence that a fact points to."""
+# Characters per section; together with the instructions they stay below 8,000 tokens.
+EVIDENCE = 2_800
+"""Characters of the evidence of a briefing."""
+_ANSWERS = 1_400
+"""Further characters for what was looked up after a rejection."""
+_SHORTEST = 240
+"""Characters of one of very many pieces of evidence that a model cited."""
+LATER = 150
+"""Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
+_FINDINGS, _FINDINGS_LATER = 3_000, 1_600
+_EXCHANGES = 2_000
+_REJECTED = 1_500
+
 
 def build_supervisor_context(state: BugTriageState, *, fenced: bool = False) -> str:
     """Build the supervisor's human message; the redirect section is omitted if there are no redirects.
@@ -76,22 +91,6 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
     lines = (f"{number}. {instruction}" for number, instruction in enumerate(instructions, 1))
     heading = "## Active redirect instructions (follow these above all else)"
     return "\n".join((heading, *lines)) if instructions else ""
-
-
-CHECKED = "a program checked: "
-"""Prefix of the reason of evidence that a fact points to."""
-# Characters per section; together with the instructions they stay below 8,000 tokens.
-EVIDENCE = 2_800
-"""Characters of the evidence of a briefing."""
-_ANSWERS = 1_400
-"""Further characters for what was looked up after a rejection."""
-_SHORTEST = 240
-"""Characters of one of very many pieces of evidence that a model cited."""
-LATER = 150
-"""Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
-_FINDINGS, _FINDINGS_LATER = 3_000, 1_600
-_EXCHANGES = 2_000
-_REJECTED = 1_500
 
 
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Role = "writer") -> str:

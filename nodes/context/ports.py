@@ -22,6 +22,9 @@ from nodes.sources import SourceInfo, SourcePort
 LabelReader = Callable[[], Awaitable[frozenset[str]]]
 """Reads the labels of the issue's repository; none if GitHub refuses them."""
 
+Listener = Callable[[str, str], None]
+"""Receives the name of a node and one line about what it is doing."""
+
 
 class CodePort(Protocol):
     """The repository at the run's commit."""
@@ -150,10 +153,6 @@ class Renderer(Protocol):
 
     def ticket(self, report: TriageReport) -> Ticket:
         """Return the draft for a tracker."""
-
-
-Listener = Callable[[str, str], None]
-"""Receives the name of a node and one line about what it is doing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,13 @@ OTHERS = 3
 SPREAD = 2
 """Maximum number of lines of a fact without a function for its line to be the place of the file."""
 
+_STATEMENTS: dict[levels.Level, Statement] = {
+    "claimed": "claim",
+    "stated": "facts",
+    "ranked": "first_place",
+    "none": "ranked",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class FactBasis:
@@ -58,14 +65,6 @@ class FactBasis:
         """Return a model's place with the facts about its file."""
         on_path = tuple(number for number, fact in enumerate(self.facts) if fact.path == place.path)
         return place.model_copy(update={"facts": on_path})
-
-
-_STATEMENTS: dict[levels.Level, Statement] = {
-    "claimed": "claim",
-    "stated": "facts",
-    "ranked": "first_place",
-    "none": "ranked",
-}
 
 
 async def suspect_of(

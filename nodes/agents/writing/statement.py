@@ -31,6 +31,16 @@ THIN, LONGEST_THIN = 30, 4_000
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by, and
 maximum characters of it that are read for an option or a command that failed."""
 
+_NO_LINE = say("No checked fact ties this report to a line of the code.")
+_NO_PLACE = say("The facts of this report are not enough to name a place.")
+
+_POINTERS: dict[Kind, tuple[str, ...]] = {
+    "question": ("documented_here", "defined_once", "read_here", "default_here"),
+    "feature": ("linked_here",),
+    "docs": ("documented_here", "linked_here", "defined_once"),
+}
+"""Kinds of facts that can answer a report that requests no fix of the code, best first."""
+
 
 def reporter_query(case: Case, limit: int) -> Query:
     """Return what people wrote: the issue, their answers, and where maintainers said to search.
@@ -127,10 +137,6 @@ def without_claim(report: TriageReport, because: str = "") -> TriageReport:
     return report.model_copy(update={**update, "verdict": verdict})
 
 
-_NO_LINE = say("No checked fact ties this report to a line of the code.")
-_NO_PLACE = say("The facts of this report are not enough to name a place.")
-
-
 def _without_place(facts: Sequence[Fact]) -> str:
     """Return the sentence of a report that names no place; it depends on whether facts relate words to lines."""
     return _NO_PLACE if any(fact.line for fact in facts) else _NO_LINE
@@ -179,14 +185,6 @@ def _names_function(fact: Fact) -> bool:
     A function that only declares an option is rarely at fault, and words of a title are about a file.
     """
     return fact.strong and bool(fact.symbol and fact.line) and fact.kind not in ("default_here", "named_here")
-
-
-_POINTERS: dict[Kind, tuple[str, ...]] = {
-    "question": ("documented_here", "defined_once", "read_here", "default_here"),
-    "feature": ("linked_here",),
-    "docs": ("documented_here", "linked_here", "defined_once"),
-}
-"""Kinds of facts that can answer a report that requests no fix of the code, best first."""
 
 
 async def with_pointer(

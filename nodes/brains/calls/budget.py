@@ -13,6 +13,15 @@ from langgraph.errors import GraphBubbleUp
 from nodes.context.brain import ModelError
 from nodes.state import Usage
 
+LONGEST_PAUSE = 60.0
+"""The longest wait in seconds that a server may request, for runs that cannot be resumed later."""
+
+Settle = Callable[[Usage], Awaitable[None]]
+"""Records the actual usage of a call that was reserved, and returns the rest to the budget."""
+
+Price = Callable[[str, int, int, int], int]
+"""Returns the cost of a model's input, output and cached input tokens in millionths of a dollar."""
+
 
 class Pace:
     """A token bucket that starts full: a burst of a minute's calls, then a steady rate."""
@@ -42,10 +51,6 @@ class Pace:
         await self._sleep(seconds)
 
 
-LONGEST_PAUSE = 60.0
-"""The longest wait in seconds that a server may request, for runs that cannot be resumed later."""
-
-
 class PostponedError(GraphBubbleUp):
     """The run must resume later from its checkpoint; the current node stored nothing.
 
@@ -67,10 +72,6 @@ class Call:
     """Estimated tokens of the prompt."""
     output_tokens: int
     """Maximum tokens of the answer."""
-
-
-Settle = Callable[[Usage], Awaitable[None]]
-"""Records the actual usage of a call that was reserved, and returns the rest to the budget."""
 
 
 class ModelBudget(Protocol):
@@ -104,10 +105,6 @@ class RunLimits:
     tokens: int | None = None
     cost: int | None = None
     """Millionths of a dollar."""
-
-
-Price = Callable[[str, int, int, int], int]
-"""Returns the cost of a model's input, output and cached input tokens in millionths of a dollar."""
 
 
 def no_price(*_tokens: object) -> int:

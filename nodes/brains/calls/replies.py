@@ -24,6 +24,23 @@ _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
 """Seconds: the first pause, the longest one without a header, and the maximum that a header can request."""
 
+_THOUGHT = re.compile(
+    r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final[^<]{0,20}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>"
+)
+_MARKS = re.compile(r"(?:<\|[a-z_]{1,20}\|>\s{0,9}){1,9}\Z")
+"""Marks of a chat template after an answer."""
+_REPAIRED = re.compile(
+    r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*[^*]{0,400}\*/|,(?=\s{0,200}[}\]])|\b(?:True|False|None)\b', re.DOTALL
+)
+"""Strings, which stay, and what small models write although JSON does not have it."""
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
+"""An escape of JSON, or a backslash that is none."""
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
+_LONGEST_DICT = 20_000
+"""Maximum characters of an answer that is read as a dict of Python."""
+_TRIED = 40
+"""Maximum number of opening braces of an answer at which parsing of an object is tried."""
+
 
 class InvalidOutput(ModelError):  # noqa: N818  it is an answer, and one correction may fix it
     """The model answered, but not in the requested form; the message says what is wrong."""
@@ -162,24 +179,6 @@ def describe(fault: Fault, kind: str = "") -> str:
         return "the model refuses requests with and without a temperature (HTTP 400)"
     meaning = {401: ": the key is not valid", 403: ": access is denied", 404: ": there is no such model"}
     return f"the model's server answered HTTP {status}{(meaning | {429: ': too many calls'}).get(status, '')}"
-
-
-_THOUGHT = re.compile(
-    r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final[^<]{0,20}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>"
-)
-_MARKS = re.compile(r"(?:<\|[a-z_]{1,20}\|>\s{0,9}){1,9}\Z")
-"""Marks of a chat template after an answer."""
-_REPAIRED = re.compile(
-    r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*[^*]{0,400}\*/|,(?=\s{0,200}[}\]])|\b(?:True|False|None)\b', re.DOTALL
-)
-"""Strings, which stay, and what small models write although JSON does not have it."""
-_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
-"""An escape of JSON, or a backslash that is none."""
-_LITERALS = {"True": "true", "False": "false", "None": "null"}
-_LONGEST_DICT = 20_000
-"""Maximum characters of an answer that is read as a dict of Python."""
-_TRIED = 40
-"""Maximum number of opening braces of an answer at which parsing of an object is tried."""
 
 
 def _decode(text: str) -> Answer:

@@ -37,6 +37,11 @@ _SYSTEMS = {
 }
 """Words in paths and symbols that indicate code of one system, with the system's name."""
 
+WEAK = 0.35
+"""Confidence below which the first place is little more than a guess."""
+THIN = 12
+"""Number of words below which prose alone is not enough for a search."""
+
 
 def decide(case: Case) -> SupervisorDecision:
     """Apply the first matching rule; each gives its reason in one sentence."""
@@ -151,12 +156,6 @@ def _between(case: Case, first: Evidence, second: Evidence) -> Question | None:
 def _systems_of(place: Evidence) -> frozenset[str]:
     words = plain_words(f"{place.locator.path or ''} {place.symbol or ''}")
     return frozenset(_SYSTEMS[word] for word in words if word in _SYSTEMS)
-
-
-WEAK = 0.35
-"""Confidence below which the first place is little more than a guess."""
-THIN = 12
-"""Number of words below which prose alone is not enough for a search."""
 
 
 def next_question(case: Case) -> Question | None:

@@ -31,6 +31,36 @@ _NAMES_OTHER_KIND = re.compile(
 """A title that begins with the name of another kind; see ``NOT_LIKELIER``."""
 _MAX_TITLE, _MAX_PROSE, _MAX_QUOTED = 1_000, 20_000, 160
 
+_ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")
+
+_BY_KIND: dict[Kind, str] = {
+    "feature": "The issue requests a new feature; no fault is described.",
+    "question": "The issue asks how to use the program; no fault is described.",
+    "spam": "The issue is not about this program.",
+    "security": "The issue describes a vulnerability.",
+}
+
+_CRASH = "a crash of the whole process"
+_SIGNS: dict[str, tuple[Severity, str]] = {
+    r"\bdata loss\b|\bcorrupt(s|ed|ion|ing)?\b|\bloses? (all )?(my )?data\b": ("high", "data that is lost or damaged"),
+    r"\bseg(?:mentation )?faults?\b|\bSIG(SEGV|ABRT|BUS|ILL)\b": ("high", _CRASH),
+    r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b": ("high", "a hang"),
+    r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b": ("high", "memory that runs out or leaks"),
+    r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b": ("low", "appearance or wording"),
+}
+"""The severity of what a sentence mentions, and its name, by the words for it."""
+# "Crash" and "panic" alone are no sign: most reports call an exception so, and many programs recover from one.
+_ENDS = re.compile(
+    r"\b(?:SEGV|SIG[A-Z]{3,6})\b|[Ff]atal|(?:Address|Memory|Thread)Sanitizer|OutOfMemory|[a-z]-overflow\b"
+)
+"""The error of a stack trace that ends the whole process."""
+_RECOVERED = re.compile(r"\brecovered\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?])|(?<=\bi\.e)\.|(?<=\be\.g)\.){1,400}")
+"""A sentence; a full stop inside a name, a number or an abbreviation does not end it."""
+_NEGATED = re.compile(
+    r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it|recover(?:ed|s|y)?)\b|n't\b", re.IGNORECASE
+)
+
 
 class Taken(NamedTuple):
     """The kind that a run acts on, and the more likely kind if it differs."""
@@ -65,9 +95,6 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     else:
         taken = Taken("bug", "question" if bug < UNLIKELY else None) if bug >= MAY_BE_A_BUG else Taken("question")
     return taken
-
-
-_ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")
 
 
 def investigate(case: Case) -> Investigation:
@@ -109,14 +136,6 @@ def _problem(case: Case, kind: Kind) -> str:
     return "The issue describes a fault in prose only: no code, name, error message or stack trace."
 
 
-_BY_KIND: dict[Kind, str] = {
-    "feature": "The issue requests a new feature; no fault is described.",
-    "question": "The issue asks how to use the program; no fault is described.",
-    "spam": "The issue is not about this program.",
-    "security": "The issue describes a vulnerability.",
-}
-
-
 def _hypothesis(facts: IssueFacts) -> str:
     trace = main_trace(facts)
     if trace is not None:
@@ -142,28 +161,6 @@ def _where(trace: StackTrace) -> str:
 
 def _quoted(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name[:80]}`" for name in names)
-
-
-_CRASH = "a crash of the whole process"
-_SIGNS: dict[str, tuple[Severity, str]] = {
-    r"\bdata loss\b|\bcorrupt(s|ed|ion|ing)?\b|\bloses? (all )?(my )?data\b": ("high", "data that is lost or damaged"),
-    r"\bseg(?:mentation )?faults?\b|\bSIG(SEGV|ABRT|BUS|ILL)\b": ("high", _CRASH),
-    r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b": ("high", "a hang"),
-    r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b": ("high", "memory that runs out or leaks"),
-    r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b": ("low", "appearance or wording"),
-}
-"""The severity of what a sentence mentions, and its name, by the words for it."""
-# "Crash" and "panic" alone are no sign: most reports call an exception so, and many programs recover from one.
-_ENDS = re.compile(
-    r"\b(?:SEGV|SIG[A-Z]{3,6})\b|[Ff]atal|(?:Address|Memory|Thread)Sanitizer|OutOfMemory|[a-z]-overflow\b"
-)
-"""The error of a stack trace that ends the whole process."""
-_RECOVERED = re.compile(r"\brecovered\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?])|(?<=\bi\.e)\.|(?<=\be\.g)\.){1,400}")
-"""A sentence; a full stop inside a name, a number or an abbreviation does not end it."""
-_NEGATED = re.compile(
-    r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it|recover(?:ed|s|y)?)\b|n't\b", re.IGNORECASE
-)
 
 
 def severity_of(title: str, body: str, kind: Kind, traces: Sequence[StackTrace] = ()) -> tuple[Severity, str]:

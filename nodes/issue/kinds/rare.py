@@ -55,6 +55,10 @@ _ADVERTS = (
 _PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
 """A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
+_SECTIONS = {name: re.compile(patterns) for name, patterns in load_sections("security.txt").items()}
+_WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
+_ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
+
 
 def may_be_security(parts: Parts) -> bool:
     """Return whether the title names a vulnerability, or the body describes one together with an attack."""
@@ -86,11 +90,6 @@ def rare_kind(parts: Parts) -> RareKind | None:
     # Something that crashes, fails or is built is no documentation.
     is_docs = _DOCS.search(title) or (_TYPO.search(title) and _PAGE.search(f"{title} {parts.prose}"))
     return "docs" if is_docs and not _BREAKS.search(title) else None
-
-
-_SECTIONS = {name: re.compile(patterns) for name, patterns in load_sections("security.txt").items()}
-_WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
-_ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
 
 def opening_of(title: str, prose: str) -> str:

@@ -46,6 +46,23 @@ STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
 HALVED_AT = 5.0
 """Percentage of issues at which the weight of a word is halved."""
 
+LONGEST = 60_000
+"""Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
+# A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
+# them.
+MAX_TERMS = 600
+# Prompts of Python, IPython and shells: reporters paste sessions without a fence.
+CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
+IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
+DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
+IMPORT = re.compile(r"^[ \t>.]{0,8}from ([\w.]{1,200}) import ([\w, ]{1,300})", re.MULTILINE)
+PATH = re.compile(r"[\w@.+/\\-]{3,300}")
+COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
+QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
+FIELDS = ("title", "prose", "code")
+BACKTICK_FACTOR = 1.6
+"""Factor for the weight of a word that occurs in backticks."""
+
 
 def without_asides(body: str) -> str:
     """Drop a form's comments, headings and check boxes, sections about the environment, version lines and links.
@@ -81,24 +98,6 @@ def issue_frequencies() -> dict[str, int]:
     """Return the terms that many issues contain, with the percentage of issues."""
     percentages: dict[str, int] = json.loads(STOP_WORDS.read_text(encoding="utf-8"))
     return percentages
-
-
-LONGEST = 60_000
-"""Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
-# A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
-# them.
-MAX_TERMS = 600
-# Prompts of Python, IPython and shells: reporters paste sessions without a fence.
-CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
-IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
-DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
-IMPORT = re.compile(r"^[ \t>.]{0,8}from ([\w.]{1,200}) import ([\w, ]{1,300})", re.MULTILINE)
-PATH = re.compile(r"[\w@.+/\\-]{3,300}")
-COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
-QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
-FIELDS = ("title", "prose", "code")
-BACKTICK_FACTOR = 1.6
-"""Factor for the weight of a word that occurs in backticks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,24 +51,6 @@ T = TypeVar("T")
 MAX_EACH = 100
 """Maximum number of stored mentions per kind."""
 
-
-def find_modules(text: str) -> Iterator[str]:
-    """Yield each module as written, with repeats."""
-    for raw in lines(text):
-        line = raw.strip().lstrip("> ").strip()
-        if "python" in line:
-            yield from _DASH_M.findall(line)
-        if statement := _FROM.match(line):
-            yield statement[1]
-        elif statement := _IMPORT.match(line):
-            yield from (name.split(" as ")[0].strip() for name in statement[1].split(","))
-        elif statement := _USE.match(line) or _USING.match(line) or _INCLUDE.match(line):
-            yield statement[1]
-        # Besides the statements above: ``import x from "y"`` has its module at the end.
-        if '"' in line or "'" in line:
-            yield from _QUOTED_MODULE.findall(line)
-
-
 _INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
@@ -91,6 +73,23 @@ _KEYWORDS = frozenset(
     require module exports echo nil include extends implements interface type enum namespace using
     """.split()
 )
+
+
+def find_modules(text: str) -> Iterator[str]:
+    """Yield each module as written, with repeats."""
+    for raw in lines(text):
+        line = raw.strip().lstrip("> ").strip()
+        if "python" in line:
+            yield from _DASH_M.findall(line)
+        if statement := _FROM.match(line):
+            yield statement[1]
+        elif statement := _IMPORT.match(line):
+            yield from (name.split(" as ")[0].strip() for name in statement[1].split(","))
+        elif statement := _USE.match(line) or _USING.match(line) or _INCLUDE.match(line):
+            yield statement[1]
+        # Besides the statements above: ``import x from "y"`` has its module at the end.
+        if '"' in line or "'" in line:
+            yield from _QUOTED_MODULE.findall(line)
 
 
 def find_symbols(prose: str, code: str) -> Iterator[str]:

@@ -40,6 +40,9 @@ _MAX_CODE = 12
 _ELIDED = re.compile(r"\W{1,3}$|[\[(<.…]")
 _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 
+python_trace = partial(build_trace, "python", is_recent_last=True)
+"""Build the trace of some lines from its heading and its frames as printed."""
+
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find the interpreter's traces; each link of a chain is a separate trace."""
@@ -110,10 +113,6 @@ def _error_alone(lines: Sequence[Line], index: int, under: Line) -> Heading | No
 def function_name(written: str | None) -> str | None:
     """Return the function named in a frame, without the arguments that some tools add."""
     return _CALLED.split(written, maxsplit=1)[0].strip() or None if written else None
-
-
-python_trace = partial(build_trace, "python", is_recent_last=True)
-"""Build the trace of some lines from its heading and its frames as printed."""
 
 
 def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:

@@ -15,6 +15,23 @@ MAX_LINE = 2000
 MAX_LINES = 20_000
 """Non-blank lines that are read; GitHub's longest body has 65,536 characters."""
 
+MAX_TRACES = 20
+"""The maximum number of traces per text."""
+MAX_FRAMES = 200
+"""The maximum number of frames per trace."""
+
+# Repetitions in the patterns are bounded, so that hostile text costs linear time only.
+_ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[(\w{1,80})\])?(?: ?\([^()]{1,80}\)(?=:))?(?::\s+(.*)|:?$)")
+_ERROR_INSIDE = re.compile(
+    r"(?<=[\s(\[:])((?:\w{1,60}(?:\.|::|\\)){0,10}\w{0,80}(?:Error|Exception|Failure|Throwable)): (.*)$"
+)
+"""An error after other words; only directly above its first frame."""
+_LONGEST = 500
+_CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
+
+Found = tuple[StackTrace | None, int]
+"""A trace, or None, and the index of the line to read next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -48,21 +65,6 @@ def split_lines(text: str) -> list[Line]:
             lines.append(Line(text=line, bare=bare, start=start, end=end))
         start = end + 1
     return lines
-
-
-MAX_TRACES = 20
-"""The maximum number of traces per text."""
-MAX_FRAMES = 200
-"""The maximum number of frames per trace."""
-
-# Repetitions in the patterns are bounded, so that hostile text costs linear time only.
-_ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[(\w{1,80})\])?(?: ?\([^()]{1,80}\)(?=:))?(?::\s+(.*)|:?$)")
-_ERROR_INSIDE = re.compile(
-    r"(?<=[\s(\[:])((?:\w{1,60}(?:\.|::|\\)){0,10}\w{0,80}(?:Error|Exception|Failure|Throwable)): (.*)$"
-)
-"""An error after other words; only directly above its first frame."""
-_LONGEST = 500
-_CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +115,6 @@ def build_trace(
     ordered = frames[::-1] if is_recent_last else frames
     place = lines[0].start, lines[-1].end
     return StackTrace(language, heading.error, heading.message, tuple(ordered[:MAX_FRAMES]), *place)
-
-
-Found = tuple[StackTrace | None, int]
-"""A trace, or None, and the index of the line to read next."""
 
 
 def scan(lines: Sequence[Line], read: Callable[[int, int], Found | None]) -> list[StackTrace]:
