@@ -9,12 +9,6 @@ from typing import Literal
 
 Role = Literal["investigator", "reading", "files", "web_search", "critic", "writer", "ask"]
 
-
-@cache
-def _load(name: str) -> str:
-    return resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
-
-
 _SUPERVISOR_CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"
     "Please respond again with valid JSON matching the schema exactly.\n"
@@ -32,12 +26,19 @@ DECIDED = "Submit if these lines decide."
 """The end of an answer to calls; before the first call there are no lines that decide."""
 SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
 """The request to a second critic after a first one approved."""
+LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
+"""The request to submit now."""
+
+
+@cache
+def _load(name: str) -> str:
+    return resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
 TURN_EXAMPLE = _load("turn_example")
 """An example of two turns, for models that call no tools natively; these are mostly small."""
 OBJECTION = _load("objection")
 """The request to answer an objection to a submission."""
-LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
-"""The request to submit now."""
 
 
 def build_supervisor_system_prompt(language: str = "en", tools: Sequence[tuple[str, str]] = ()) -> str:
