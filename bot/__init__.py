@@ -1,14 +1,11 @@
 """Tracehound. ``from bot import triage`` triages an issue from Python; docs/python.md describes the stable names."""
 
-from __future__ import annotations
-
 import importlib
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from bot.cli.library import triage
     from bot.errors import UserError
     from bot.report.document import Result

@@ -1,7 +1,5 @@
 """The ``triage`` command, also ``python -m bot``."""
 
-from __future__ import annotations
-
 import gc
 import sys
 

@@ -1,7 +1,5 @@
 """Exceptions, grouped by who can fix the problem."""
 
-from __future__ import annotations
-
 
 class BotError(Exception):
     """Base class of our exceptions."""

@@ -1,7 +1,5 @@
 """Private files and folders of this machine: the lock of a data directory, a clone's files, the .env."""
 
-from __future__ import annotations
-
 import fcntl
 import logging
 import os

@@ -6,12 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from nodes.report import Message
 from nodes.state import Finished, Waiting
-
-if TYPE_CHECKING:
-    from nodes.report import Message
 
 Reaction = Literal["eyes", "rocket", "confused"]
 QuestionState = Literal["open", "answered", "withdrawn", "expired"]

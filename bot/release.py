@@ -1,7 +1,5 @@
 """This release: its version, which only pyproject.toml states, and the addresses of its files."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 
 PROJECT = "https://github.com/tracehound/tracehound"

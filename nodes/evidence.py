@@ -1,7 +1,5 @@
 """Evidence: its content, its content-based key, and where it can be read again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

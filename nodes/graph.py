@@ -1,7 +1,5 @@
 """Wire the nodes together. This module only decides what happens when a node fails."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import logging

@@ -1,7 +1,5 @@
 """Rules in a fixed order that override the supervisor's decisions (SPEC section 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, get_args
 

@@ -1,7 +1,5 @@
 """Start a run, or resume it from its checkpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Ask the brain for the next step, and apply the guards to its decision."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 

@@ -1,7 +1,5 @@
 """The command line: commands with one subject share a module, which is imported only when one of them is called."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """Answer a question about one commit of a repository, from the search engine or the operator's tools."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Options that several commands have, with one name, one default and one text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Let a model phrase the search results. Its answer is used only if it cites a place that it received."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pydantic import BaseModel, Field

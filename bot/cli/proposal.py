@@ -1,7 +1,5 @@
 """Propose a ``.github/triage.yml`` and a workflow from what a repository has: labels, types, forms, tags, owners."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The graph for ``langgraph dev``: triages an issue against a local clone, with the checkpoints of the command line."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager

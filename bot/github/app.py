@@ -1,7 +1,5 @@
 """The App, or a given token: identity, installations and deliveries, and the client for each repository."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import replace
 from urllib.parse import quote

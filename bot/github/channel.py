@@ -1,7 +1,5 @@
 """Send calls for one installation: with a narrowed token, pagination, ETags, and the pauses that GitHub asks for."""
 
-from __future__ import annotations
-
 import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping

@@ -1,7 +1,5 @@
 """The answers of GitHub to a code that a browser brings: a new App with its registration, or a person's token."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -1,7 +1,5 @@
 """Check that a response is GitHub's, decode its JSON, and map unsuccessful responses to errors."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

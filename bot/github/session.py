@@ -1,7 +1,5 @@
 """Sends requests: one connection pool for all tasks, time limits, retries of reads and never of writes."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping

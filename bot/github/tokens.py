@@ -1,7 +1,5 @@
 """Installations of the App, and their tokens: short-lived, for one repository, with the permissions that are used."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """Convert GitHub's JSON to the bot's types: objects, search results and files; missing fields have defaults."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import codecs

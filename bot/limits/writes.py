@@ -1,7 +1,5 @@
 """Write rate limits per installation, and pauses when GitHub limits calls: the rules, and their port."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol
 
 from bot.errors import UserError

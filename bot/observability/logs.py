@@ -4,8 +4,6 @@
 including records of other libraries.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -3,8 +3,6 @@
 People who read the dashboards may not have access to the repositories (docs/decisions.md).
 """
 
-from __future__ import annotations
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 ANSWERS = CollectorRegistry()

@@ -3,8 +3,6 @@
 A worker may stop at any moment, and servers on other machines show its metrics.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

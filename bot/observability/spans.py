@@ -1,7 +1,5 @@
 """OpenTelemetry spans of jobs, nodes and model calls; none if no collector is configured."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 The module imports only the standard library, because every command runs it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import MutableMapping
 

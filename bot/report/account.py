@@ -3,8 +3,6 @@
 Comments, the terminal and the page of a run show the same words; each escapes them for its own format.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bot.report.document import Result

@@ -1,7 +1,5 @@
 """A brief for a person or a coding agent who writes the fix: the checked facts, the lines and the tests to run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

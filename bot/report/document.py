@@ -1,7 +1,5 @@
 """A result as one JSON document, and its schema."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The explanation of a report: what was gathered, decided, overruled, dropped, scored, retried and spent."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

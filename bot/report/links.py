@@ -1,7 +1,5 @@
 """Links to places in the code: permalinks if the repository has a URL, plain line numbers otherwise."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from urllib.parse import quote as url_quote

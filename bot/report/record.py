@@ -1,7 +1,5 @@
 """Adjustment of confidences to the fixes that landed in one repository."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sanitise untrusted text for GitHub's Markdown: text of an issue, a model or a repository must trigger nothing."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A report as SARIF 2.1.0, for editors, code scanning and other programs that show results at lines of code."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

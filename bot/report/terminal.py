@@ -1,7 +1,5 @@
 """Render a report for a terminal."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The fixed sentences of a report, the words for its numbers and durations, and truncation to a number of words."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Triage a past issue blindly: on the history up to a commit, without a person who answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Build what one run may call, and run the graph once without storing anything."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

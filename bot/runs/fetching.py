@@ -1,7 +1,5 @@
 """Run git to fetch, the only network command, with restricted configuration and resources."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

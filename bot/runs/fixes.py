@@ -1,7 +1,5 @@
 """Past fixes of a repository that name the issue they close, each with its parent commit, and people's corrections."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Triage an issue against a local clone: the whole graph in one process, resumable after any interruption."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext

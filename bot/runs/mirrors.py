@@ -1,7 +1,5 @@
 """Mirrors of target repositories: bare, limited in size, and without secrets on disk or in process arguments."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -1,7 +1,5 @@
 """Build model settings from the environment's settings, and probe the model endpoint."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

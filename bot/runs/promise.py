@@ -1,7 +1,5 @@
 """Precision by confidence, and the confidence from which claims are right as often as a repository asks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

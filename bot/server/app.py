@@ -1,7 +1,5 @@
 """Build the web application: its routes and its lifespan."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Serve the setup pages until an App exists: at the first start of a server, and for ``triage app create``."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import socket

@@ -1,7 +1,5 @@
 """Run the web server, and a worker process."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Settings from the environment: read once, frozen, with all faults reported together."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Explain in plain words what is wrong with a value; the value itself is never repeated, since it may be a secret."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Mapping

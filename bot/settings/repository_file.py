@@ -1,7 +1,5 @@
 """The effective configuration of a repository: its file, the organisation's, the last valid one, or a dry run."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Settings of earlier releases: for one release they are accepted with a warning."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Docker, Kubernetes and systemd hand secrets to a process as files, which no child inherits and no process list shows.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Check the settings that a server needs before it starts, and report all faults together."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Parse YAML text into a validated model, or report every fault with its line; used for all user-written files."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Store the state that GitHub should have and whether it has it, to prevent duplicate posts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

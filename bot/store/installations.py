@@ -1,7 +1,5 @@
 """Store installations, repositories and ended sessions: where the App may work, and who may no longer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

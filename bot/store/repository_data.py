@@ -1,7 +1,5 @@
 """Export or delete what is stored: about one repository, or past its retention time."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

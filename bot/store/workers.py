@@ -5,8 +5,6 @@ transaction that makes a job wait, so no statement can omit it, including one ty
 a woken worker does, if anything.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

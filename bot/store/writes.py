@@ -1,7 +1,5 @@
 """Store the last hour's writes to GitHub per installation, and until when GitHub refuses requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Alerts on a crash that several people report: a comment on the first issue."""
 
-from __future__ import annotations
-
 import logging
 from datetime import datetime
 

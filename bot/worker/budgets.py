@@ -1,7 +1,5 @@
 """Budgets of a run: the scopes in which usage is counted, and the charges of its model calls."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """Control-lane jobs: they never wait behind a run, and a running run sees at once what they stored."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bot import jobs

@@ -1,7 +1,5 @@
 """Compare a report with the fix that landed."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from pathlib import Path

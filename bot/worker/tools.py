@@ -1,7 +1,5 @@
 """Resources that jobs share: brains, search engines and clients, opened once per process."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

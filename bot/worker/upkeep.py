@@ -1,7 +1,5 @@
 """Periodic maintenance: what was missed is found again, old rows and mirrors are deleted."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Claims a job, prepares the repository, runs the graph, publishes the outcome and settles the job."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Build the input of a brain."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find the code an issue is about."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

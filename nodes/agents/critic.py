@@ -1,7 +1,5 @@
 """Try to refute the findings before the report is written."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

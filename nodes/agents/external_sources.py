@@ -1,7 +1,5 @@
 """Query sources outside the repository: the web, and the tools that the operator configured."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence

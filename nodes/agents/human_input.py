@@ -1,7 +1,5 @@
 """Wait for a person's answer, without a time limit."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 

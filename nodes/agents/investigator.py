@@ -1,7 +1,5 @@
 """Read the issue: certain facts, a hypothesis, missing information, and the effort that the issue justifies."""
 
-from __future__ import annotations
-
 import time
 
 from langgraph.runtime import Runtime

@@ -1,7 +1,5 @@
 """Join the findings of specialists that ran in parallel, once per round."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from fractions import Fraction

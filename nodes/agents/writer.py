@@ -1,7 +1,5 @@
 """Write the report: the brain proposes a draft, and the program checks, completes and gates it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from contextlib import suppress

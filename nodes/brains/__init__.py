@@ -1,7 +1,5 @@
 """Choose between the model and the rules, and fall back from the model to the rules."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

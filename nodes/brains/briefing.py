@@ -1,7 +1,5 @@
 """Format the state for the supervisor as in PRD section 4, and a case for the other roles within 8,000 tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from nodes.brains.fence import compress, fence, squeeze

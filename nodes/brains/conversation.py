@@ -3,8 +3,6 @@
 A model or a server that cannot hold one reads in two stages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args

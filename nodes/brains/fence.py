@@ -1,7 +1,5 @@
 """Mark text from strangers as data, estimate the tokens of a text, and limit its size."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import math

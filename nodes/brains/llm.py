@@ -1,7 +1,5 @@
 """Judgements by a language model, within a budget. Other modules check what the model returns."""
 
-from __future__ import annotations
-
 import functools
 import logging
 import re

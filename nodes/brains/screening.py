@@ -1,7 +1,5 @@
 """The cheapest level: a model finds search terms and chooses among many paths, in two calls; rules do the rest."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Rules are in the system message. The human message begins with the issue, then c
 what only this stage needs. The supervisor is an exception: its messages are the PRD's.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import partial

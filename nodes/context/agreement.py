@@ -5,8 +5,6 @@ these observations: whether the model read the lines of its first place before i
 these lines and about the report, and whether a critic approved it. Without all of them nothing is raised.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from bisect import bisect_right

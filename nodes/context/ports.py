@@ -1,7 +1,5 @@
 """Protocols for everything a run may call. The graph never sees GitHub, a server or a database."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol

@@ -1,7 +1,5 @@
 """The questions that an issue asks, and which facts answer them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Facts that a program extracts from an issue with certainty: traces, versions, errors, form fields, its language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Store the last indexed commits on disk: one size-limited SQLite file per repository; a damaged one is replaced."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import logging

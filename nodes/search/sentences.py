@@ -1,11 +1,7 @@
 """Sentences for people: English text that keeps its placeholders and their values, so it can be translated."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any
 
 
 class Sentence(str):

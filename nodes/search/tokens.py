@@ -1,7 +1,5 @@
 """Splits code and prose into terms: identifiers are split, lowercased and stemmed, each distinct word once."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter

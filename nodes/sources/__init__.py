@@ -1,7 +1,5 @@
 """Sources outside the repository, behind one protocol, and the choice of those that may receive a text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

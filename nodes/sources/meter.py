@@ -1,7 +1,5 @@
 """Limit the bytes read from a source: a counter, JSON over HTTP, and an HTTP client for MCP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Mapping

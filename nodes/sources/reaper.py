@@ -6,8 +6,6 @@ program's output does, every descendant is killed, independent of session and pa
 goes to standard error. Only the standard library is imported.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import queue

@@ -1,7 +1,5 @@
 """Convert outside results to evidence: bounded, without invisible characters, with a locator that leads back."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import re

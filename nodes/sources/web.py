@@ -1,7 +1,5 @@
 """The web search: queries all providers in parallel and joins their results; one that fails adds none."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence

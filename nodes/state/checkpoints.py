@@ -1,7 +1,5 @@
 """Checkpoints that survive upgrades: only known types are stored, and older schemas are migrated on load."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The citation engine: checks that every claim cites gathered evidence and that the evidence matches its quote."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 

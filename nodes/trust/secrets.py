@@ -1,7 +1,5 @@
 """Mask secrets in text before it leaves the program."""
 
-from __future__ import annotations
-
 import re
 
 MASK = "[masked]"

@@ -1,7 +1,5 @@
 """Check each statement of a draft or a submission: supported ones stay, others are dropped with a reason."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Fit the table of agreement (``nodes/context/agreement.json``) to a model's readings of code, and store it."""
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Send a backtest's results to LangSmith as experiments, one for each judge, if its key is set."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Run a backtest: collect past fixes with their issues, and triage each issue at the commit before its fix."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Output of a backtest: one table for people, by rules and with a model if there is one; a document for programs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict

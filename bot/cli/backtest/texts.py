@@ -1,7 +1,5 @@
 """Sources of past issue texts: a file, GitHub, people's corrections on a server, or else the fixes' own messages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager

@@ -1,7 +1,5 @@
 """The lines of the doctor's report, and the checks of this machine: Python, git, data directory, database."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

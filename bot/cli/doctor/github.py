@@ -1,7 +1,5 @@
 """Check the App's registration on GitHub, and one repository: read access, configuration and labels."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Measure the model's endpoint with the requests of a run: what it accepts, how much it reads, and how fast it is."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator

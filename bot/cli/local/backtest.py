@@ -1,7 +1,5 @@
 """``triage backtest``: measure triage on the repository's own past fixes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

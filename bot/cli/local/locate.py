@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,11 @@ from bot.cli.local.repository import Progress, data_directory, open_engine
 from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 from bot.report.words import count
+from nodes.search.types import Query, Ranking, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from nodes.search.engine import Engine
     from nodes.search.history.types import History, SuspectCommit
-    from nodes.search.types import Query, Ranking, Reason
 
 
 def history_document(history: History) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Commands that read no repository: ``graph``, ``schema``, ``completion`` and ``classify``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import IO, Any

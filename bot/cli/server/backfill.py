@@ -1,7 +1,5 @@
 """``triage backfill``: triage a bounded number of existing issues, after a plan of what it costs."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections import Counter

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.options import prints
+from bot.report.record import Record
 
 if TYPE_CHECKING:
-    from bot.report.record import Record
     from bot.runs.promise import Fifth
     from bot.store.runs.feedback import FeedbackCounts
     from bot.store.runs.outcomes import Tally

@@ -1,7 +1,5 @@
 """A server's processes and databases: ``triage serve``, ``worker``, ``app``, ``migrate`` and ``backup``."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``triage export`` and ``triage forget``: print or delete all stored data of one repository."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The visible part of a comment in which a model explains the fault (SPEC section 5a, "The comment with a model")."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.report.comment.facts import shown_facts

@@ -1,7 +1,5 @@
 """The facts that a comment shows below its headline, and those that it folds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from nodes.report import TriageReport

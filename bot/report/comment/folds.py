@@ -1,7 +1,5 @@
 """The folded sections of a comment: the evidence for maintainers and the explanation of the report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence, Set
 

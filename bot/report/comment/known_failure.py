@@ -1,7 +1,5 @@
 """The headline for a known failure, and people's statements about duplicates, which override the program's."""
 
-from __future__ import annotations
-
 import re
 
 from bot.ports import Outcome, Relation

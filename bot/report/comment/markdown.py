@@ -1,7 +1,5 @@
 """The Markdown of a comment and of a draft for an issue tracker."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """All variants of an issue's sticky comment."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bot.ports import AskedQuestion

@@ -1,7 +1,5 @@
 """The parts of a comment about its thread: the marker, questions, answers and the footer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

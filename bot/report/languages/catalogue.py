@@ -1,7 +1,5 @@
 """Writes the App's English sentences in another language, from gettext catalogues: one ``.po`` file per language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache

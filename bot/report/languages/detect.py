@@ -1,7 +1,5 @@
 """Recognise the language in which an issue is written, from its prose only."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Requests, responses and errors (RFC 9457) of the HTTP API."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from http import HTTPStatus

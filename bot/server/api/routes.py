@@ -1,7 +1,5 @@
 """``/api/v1``: request runs and read their results; the API's description (OpenAPI 3.1), generated from the models."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -1,7 +1,5 @@
 """uvicorn's HTTP protocol with limits: size and count of headers, time for each phase, pipelined requests."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

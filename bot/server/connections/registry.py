@@ -1,7 +1,5 @@
 """Limit the server's connections: their number, the duration of each phase, and which is closed at the limit."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import logging

@@ -1,7 +1,5 @@
 """Render templates and untrusted text to HTML, and serve static files under addresses with a hash."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Awaitable, Callable, Mapping

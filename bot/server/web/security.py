@@ -3,8 +3,6 @@
 The headers allow only our own files and forbid framing and content sniffing.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Mapping
 from hashlib import sha256

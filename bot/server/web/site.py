@@ -1,7 +1,5 @@
 """The dependencies of the pages, and the repository and the run that the address of a page names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

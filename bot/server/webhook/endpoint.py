@@ -1,7 +1,5 @@
 """The endpoint: read the delivery, call the handlers, store the jobs, answer 202."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Turn headers and bytes into a Delivery: check the signature, parse the JSON, read a few fields. No I/O."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

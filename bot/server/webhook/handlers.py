@@ -1,7 +1,5 @@
 """Turn deliveries into work: one pure function per event, and the table of events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 

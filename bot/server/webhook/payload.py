@@ -1,7 +1,5 @@
 """Define the payload fields that are read, and check whether a body fits its event."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Annotated, Any, TypeVar
 

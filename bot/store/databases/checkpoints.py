@@ -1,7 +1,5 @@
 """Open the checkpoints, which contain the progress of runs; everything else in them is stored elsewhere too."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from collections.abc import AsyncIterator

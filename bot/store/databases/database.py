@@ -1,7 +1,5 @@
 """The schema of a database, and its interface: transactions of SQL that SQLite and Postgres both accept."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """Use one Postgres database from many processes: transactions are serializable and retried after a conflict."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import random

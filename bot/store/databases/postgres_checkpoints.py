@@ -1,7 +1,5 @@
 """Store checkpoints in Postgres, so that any worker can resume a run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager

@@ -1,7 +1,5 @@
 """Create, upgrade and check the schema of a Postgres database, with procrastinate's tables and our trigger."""
 
-from __future__ import annotations
-
 import re
 import time
 from importlib import resources

@@ -1,7 +1,5 @@
 """Use one SQLite file: a transaction is durable when it returns, and none runs on the event loop; open any store."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import time

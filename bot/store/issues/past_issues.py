@@ -1,7 +1,5 @@
 """Store what earlier issues of a repository say: hashes of their words, never their text, and their crashes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 

@@ -1,7 +1,5 @@
 """Store what people say on issues: answers to questions, at most two; commands, signals, labels and relations."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

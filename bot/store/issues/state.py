@@ -1,7 +1,5 @@
 """Store the state of issues apart from their runs: muted, ended, moved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bot.jobs import Job

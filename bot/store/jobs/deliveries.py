@@ -1,7 +1,5 @@
 """Store deliveries with their jobs, many in one transaction; equal jobs that wait are merged or not repeated."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The jobs table: jobs are claimed in order per issue and lane, counted at the claim, and settled once."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

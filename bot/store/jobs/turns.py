@@ -1,7 +1,5 @@
 """Choose the next issue: installations take turns, so that no queue delays another; and revive dead jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, Literal
 

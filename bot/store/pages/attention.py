@@ -1,7 +1,5 @@
 """Query what waits: questions, failed runs and refused permissions for a person, jobs for a worker or an operator."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal

@@ -1,7 +1,5 @@
 """Query repositories and the outcomes of their reports for the web pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bot.store.databases.database import Connection, Table, query

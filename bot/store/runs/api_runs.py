@@ -1,7 +1,5 @@
 """Store the runs that clients request over HTTP: one row per run, and one job that fills it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Store people's judgements of reports; the latest of an issue counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bot.ports import Judgement

@@ -1,7 +1,5 @@
 """Store runs: consecutive per issue, each pinned to a commit; their results outlive their checkpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

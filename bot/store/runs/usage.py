@@ -1,7 +1,5 @@
 """Store usage per scope and period, the rate of model calls, and which limits a repository reached."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 

@@ -1,7 +1,5 @@
 """Run the commands of a comment, or one that a person gave on a run's page: each once, after crashes and edits too."""
 
-from __future__ import annotations
-
 import difflib
 from collections import Counter
 from collections.abc import Awaitable, Callable

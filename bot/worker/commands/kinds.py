@@ -1,7 +1,5 @@
 """The type of a command, who may use it, and the checks that commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Parse commands, also of edited comments: only on a line of their own, never in code, quotes or HTML comments."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """All commands, in the order in which ``/triage help`` lists them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Awaitable, Callable, Iterable

@@ -1,7 +1,5 @@
 """Make attempts at jobs in this process, a few issues at once, and decide what happens to a job that fails."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

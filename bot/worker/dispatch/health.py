@@ -1,7 +1,5 @@
 """The health of a worker: heartbeats of its event loop and jobs, and outages of the store, logged once."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

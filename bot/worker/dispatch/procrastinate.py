@@ -1,7 +1,5 @@
 """Run jobs in any number of processes: procrastinate delivers wake-ups, the jobs table decides what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import random

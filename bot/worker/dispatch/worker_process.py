@@ -1,7 +1,5 @@
 """Supervise a worker process: next to the server, or alone for servers elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

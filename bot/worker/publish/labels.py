@@ -1,7 +1,5 @@
 """Set an issue's labels and type: only existing and allowed ones, and never against a person's change."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable

@@ -1,7 +1,5 @@
 """Comments that exist once, reactions, and the comment on faults of the configuration: the intent is stored first."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

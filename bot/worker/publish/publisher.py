@@ -1,7 +1,5 @@
 """Publishes the outcome of a run on GitHub: the comment first, then labels and reactions, which matter less."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace

@@ -14,10 +14,10 @@ from bot.ports import CommandEffects, Effect, IssueRef
 from bot.report.sanitise import code
 from bot.settings.repository_file import FoundConfig
 from bot.worker.publish.poster import Poster, Reactions
+from bot.worker.publish.publisher import Publisher
 
 if TYPE_CHECKING:
     from bot.worker.commands.parse import Command
-    from bot.worker.publish.publisher import Publisher
 
 logger = logging.getLogger(__name__)
 ANSWER: Final = "answer"

@@ -1,7 +1,5 @@
 """Runs that were requested over HTTP: their result goes only into the store, never to GitHub."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack, closing
 
 from bot.errors import RateLimitedError, RefusedError

@@ -1,7 +1,5 @@
 """Access to the repository's code for a run: open its commit, and verify facts before they are published."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 

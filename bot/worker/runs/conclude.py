@@ -1,7 +1,5 @@
 """Publish the outcome of a run, then store its status and settle the job in one transaction."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

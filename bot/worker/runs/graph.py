@@ -1,7 +1,5 @@
 """Run the graph for one issue until a question is open or the run ends, with a first report by rules if it is slow."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, replace
 from typing import Final

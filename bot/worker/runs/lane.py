@@ -1,7 +1,5 @@
 """Run-lane jobs: each starts a run, advances a waiting run or does nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bot.errors import RateLimitedError

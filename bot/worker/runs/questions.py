@@ -3,8 +3,6 @@
 Rules decide whether a text is an answer: it has content, and the content fits the question.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

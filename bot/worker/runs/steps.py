@@ -1,7 +1,5 @@
 """One step of a job in the run lane, and the index of earlier issues, which each step updates."""
 
-from __future__ import annotations
-
 from bot.errors import BotError, SuspendedError
 from bot.jobs import Continue, Edited, Ended, Expire, Job, LearnPast, Remind, Reply, Triage, Work
 from bot.observability.logs import add_log_context

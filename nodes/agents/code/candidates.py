@@ -1,7 +1,5 @@
 """Turn search results into evidence, and choose the files that a model is shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A model's view of the code: what its calls show, and which of these lines it may cite."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Score a draft, and accept it, send it back for another search, or keep an earlier one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

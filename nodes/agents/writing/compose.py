@@ -1,7 +1,5 @@
 """Compose a report from a checked draft: the brain's words with the program's locators, links and marks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from nodes.agents.writing.acceptance import Gate

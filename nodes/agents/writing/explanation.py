@@ -1,7 +1,5 @@
 """A model's explanation of a fault: whether it explains it, what it adds to a draft, and the places that it cites."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Relate a report to suspect changes, to commits and pull requests that name it, and to earlier issues."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

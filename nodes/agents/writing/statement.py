@@ -1,7 +1,5 @@
 """The statement of a report about the code: facts decide, and the ranking only proposes (SPEC section 5a)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 

@@ -1,7 +1,5 @@
 """The budget and the rate of a run's model calls: a call reserves its maximum, then returns the unused part."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Read the completions of any server: rewrite what differs from OpenAI's form before the client parses it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

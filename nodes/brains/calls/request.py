@@ -1,7 +1,5 @@
 """Requests that a model's server accepts: their messages and tools, and a conversation that fits into its window."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Convert pydantic models to schemas that strict servers accept, and fit answers to the models' bounds."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

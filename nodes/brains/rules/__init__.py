@@ -1,7 +1,5 @@
 """Judgements by rules: they need no key and no network, and are deterministic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nodes.brains.rules.audit import audit, read_code, read_web

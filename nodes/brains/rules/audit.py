@@ -1,7 +1,5 @@
 """Judge results from the code and from outside it, and try to refute the main hypothesis with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nodes.brains.rules.places import is_source, leading, name, rank, reason_kinds, rival, shared_words, why, words_of

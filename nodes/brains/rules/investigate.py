@@ -1,7 +1,5 @@
 """Determine an issue's kind, problem, hypothesis, severity and missing information."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

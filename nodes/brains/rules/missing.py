@@ -1,7 +1,5 @@
 """Determine what an issue lacks, compared with the repository's own forms and with what a search can use."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

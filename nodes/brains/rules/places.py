@@ -1,7 +1,5 @@
 """Rank the places that were found, and give the reasons for each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath

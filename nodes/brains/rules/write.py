@@ -1,7 +1,5 @@
 """Propose the report from the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nodes.brains.rules.investigate import acting_kind, investigate

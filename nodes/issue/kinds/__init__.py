@@ -1,7 +1,5 @@
 """Classify issues by kind: a trained model decides three kinds, and rules decide three rare ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

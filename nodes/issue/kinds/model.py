@@ -1,7 +1,5 @@
 """The parts, terms and cues of an issue, which mean the same in every repository, and a linear model over the terms."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

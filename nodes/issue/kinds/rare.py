@@ -1,7 +1,5 @@
 """Rules for rare kinds, which have no training data: spam and docs only if certain, security even if uncertain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise

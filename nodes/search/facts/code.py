@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text
+from nodes.search.history.versions import Releases
+from nodes.search.index import Index, Matches
 from nodes.search.languages.table import language_of
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy.typing as npt
 
-    from nodes.search.git import Repository
     from nodes.search.history.log import Log
-    from nodes.search.history.versions import Releases
-    from nodes.search.index import Index, Matches
 
 MAX_FILES = 240
 """Maximum number of files that are read for the facts of one issue."""

@@ -1,13 +1,10 @@
 """Run finders of facts, choose among several places, and compute the confidence that follows."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput, read_issue
@@ -16,16 +13,11 @@ from nodes.search.facts.names import defined_once, names, read_here
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import labelled_here, linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.index import Index
 from nodes.search.ranking.rank import logit_of, probability
 from nodes.search.tokens import STOPWORDS, query_terms, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from nodes.search.facts.types import Fact
-    from nodes.search.facts.witness import Witness
-    from nodes.search.index import Index
-    from nodes.search.types import Query
+from nodes.search.types import Query
 
 Finder = Callable[[FinderInput], Iterator[Fact]]
 # They take half of the time of all finders, and their modules are loaded in half of the time.

@@ -1,10 +1,8 @@
 """Every kind of fact: its finder, and its check with plain git, which is independent of the finder."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.around import called_from, guarded_by, used_here
 from nodes.search.facts.changes import changed_in, fixed_since, named_change, releases
@@ -29,16 +27,12 @@ from nodes.search.facts.places import (
     spelled_here,
     worded_here,
 )
+from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.git import Repository
 from nodes.search.issue.normal.report import as_printed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nodes.search.facts.types import Fact
-    from nodes.search.git import Repository
-
-    Check = Callable[[Fact, Witness], str | None]
+Check = Callable[[Fact, Witness], str | None]
 
 FINDERS: tuple[Finder, ...] = (
     linked_here.find,

@@ -1,19 +1,14 @@
 """The statement that facts allow: which facts lead, which are shown, and whether a file is claimed."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind, declares_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from nodes.search.facts.code import Code
 
 Level = Literal["claimed", "stated", "ranked", "none"]
 """The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.

@@ -1,7 +1,5 @@
 """A fact: one checked relation between words of an issue and a line or a change of the repository."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

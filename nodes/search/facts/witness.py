@@ -1,27 +1,20 @@
 """A commit and an issue for the checks of facts: read with plain git, without the index."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import COPIED
 from nodes.search.facts.inquiry import folded
-from nodes.search.facts.types import Fact
+from nodes.search.facts.types import Fact, Kind
+from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha, is_text, parse_entry
 from nodes.search.issue.normal.report import normalise
 from nodes.search.languages.table import language_of
 from nodes.search.paths.roles import role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from nodes.search.facts.types import Kind
-    from nodes.search.git import Repository
 
 MAX_HITS = 4_000
 """Maximum number of lines of one search that are read."""

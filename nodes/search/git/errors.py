@@ -1,7 +1,5 @@
 """Errors of a repository that cannot be searched, and the limits that left parts of one unread."""
 
-from __future__ import annotations
-
 import time
 from threading import Lock
 

@@ -1,7 +1,5 @@
 """Parse what git prints about objects, cut texts into lines, and cache answers about full ids."""
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping

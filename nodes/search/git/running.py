@@ -1,7 +1,5 @@
 """Runs a git process with limits for output, time and memory."""
 
-from __future__ import annotations
-
 import io
 import os
 import select

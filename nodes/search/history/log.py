@@ -1,7 +1,5 @@
 """Query git for commits and line histories; every walk is limited by a number of commits, never by time."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """Read the commits of a branch, merge by merge, and the issues that each message says are closed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

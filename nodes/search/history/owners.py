@@ -1,7 +1,5 @@
 """Find who knows the code of a place: CODEOWNERS first, then authors of its lines and of recent changes."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

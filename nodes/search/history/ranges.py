@@ -1,16 +1,14 @@
 """Convert what an issue says about when it broke to a range of commits, or to the reason why there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from nodes.search.history.claims import OTHERS, Claim, Claims
 from nodes.search.history.contrast import Role
+from nodes.search.history.log import Log
 from nodes.search.history.types import NoRange, Range
 from nodes.search.history.versions import (
     DATED,
@@ -25,9 +23,6 @@ from nodes.search.history.versions import (
     read_releases,
 )
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from nodes.search.history.log import Log
 
 FIRST_YEAR, MONTHS = 1_900, 12
 LONG_AGO = 2 * 365 * 86_400

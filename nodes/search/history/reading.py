@@ -1,7 +1,5 @@
 """Read from the history of some places which changes may have introduced the fault, and who knows the places."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice

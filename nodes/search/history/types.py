@@ -1,7 +1,5 @@
 """The types of history results: suspect changes, owners, and the places themselves. Times are in seconds since 1970."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal

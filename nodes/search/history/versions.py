@@ -1,7 +1,5 @@
 """Read releases from tags in any common spelling, and tell the project's own releases from those of other products."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Score a change as the cause of a fault, by shared words and other signals; the reasons add up to the score."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

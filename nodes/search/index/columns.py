@@ -1,7 +1,5 @@
 """Data of parsed files in columns, which are joined and sliced without access to single rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

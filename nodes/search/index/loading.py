@@ -1,7 +1,5 @@
 """Builds the index of a commit: takes what another commit has, then parses what is missing and stores the whole."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Callable, Sequence

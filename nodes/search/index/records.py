@@ -1,7 +1,5 @@
 """Convert texts to columns: their function-sized chunks, the terms of these, their definitions and messages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,20 +1,14 @@
 """Identifies a crash by a value that is the same across versions, machines and shifted lines."""
 
-from __future__ import annotations
-
 import hashlib
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from nodes.search.paths.project import is_library, module_parts
+from nodes.search.paths.project import PathIndex, is_library, module_parts
 from nodes.search.paths.roles import role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from nodes.search.paths.project import PathIndex
-    from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame, StackTrace
 
 FRAMES = 5
 """Innermost frames of the repository that count; further out, many call paths lead to the same crash."""

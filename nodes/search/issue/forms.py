@@ -1,7 +1,5 @@
 """Reads a repository's issue forms and templates at a commit: what they ask a reporter for, and the lines they add."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Find a path with a line in any notation: ``p:L:C``, ``p(L,C)``, ``"p", line L``, ``line L of p``, ``p#L12``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

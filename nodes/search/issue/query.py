@@ -5,17 +5,14 @@ The rarity of a word in the code is not a measure: hardly any code contains "une
 learns them from a separate set of repositories.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nodes.search.issue.mentions import named_symbols
 from nodes.search.issue.mentions.markdown import without_comments
@@ -23,11 +20,7 @@ from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.normal.report import without_lower_levels
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from nodes.search.types import Query, StackTrace
+from nodes.search.types import Query, StackTrace
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6}[ \t]{1,8}(\S.{0,120})|\*\*([^*\n]{2,60})\*\*:?[ \t]{0,8})$")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[[ xX]\]")

@@ -4,8 +4,6 @@ A block ends before the next line that is not indented further; a line that clos
 last one.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from bisect import bisect_right

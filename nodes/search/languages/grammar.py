@@ -1,7 +1,5 @@
 """The description of a language, the outlines that need no parser, and the nesting of definitions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ file, and nothing in this process can interrupt it. Therefore the kernel ends th
 processor time; the last frame says which file that was.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -6,13 +6,13 @@ child processes with equal shares of the files, because files are dealt out by s
 that each is learnt once, and a helper starts without numpy, in a third of the time.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from nodes.search.git import Repository
+from nodes.search.index.columns import Columns
 from nodes.search.index.records import ColumnBuilder
 from nodes.search.languages.protocol import (
     FAULTS,
@@ -26,12 +26,6 @@ from nodes.search.languages.protocol import (
     used,
 )
 from nodes.search.languages.table import always_needs_parser, language_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.git import Repository
-    from nodes.search.index.columns import Columns
 
 BATCH_BYTES = 250_000
 """Bytes of text per batch: enough for array operations to pay off, few enough for a short wait at the end."""

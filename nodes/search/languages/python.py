@@ -4,8 +4,6 @@ Python's blocks are its indentation, so definitions can be read from the lines o
 other file (with tabs, an open bracket or quote, or an unknown form) needs the parser.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

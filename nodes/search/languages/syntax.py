@@ -4,8 +4,6 @@ Only this module imports tree-sitter, which holds the interpreter's lock while i
 Therefore only the helper processes (``nodes.search.languages.helper``) and tests import this module.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """The languages that can be outlined, by the names of their files."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

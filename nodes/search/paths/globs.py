@@ -9,8 +9,6 @@ The rules for paths follow ``man gitignore``, without negation:
 - matching is case-sensitive, and a backslash makes the next character literal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Find the files that a text names by path, module or stem, and tell the project's own code from that of others."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Determine the role of a file by its path and its first lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Features of what the text names: files, modules, definitions, quoted messages and the frames of stack traces."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

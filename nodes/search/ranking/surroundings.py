@@ -3,8 +3,6 @@
 The call neighbourhood of the likeliest functions consists of their callees and their callers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np

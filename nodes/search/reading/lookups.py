@@ -1,7 +1,5 @@
 """Queries for names, lines and expressions in one commit: names are answered from the index before a file is read."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

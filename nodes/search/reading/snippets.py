@@ -1,7 +1,5 @@
 """Quote the few lines of a place that share most with a query, and sketch a file for a reader in a few lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

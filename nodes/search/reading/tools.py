@@ -1,7 +1,5 @@
 """Answer the queries of a reader of one commit: grep, read, function, callers, tree and log."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

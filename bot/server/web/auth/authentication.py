@@ -1,7 +1,5 @@
 """Find out who a request comes from: the operator by a token, or a person by a GitHub account in a signed cookie."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """The login that every page requires: with the operator's token or a GitHub account; and the logout."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Sessions as signed cookies without readable tokens or repository data, and the viewer behind one."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

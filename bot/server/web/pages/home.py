@@ -1,7 +1,5 @@
 """Show what waits for a person, and the jobs that are not done."""
 
-from __future__ import annotations
-
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response

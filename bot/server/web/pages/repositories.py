@@ -1,7 +1,5 @@
 """The pages of repositories: how accurate the reports of each were, its use and latest runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of one run: its steps, its findings, its result, and buttons that give the same commands as comments."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from typing import get_args

@@ -1,7 +1,5 @@
 """The list of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, get_args
 from urllib.parse import urlencode

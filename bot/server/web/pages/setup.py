@@ -1,7 +1,5 @@
 """Pages of the first start: GitHub registers the App for the person who has the setup token from the log."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

@@ -1,22 +1,15 @@
 """``called_from``: the calls of another fact's function, if they are few."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 OF = frozenset({"built_here", "raised_here", "pasted_here", "linked_here"})
 MAX_FUNCTIONS = 3

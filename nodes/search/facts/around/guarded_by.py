@@ -1,19 +1,13 @@
 """``guarded_by``: the condition under which the line of another fact is executed."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 OF = frozenset({"built_here", "raised_here"})
 """Kinds of facts whose condition is useful to show."""

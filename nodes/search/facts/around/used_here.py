@@ -1,24 +1,17 @@
 """``used_here``: a line of a found definition that uses another name of the report, or that defines its member."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.around.called_from import is_comment, without_strings
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, Name, names
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 OF = frozenset({"linked_here", "raised_here", "pasted_here", "defined_once", "built_here", "read_here", "default_here"})
 """Kinds of facts whose definition is read."""

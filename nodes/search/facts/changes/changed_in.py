@@ -1,26 +1,19 @@
 """``changed_in`` and ``introduced_in``: what changed between the version that worked and the one that does not."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.git import Repository
+from nodes.search.history.claims import Claims
 from nodes.search.history.ranges import find_range
-from nodes.search.history.types import Range
+from nodes.search.history.types import Commit, Range
 from nodes.search.history.weigh import is_mechanical
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
-    from nodes.search.git import Repository
-    from nodes.search.history.claims import Claims
-    from nodes.search.history.types import Commit
 
 FEW = 5
 """Maximum number of changes of a file between two versions."""

@@ -1,27 +1,20 @@
 """``fixed_since``: the entry of the changelog's unreleased part that fixes what the title names."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+
+from packaging.version import Version
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import made_before, releases_made
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.inquiry import FinderInput, normalise_space
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import parse_version
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from packaging.version import Version
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MAX_LINES, MAX_WIDTH, MAX_ENTRY = 400, 400, 6
 """Maximum number of lines of a changelog that are read, of characters of a line, and of lines of an entry."""

@@ -1,21 +1,15 @@
 """``named_change`` and ``introduced_in``: commits that the report names by SHA or number, and their files."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.git.errors import SearchError
+from nodes.search.history.claims import Named
+from nodes.search.history.types import Commit
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
-    from nodes.search.history.claims import Named
-    from nodes.search.history.types import Commit
 
 MAX_REFERENCES = 5
 """Maximum number of numbers and SHAs that are looked up."""

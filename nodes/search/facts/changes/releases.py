@@ -1,13 +1,17 @@
 """``older_release``: the release that a report names, if later ones exist."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.git import Repository
 from nodes.search.history.claims import Claim
 from nodes.search.history.versions import (
+    Release,
+    Releases,
     is_called,
     own_names,
     parse_version,
@@ -16,14 +20,6 @@ from nodes.search.history.versions import (
     project_releases,
     read_releases,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
-    from nodes.search.git import Repository
-    from nodes.search.history.versions import Release, Releases
 
 MAX_RELEASES = 12
 """Maximum number of releases in which a line is read."""

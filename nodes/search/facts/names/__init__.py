@@ -1,20 +1,14 @@
 """Names of code in a report, with the position and form of each."""
 
-from __future__ import annotations
-
 import builtins
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from nodes.search.facts.inquiry import Issue
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.tokens import STOPWORDS, WORD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nodes.search.facts.inquiry import Issue
 
 MAX_LOOKED_UP = 160
 """Maximum number of names of one issue that are looked up."""

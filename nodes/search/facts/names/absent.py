@@ -1,23 +1,16 @@
 """``absent``: a name that occurs nowhere at this commit but is requested in the title."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from nodes.search.facts.code import hash_of
+from nodes.search.facts.code import Code, hash_of
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MAX_ABSENT = 3
 _ASKS = re.compile(

@@ -1,28 +1,22 @@
 """``read_here`` for an option that several places name: the few conditions that test it, or the calls that read it."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import whole_word
+from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, Docstrings, is_code
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Hit, Witness
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nodes.search.facts.inquiry import FinderInput, Issue
-    from nodes.search.facts.witness import Hit, Witness
 
 MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test or read it."""

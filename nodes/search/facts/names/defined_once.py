@@ -1,25 +1,17 @@
 """``defined_once``: a name of the report with exactly one definition in the project's own code."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import folder_of_copies, whole_word
-from nodes.search.facts.names import BUILT_IN, SYMPTOM, inherited, names, names_of_code
+from nodes.search.facts.code import Code, folder_of_copies, whole_word
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
 from nodes.search.facts.names.inherited import is_inherited
 from nodes.search.facts.types import Fact, declares_type
+from nodes.search.facts.witness import Witness
 from nodes.search.paths.project import module_parts
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.names import Name
-    from nodes.search.facts.witness import Witness
 
 # In prose, 64 % of such names were defined in a fixed file, of all names with one definition 33 %.
 FEW_USERS = 5

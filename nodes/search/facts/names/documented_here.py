@@ -1,22 +1,15 @@
 """``documented_here``: the page and heading about a name in a question, or the line of a page that a report quotes."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.code import MAX_WIDTH, whole_word
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import MAX_HITS, parse_hit
+from nodes.search.facts.witness import MAX_HITS, Witness, parse_hit
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MAX_FACTS = 2
 FEW_PAGES = 6

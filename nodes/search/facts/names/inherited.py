@@ -1,15 +1,10 @@
 """Members that a class inherits: `Derived.load` is defined in the base class that has `load`."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.witness import Witness
+from nodes.search.facts.code import Code
+from nodes.search.facts.witness import Witness
 
 DEEPEST, MAX_BASES = 5, 8
 """Maximum number of steps from a class to its base, and of classes of one step."""

@@ -1,27 +1,18 @@
 """``read_here`` and ``default_here``: where code reads an option, a setting or an attribute without a definition."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.facts.code import whole_word
-from nodes.search.facts.names import BUILT_IN, SYMPTOM, names
-from nodes.search.facts.types import Fact
+from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, names
+from nodes.search.facts.types import Fact, Kind
+from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, term_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.names import Name
-    from nodes.search.facts.types import Kind
-    from nodes.search.facts.witness import Witness
 
 MAX_NAMES = 30
 """Maximum number of names of one issue that are looked up."""

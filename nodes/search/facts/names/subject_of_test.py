@@ -1,29 +1,23 @@
 """``subject_of_test``: the function that a test calls which the report names or links to."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact, declares_type
+from nodes.search.facts.witness import Witness
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import term_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MAX_TESTS, MAX_LINES, MAX_FILE = 6, 80, 20_000
 """Maximum number of tests that are read, of lines of each, and of lines of a file of tests."""

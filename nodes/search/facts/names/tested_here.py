@@ -1,26 +1,18 @@
 """``tested_here``: tests that use rare names of the report; tests that are known to fail come first."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nodes.search.facts.code import MAX_WIDTH, whole_word
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.code import MAX_WIDTH, Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.names import BUILT_IN, Name, names
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.paths.roles import role_of
 from nodes.search.tokens import term_hash, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.names import Name
-    from nodes.search.facts.witness import Witness
 
 MAX_FACTS = 3
 RARE = 25

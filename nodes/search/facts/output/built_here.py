@@ -1,22 +1,21 @@
 """``built_here``: the string literal from which the code builds a message that the issue quotes."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.facts.code import folder_of_copies
-from nodes.search.facts.inquiry import folded
+from nodes.search.facts.code import Code, folder_of_copies
+from nodes.search.facts.inquiry import FinderInput, folded
 from nodes.search.facts.output.frames import own_files, wrapping
-from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, literals_at
+from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, Literal, literals_at
 from nodes.search.facts.output.messages import (
     PROSE_WORDS,
     STANDARD,
+    Text,
     fixed_words,
     is_message,
     match_parts,
@@ -25,18 +24,10 @@ from nodes.search.facts.output.messages import (
 )
 from nodes.search.facts.output.raised_here import is_refusal
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, shingles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.output.literals import Literal
-    from nodes.search.facts.output.messages import Text
-    from nodes.search.facts.witness import Witness
 
 MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""

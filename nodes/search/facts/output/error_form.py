@@ -1,26 +1,21 @@
 """``raised_here`` for errors of a language: the line of a function that the report reaches with the error's form."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import Shape, shape_of
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""

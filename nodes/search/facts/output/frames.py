@@ -1,24 +1,17 @@
 """Frames of a stack trace, mapped to the project's own code by file and function."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from nodes.search.facts.code import family, whole_word
-from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.code import Code, family, whole_word
+from nodes.search.facts.inquiry import Issue, normalise_space
 from nodes.search.languages.table import has_grammar, language_of
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path
 from nodes.search.ranking.naming import files_of_frame
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Issue
-    from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60
 MAX_HEADER = 100

@@ -1,7 +1,5 @@
 """The event on a frame's line, as far as the error and the parsed line agree."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

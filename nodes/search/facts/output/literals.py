@@ -1,18 +1,13 @@
 """String literals of a few lines, joined across ``+`` and line breaks, with a placeholder for each inserted value."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.languages.by_lines import SYNTAX, comment_of
 from nodes.search.languages.table import language_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 HOLE = "\0"
 """Placeholder for a value."""

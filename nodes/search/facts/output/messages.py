@@ -1,20 +1,13 @@
 """The parts of an issue that may quote a message, and the match of a literal's fixed parts in them."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.inquiry import Issue, normalise_space
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.inquiry import Issue
 
 MAX_GAP = 240
 """Maximum number of characters of one value in a message."""

@@ -1,7 +1,5 @@
 """Expressions on one line of code in the notation of most languages, without a parser."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

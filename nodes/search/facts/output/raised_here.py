@@ -1,18 +1,17 @@
 """``raised_here``: the innermost own frame of a stack trace, at this commit."""
 
-from __future__ import annotations
-
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.inquiry import FinderInput, Issue, normalise_space
 from nodes.search.facts.output.frames import (
     LONGEST_FUNCTION,
+    MappedFrame,
     chains,
     frame_text,
     from_root,
@@ -25,17 +24,11 @@ from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.moved import LOST, line_now, removed
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.history.versions import Release
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.inquiry import FinderInput, Issue
-    from nodes.search.facts.output.frames import MappedFrame
-    from nodes.search.facts.witness import Witness
-    from nodes.search.history.versions import Release
-    from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame, StackTrace
 
 MAX_TRACES = 6
 MAX_SHOWN = 6

@@ -1,7 +1,5 @@
 """Errors of languages and their standard libraries, and the form of the code that raises each of them."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

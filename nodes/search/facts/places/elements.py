@@ -1,18 +1,12 @@
 """The elements of a user interface that have a label, in a file that describes them, and the code that uses them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.witness import is_own
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from nodes.search.facts.witness import Hit, Witness
+from nodes.search.facts.witness import Hit, Witness, is_own
 
 DESCRIBES = re.compile(
     r"(?:^|/)res/(?:xml|layout|menu|navigation)[\w-]*/[^/]+\.xml$|\.(?:ui|glade|xib|storyboard|fxml|uxml|xrc|slint|blp)$"

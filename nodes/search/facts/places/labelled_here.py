@@ -1,27 +1,20 @@
 """``quoted_here`` for texts of a user interface: the string with a label of the report, or the uses of its key."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
+from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.places.elements import DESCRIBES, elements_of
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import is_own
+from nodes.search.facts.witness import Hit, Witness, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from nodes.search.facts.inquiry import FinderInput, Issue
-    from nodes.search.facts.witness import Hit, Witness
 
 MAX_MARKED, MAX_PLAIN = 6, 60
 """Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""

@@ -1,26 +1,20 @@
 """``linked_here``: lines that the report links to, located at this commit."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.moved import ENOUGH, nearest
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 from nodes.search.history.versions import plain
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
-    from nodes.search.git import Repository
 
 MAX_LINKS = 12
 """Maximum number of links of one issue that are followed."""

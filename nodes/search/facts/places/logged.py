@@ -1,21 +1,14 @@
 """Functions that a log names before its message, by a span or with their module; part of ``named_here``."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.issue.normal.report import LogLine
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
-    from nodes.search.issue.normal.report import LogLine
 
 MAX_LINES, MAX_FOUND = 300, 2
 """Maximum number of lines of a log that are read, and of functions that are stated."""

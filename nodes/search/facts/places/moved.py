@@ -1,24 +1,18 @@
 """Lines of the release that a report is about, found again at the commit that is read."""
 
-from __future__ import annotations
-
 import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import last_to_change, made_before
-from nodes.search.history.versions import parse_version
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.history.versions import Release, parse_version
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.types import Fact
-    from nodes.search.facts.witness import Witness
-    from nodes.search.history.versions import Release
 
 ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""

@@ -1,33 +1,26 @@
 """``named_here``: a line or a file that the report names by its path, or a file whose name is in the title."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import is_own
+from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.paths.project import simplified
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 FEW = 3
 """Maximum number of files; more do not identify a place."""

@@ -1,14 +1,13 @@
 """Lines that the report names by a path and a number, in the form of any tool; part of ``named_here``."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
-from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FinderInput, Issue, normalise_space
 from nodes.search.facts.levels import is_logging
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
@@ -19,20 +18,13 @@ from nodes.search.facts.places.moved import line_now, line_then, removed
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.types import Fact
-from nodes.search.issue.located import find_in_lines
+from nodes.search.facts.witness import Witness
+from nodes.search.history.versions import Release
+from nodes.search.issue.located import Located, find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.paths.project import common_tail
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput, Issue
-    from nodes.search.facts.witness import Witness
-    from nodes.search.history.versions import Release
-    from nodes.search.issue.located import Located
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""

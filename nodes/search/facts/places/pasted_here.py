@@ -1,24 +1,18 @@
 """``pasted_here``: code in the report that also exists in the repository."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, term_hash, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MAX_LINES = 80
 """Maximum number of pasted lines that are looked up."""

@@ -1,29 +1,22 @@
 """``quoted_here``: an expression of the report that few lines of the project's own code contain."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment, without_strings
-from nodes.search.facts.inquiry import MAX_LINE
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import MAX_LINE, FinderInput, Issue
 from nodes.search.facts.names.read_here import IMPORT, Docstrings
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, term_hash, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput, Issue
-    from nodes.search.facts.witness import Witness
 
 MAX_EXPRESSIONS = 80
 """Maximum number of expressions of one report that are looked up."""

@@ -1,20 +1,13 @@
 """The message that a tool prints for a line of the code, and the code that it prints with it."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.output.frames import same_start
 from nodes.search.facts.places.moved import ENOUGH
-from nodes.search.issue.located import find_located
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nodes.search.issue.located import Located
+from nodes.search.issue.located import Located, find_located
 
 MAX_MESSAGE = 400
 """Maximum number of characters of a line in which a message is looked for."""

@@ -1,26 +1,19 @@
 """``quoted_here`` for code in other words: a name that words of the report spell, or a setting with its value."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_lines, lines_of
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Witness
 
 MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""

@@ -1,21 +1,14 @@
 """``quoted_here`` for Chinese and Japanese: the comment or the text of code that consists of words of the title."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.labelled_here import FILE_OF_TEXTS, key_of, uses_of
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import is_own
+from nodes.search.facts.witness import Hit, Witness, is_own
 from nodes.search.sentences import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.witness import Hit, Witness
 
 LEAST = 4
 """Minimum number of characters, without those of grammar, that a text of code shares with the title."""

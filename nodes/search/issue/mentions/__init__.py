@@ -1,7 +1,5 @@
 """Finds what an issue names outside its stack traces: paths, symbols, modules, messages, versions and code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

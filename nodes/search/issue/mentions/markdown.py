@@ -1,7 +1,5 @@
 """Splits an issue's Markdown into prose, code and form fields, without template hints."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

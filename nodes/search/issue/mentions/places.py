@@ -1,7 +1,5 @@
 """Finds files and lines that a text names: paths, and links into a repository."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from operator import itemgetter

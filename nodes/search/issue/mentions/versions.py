@@ -1,7 +1,5 @@
 """Finds the environment: versions with the names they belong to, systems, browsers and runtimes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import filterfalse

@@ -1,7 +1,5 @@
 r"""Decodes traces that a log wrote with escapes: ``\n``, ``\t`` and ``\"`` in JSON, in Python and in plain lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

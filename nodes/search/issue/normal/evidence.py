@@ -1,7 +1,5 @@
 """Recognises lines that stand in a stack trace of any language, and the fences of code blocks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

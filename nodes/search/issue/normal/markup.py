@@ -1,7 +1,5 @@
 """Finds the mark-up around reported text: colours, HTML, quotation marks of a reply, boxes."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Sequence

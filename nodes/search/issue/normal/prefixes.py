@@ -1,7 +1,5 @@
 """Finds what a log writes before each line: time, host, process, pod, level, thread, logger."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

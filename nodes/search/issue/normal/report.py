@@ -1,7 +1,5 @@
 """Normalises a report: removes what logs, terminals and trackers add; and ranks the lines of its logs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache

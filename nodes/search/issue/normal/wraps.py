@@ -1,7 +1,5 @@
 """Joins lines that a terminal or a mail program wrapped, and separates frames that lost their line feeds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Extract stack traces from prose into frames, with one file per language family."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial

@@ -3,8 +3,6 @@
 This reader comes after those of single languages, because it knows neither their headings nor their order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parse .NET traces: C#, F# and Visual Basic."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

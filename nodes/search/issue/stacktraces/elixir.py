@@ -1,7 +1,5 @@
 """Parse traces of Elixir, and of the Erlang code that it calls."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

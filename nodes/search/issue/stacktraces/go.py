@@ -1,7 +1,5 @@
 """Parse Go traces: panics, fatal errors and goroutine dumps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

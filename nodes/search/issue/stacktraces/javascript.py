@@ -1,7 +1,5 @@
 """Parse traces of Node, browsers and bundlers: ``at fn (file:1:2)`` of V8, ``fn@file:1:2`` of Firefox and Safari."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence

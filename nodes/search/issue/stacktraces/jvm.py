@@ -1,7 +1,5 @@
 """Parse traces of Java, Kotlin, Scala and Groovy."""
 
-from __future__ import annotations
-
 import re
 
 from nodes.search.issue.stacktraces.runs import Dialect, Heading, error_line

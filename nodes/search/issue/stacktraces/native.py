@@ -1,7 +1,5 @@
 """Parse traces of C and C++: gdb, lldb, the sanitizers, Valgrind and libraries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parse PHP traces: fatal errors, numbered frames, and the pages and logs of Symfony and Laravel."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parse Python traces in the interpreter's format, and the parts that all Python tools have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

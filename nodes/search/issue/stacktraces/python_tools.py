@@ -1,7 +1,5 @@
 """Parse Python traces in the formats of IPython, Jupyter, Colab, rich and pytest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parse traces of Ruby, Rails and RSpec, with the quotes of Ruby 3.4 and of earlier versions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Find traces in the structure of most languages, in normalised lines: a heading, then consecutive frames."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Parse Rust traces: panics, with or without a backtrace."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

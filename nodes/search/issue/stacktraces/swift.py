@@ -1,7 +1,5 @@
 """Parse Swift traces: fatal errors, Swift's own backtraces and Apple's crash reports."""
 
-from __future__ import annotations
-
 import re
 
 from nodes.search.issue.stacktraces.runs import Dialect, Heading
