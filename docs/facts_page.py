@@ -58,8 +58,7 @@ and its line must have the stated text at the commit. [Accuracy](accuracy.md#whe
 decide what a report states.
 
 *Leads* marks the kinds that may be the first sentence of a report, in order of precedence. These are about a commit:
-{changes}. `triage run --format json` lists the facts of a report under `report.facts`, and the
-[HTTP API](api.md#reading-what-the-app-stored) those of all reports.
+{changes}. `triage run --format json` lists the facts of a report under `report.facts`.
 """
 
 

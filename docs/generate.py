@@ -102,14 +102,14 @@ _OPERATOR = (
 _ENDPOINTS = """\
 # Model endpoints
 
-This page is generated from the rows of `tests/servers/endpoints.py`. A test runs each row through a whole triage
-over HTTP.
+This page is generated from `tests/servers/endpoints.py`. A test runs each row through a whole triage over HTTP.
 
 Tracehound learns from what an endpoint refuses, once for each endpoint and model, and stores it for a week in
 `models.json` in `TRIAGE_DATA_DIR`. JSON is requested by `json_schema`, then by tools, then as `json_object`, then in
-words; an endpoint that ignores a form counts as one that refuses it. *More calls, once* are the refused or repeated
-requests of the first run; the next run makes none of them. `triage doctor` tests your endpoint and prints what it
-accepts.
+words; an endpoint that ignores a form counts as one that refuses it. Code is read by calls of tools, by actions (one JSON
+object a turn) or in stages ([cost](cost.md)). Where no temperature is accepted, none is sent, and the report says so. *More
+calls, once* are the refused or repeated requests of the first run. `triage doctor` tests your endpoint and prints what
+it accepts.
 
 """
 

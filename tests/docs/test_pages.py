@@ -65,8 +65,8 @@ def test_every_file_that_tries_attacks_is_in_the_table_of_security() -> None:
 
 
 def folders() -> set[str]:
-    """Return every folder of the code, its tests and benchmarks that contains a tracked kind of file."""
-    roots = ("bot", "nodes", "prompts", "tests", "benchmarks")
+    """Return every folder of the code that contains a file."""
+    roots = ("bot", "nodes", "prompts")
     files = (path for root in roots for path in (ROOT / root).rglob("*") if path.is_file())
     kept = (path.parent.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts)
     return {folder for folder in kept if not re.search(r"/\.|^\.", folder)}

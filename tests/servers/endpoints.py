@@ -486,15 +486,13 @@ PAGE: Reply = Reply("<html><body>Welcome</body></html>", headers={"Content-Type"
 
 
 def table() -> Iterator[str]:
-    """Return the rows as a Markdown table."""
-    yield "| The endpoint | Seen at | JSON by | Code is read by | Temperature 0 | More calls, once | Report by |"
-    yield "|---|---|---|---|---|---|---|"
-    for one in sorted(ENDPOINTS, key=lambda one: not one.by_model):
-        if not one.by_model:
-            yield f"| {one.name} | {one.seen_at} | – | – | – | rules: “{one.notes}” |"
-            continue
-        temperature = "yes" if one.temperature else "not taken; the report says so"
-        yield (
-            f"| {one.name} | {one.seen_at} | {one.method} | {one.reading} | {temperature} | {one.extra or '–'} | "
-            "the model |"
-        )
+    """Return the rows as two Markdown tables: reports by the model, and reports by rules."""
+    yield "| The endpoint | Seen at | JSON by | Code is read by | More calls, once |"
+    yield "|---|---|---|---|---|"
+    for row in ENDPOINTS:
+        if row.by_model:
+            yield f"| {row.name} | {row.seen_at} | {row.method} | {row.reading} | {row.extra or '–'} |"
+    yield "\nAt these, rules write the report, which states the reason:\n"
+    yield "| The endpoint | Seen at | Reason in the report |"
+    yield "|---|---|---|"
+    yield from (f"| {row.name} | {row.seen_at} | {row.notes} |" for row in ENDPOINTS if not row.by_model)
