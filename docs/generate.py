@@ -10,7 +10,8 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +107,10 @@ This page is generated from `tests/servers/endpoints.py`. A test runs each row t
 
 Tracehound learns from what an endpoint refuses, once for each endpoint and model, and stores it for a week in
 `models.json` in `TRIAGE_DATA_DIR`. JSON is requested by `json_schema`, then by tools, then as `json_object`, then in
-words; an endpoint that ignores a form counts as one that refuses it. Code is read by calls of tools, by actions (one JSON
-object a turn) or in stages ([cost](cost.md)). Where no temperature is accepted, none is sent, and the report says so. *More
-calls, once* are the refused or repeated requests of the first run. `triage doctor` tests your endpoint and prints what
-it accepts.
+words; an endpoint that ignores a form counts as one that refuses it. Code is read by calls of tools, by actions (one
+JSON object a turn) or in stages ([cost](cost.md)). Where no temperature is accepted, none is sent, and the report says
+so. *More calls, once* are the refused or repeated requests of the first run. `triage doctor` tests your endpoint and
+prints what it accepts.
 
 """
 
@@ -243,14 +244,20 @@ def _cli() -> Iterator[str]:
     yield "# The command line\n\nThis page is generated from the program; `--help` prints the same.\n"
     root = click.Context(cli, info_name="triage")
     commands = [(name, command) for name in cli.list_commands(root) if (command := cli.get_command(root, name))]
-    yield "| Command | What it does |\n|---|---|"
-    yield from (f"| [`triage {name}`](#triage-{name}) | {summary} |" for name, (_, summary) in COMMANDS.items())
+    yield from (f"- [`triage {name}`](#triage-{name}): {summary}" for name, (_, summary) in COMMANDS.items())
     yield f"\n```text\n{inspect.cleandoc(EXIT_CODES.lstrip(chr(8)))}\n```\n"
+    uses = Counter(option for _, command in commands for option in _options_below(command, root))
+    shared = {option: meaning for (option, meaning), count in uses.items() if count > 2}
+    yield "These options mean the same in several commands:\n\n| Option | Meaning |\n|---|---|"
+    yield from (f"| {option} | {meaning} |" for option, meaning in shared.items())
+    yield ""
     for name, command in commands:
-        yield from _command(name, command, root, "##")
+        yield from _command(name, command, root, "##", shared)
 
 
-def _command(name: str, command: click.Command, parent: click.Context, level: str) -> Iterator[str]:
+def _command(
+    name: str, command: click.Command, parent: click.Context, level: str, shared: Mapping[str, str]
+) -> Iterator[str]:
     """A command's help as Markdown: its text, an example, a table of its options."""
     context = click.Context(command, info_name=name, parent=parent)
     yield f"{level} {context.command_path}\n"
@@ -261,14 +268,33 @@ def _command(name: str, command: click.Command, parent: click.Context, level: st
     example = _EXAMPLES.get(context.command_path.removeprefix("triage "))
     if example:
         yield f"```sh\n{example}\n```\n"
-    options = [record for param in command.get_params(context)[:-1] if (record := param.get_help_record(context))]
-    if options:
+    options = list(_options(command, context))
+    own = [(option, meaning) for option, meaning in options if shared.get(option) != meaning]
+    if own:
         yield "| Option | Meaning |\n|---|---|"
-        yield from (f"| {_cell(f'`{usage}`')} | {_cell(meaning)} |" for usage, meaning in options if meaning)
+        yield from (f"| {option} | {meaning} |" for option, meaning in own)
         yield ""
+    if len(own) < len(options):
+        names = (option.strip("`").partition(" ")[0] for option, meaning in options if (option, meaning) not in own)
+        yield f"Also {', '.join(f'`{name}`' for name in names)}, as above.\n"
     if isinstance(command, click.Group):
         for part, below in command.commands.items():
-            yield from _command(part, below, context, "###")
+            yield from _command(part, below, context, "###", shared)
+
+
+def _options_below(command: click.Command, parent: click.Context) -> Iterator[tuple[str, str]]:
+    """Each option of a command and of those below it, as it is shown, with its meaning."""
+    yield from _options(command, parent)
+    if isinstance(command, click.Group):
+        for part in command.commands.values():
+            yield from _options_below(part, parent)
+
+
+def _options(command: click.Command, parent: click.Context) -> Iterator[tuple[str, str]]:
+    """Each option of a command, as it is shown, with its meaning."""
+    for param in command.get_params(parent)[:-1]:
+        if (record := param.get_help_record(parent)) and record[1]:
+            yield _cell(f"`{record[0]}`"), _cell(record[1])
 
 
 def _cell(text: str) -> str:
