@@ -37,11 +37,11 @@ def command(
 ) -> None:
     """Answer questions about a repository; without a QUESTION, read them from standard input until Ctrl-D.
 
-    The wording selects the source. "where is …" and "who uses …" look up names, "who owns …" reads CODEOWNERS and the
+    The wording selects the source: "where is …" and "who uses …" look up names, "who owns …" reads CODEOWNERS and the
     history, "what changed in …" reads the commits, and a stack trace is resolved to code. A question with a keyword of
     a tool in TRIAGE_CONFIG goes to that tool. Any other question starts a code search, and a model, if one is
-    configured, phrases the result. All quoted code is read at the commit. No question depends on an earlier one, and
-    an instruction to act gets a fixed sentence. Without an answer, one QUESTION ends with exit code 1.
+    configured, phrases the result. No question depends on an earlier one. Without an answer, one QUESTION ends with
+    exit code 1.
 
     \b
     triage ask --repo ~/src/app "who owns the importer?"

@@ -61,18 +61,13 @@ def command(
     commit; else a number in the first line). Each issue is triaged at the commit before its fix, and only code and
     history up to that commit are read. A suspect is right if it is a source file, not a test, that the fix changed.
 
-    Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github. Without
-    either, the fixes' commit messages serve as issue texts, and the output says so.
+    Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github, else from the
+    messages of the fixes. With --corrections, each `/triage wrong <why>` whose reason names a file is a case too, at
+    the commit of the wrong report, unless its fix is known.
 
-    With --corrections, each `/triage wrong <why>` whose reason names a file is a case too, unless its fix is known: the
-    issue is triaged at the commit of the wrong report, and the named file is right. Texts come from the server first.
-
-    With a model, each issue is also triaged by rules; the table has a column for each. Enough readings by the model fit
-    the table of agreement, which decides what later runs with this model may claim.
-
-    With LANGSMITH_API_KEY in the environment, the results are also sent to LangSmith, as an experiment for each judge.
-
-    After an interruption, the same command resumes.
+    With a model, the table has a column for it and one for rules, and enough readings fit the table of agreement,
+    which decides what later runs with this model may claim. With LANGSMITH_API_KEY, the results are also sent to
+    LangSmith. After an interruption, the same command resumes.
     """
     if issues and github:
         raise UserError("--issues and --github exclude each other: give one of them")

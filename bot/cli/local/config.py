@@ -103,8 +103,8 @@ def schema(*, operator: bool) -> None:
 def init_command(*, repo: str, rev: str, workflow: bool, dry_run: bool, limit: int) -> None:
     """Write .github/triage.yml, check it, and try the repository's last fixes.
 
-    The file names what the repository has: labels, issue types, forms, releases and owners. Labels and types are read
-    from GitHub, with GITHUB_TOKEN if it is set; without a network the labels that the forms name are used. A file that
+    The file names the repository's labels, issue types, forms, releases and owners. Labels and types are read from
+    GitHub, with GITHUB_TOKEN if it is set; without a network the labels that the forms name are used. A file that
     exists is never changed. No model is called.
     """
     from bot.settings import load_settings

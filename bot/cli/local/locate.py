@@ -119,8 +119,7 @@ def locate_command(
 ) -> None:
     """Rank the files and functions that an issue is about, best first, each with reasons.
 
-    ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or the number of an issue of
-    the project that the remote origin names; the last three are read from GitHub.
+    ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or in a clone just its number.
 
     No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
@@ -209,8 +208,7 @@ def _paragraph(place: Any) -> str:
 def index_command(*, repo: str, rev: str, as_json: bool) -> None:
     """Parse every file of a commit that is not in the cache yet, so that the next query is fast.
 
-    The cache is keyed by content, so a new commit needs parsing only of its changed files. 512 MB are the limit of its
-    size.
+    A new commit needs parsing only of its changed files. The cache has at most 512 MB.
     """
     progress = Progress()
     started = time.perf_counter()

@@ -64,10 +64,9 @@ def classify_command(*, file: IO[bytes]) -> None:
     $ echo '{"title": "Crash on empty file", "body": null}' | triage classify -
     {"kind": "bug", "confidence": 0.9358}
 
-    The result depends on the text alone and is deterministic; no model is called and no repository is read. The
-    confidence is how often such a result is right in a repository that was not in the training data. A line that is
-    not an issue ends the command with exit code 2 and its line number, after the results of the lines before it. Empty
-    lines are skipped.
+    The result depends on the text alone; no model is called and no repository is read. The confidence is how often
+    such a result is right in a repository that was not in the training data. A line that is not an issue ends the
+    command with exit code 2 and its line number. Empty lines are skipped.
     """
     from nodes.issue.kinds import classify
 

@@ -93,10 +93,8 @@ def command(
     triage run issue.md
     triage run --repo ~/src/app --text "KeyError in parse() on empty input"
 
-    An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched and
-    stored in TRIAGE_DATA_DIR, unless --repo names a clone. GITHUB_API_URL and GITHUB_SERVER_URL select another server.
-
-    You can stop it with Ctrl-C at any time; the same command resumes the run.
+    An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched to
+    TRIAGE_DATA_DIR, unless --repo names a clone. After Ctrl-C the same command resumes the run.
     """
     from bot.runs.past import read_listed
     from bot.settings.operator import load_operator_config

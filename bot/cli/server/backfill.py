@@ -47,9 +47,8 @@ def command(*, repository: str, limit: int, since: datetime | None, write: bool)
     """Triage open issues that are older than the App's installation, newest first, except those already triaged.
 
     Prints them and the plan: how many, the writes at GitHub, the model's calls, tokens and cost, and the time at
-    GitHub's write limit. With --write they are queued, and the running server triages them one after the other,
-    within the limits of the repository's configuration. After Ctrl-C or a kill the same command queues the rest;
-    nothing is posted twice. A repository is known once a delivery has named it.
+    GitHub's write limit. With --write they are queued for the running server. After an interruption the same command
+    queues the rest; nothing is posted twice. A repository is known once a delivery has named it.
     """
     try:
         asyncio.run(_backfill(repository, limit, since, write=write))

@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool, as_json: bool) -> None:
     """Check the installation and say how to fix each fault; exit with 1 if there is one.
 
-    Prints the faults first, then one line for each part without one.
-
     Checks this machine (Python, git, data directory, database and its tables), every setting, the App's registration
     on GitHub (permissions, events, webhook), the model (structured output, temperature, window, speed) and the tools
-    of TRIAGE_CONFIG.
+    of TRIAGE_CONFIG. Prints the faults first.
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """

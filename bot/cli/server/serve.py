@@ -91,9 +91,8 @@ def app_command() -> None:
 def create(*, org: str, show: bool, no_browser: bool, dry_run: bool, **named: str | None) -> None:
     """Create the App on GitHub with two clicks in a browser on this machine.
 
-    The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
-    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead. With --dry-run
-    the requested permissions and events are printed.
+    The App requests the permissions and events of app.yml, which --dry-run prints. Its secrets are stored in app.json
+    in TRIAGE_DATA_DIR, readable only by you, unless --show prints them instead.
     """
     from bot.server.first_start import create_app
     from bot.server.registration import registration

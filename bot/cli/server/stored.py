@@ -50,8 +50,8 @@ def _mirror(folder: Path, repository: RepositoryData) -> Path:
 def export_command(*, name: str) -> None:
     """Print all stored data of one repository, one JSON object per line, each with the name of its `table`.
 
-    Checkpoints of waiting runs are printed as their values. The mirror is a copy of the repository itself, so only its
-    folder is printed. A server may run at the same time.
+    Checkpoints of waiting runs are printed as their values, the mirror as its folder. A server may run at the same
+    time.
     """
     asyncio.run(_export(name))
 
