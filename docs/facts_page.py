@@ -52,9 +52,9 @@ _INTRODUCTION = """\
 This page is generated from the code.
 
 A fact is a checked relation between words of an issue and a line or a change of the repository. There are {count}
-kinds. The search engine finds a fact; then a check of its kind verifies it with plain git, without the finder's
-results. A fact that fails is dropped. Every fact must also have words that the issue contains, or explain another fact,
-and its line must have the stated text at the commit. [Accuracy](accuracy.md#when-a-report-claims-a-file) says how facts
+kinds. The search engine finds a fact; then a check of its kind verifies it with plain git, independently of the finder.
+Every fact must also have words that the issue contains, or explain another fact, and its line must have the stated text
+at the commit. [Accuracy](accuracy.md#when-a-report-claims-a-file) says how facts
 decide what a report states.
 
 *Leads* marks the kinds that may be the first sentence of a report, in order of precedence. These are about a commit:

@@ -117,7 +117,6 @@ prints what it accepts.
 
 def _endpoints() -> Iterator[str]:
     yield _ENDPOINTS.rstrip("\n")
-    yield ""
     yield from endpoint_rows()
     yield ""
 
@@ -189,9 +188,8 @@ def _costs() -> Iterator[str]:
         "reasons beyond them | |"
     )
     yield (
-        f"| an issue's text in a prompt | {ISSUE:,} tokens and {COMPRESS_FROM:,} characters; what is "
-        "longer loses template comments, blocks about the environment and frames of libraries, then its middle "
-        "| |"
+        f"| an issue's text in a prompt | {ISSUE:,} tokens and {COMPRESS_FROM:,} characters; template "
+        "comments, the environment and frames of libraries are left out first, then the middle | |"
     )
     calls = ", ".join(f"{Spending.of(Settings(triage_effort=level)).run.calls} calls ({level})" for level in READING)
     yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `limits.run` |"
@@ -213,7 +211,6 @@ def _json(schema: dict[str, Any]) -> str:
 
 _EXAMPLES = {
     "init": "triage init --repo ~/src/app --dry-run",
-    "run": "triage run octo/feedbox#42 --format json",
     "locate": "triage locate --repo ~/src/app --rev v2.4.1 --issue issue.md --top 5",
     "index": "triage index --repo ~/src/app --rev v2.4.1",
     "backtest": "triage backtest --repo ~/src/app --github me/app --limit 100",
@@ -235,7 +232,6 @@ _EXAMPLES = {
     "config check": "triage config check .github/triage.yml",
     "config schema": "triage config schema --operator",
     "doctor": "triage doctor --repo ~/src/app --github octo/feedbox --all",
-    "completion": "triage completion bash",
 }
 """A use of each command whose own help shows none."""
 
@@ -244,12 +240,14 @@ def _cli() -> Iterator[str]:
     yield "# The command line\n\nThis page is generated from the program; `--help` prints the same.\n"
     root = click.Context(cli, info_name="triage")
     commands = [(name, command) for name in cli.list_commands(root) if (command := cli.get_command(root, name))]
-    yield from (f"- [`triage {name}`](#triage-{name}): {summary}" for name, (_, summary) in COMMANDS.items())
-    yield f"\n```text\n{inspect.cleandoc(EXIT_CODES.lstrip(chr(8)))}\n```\n"
+    for where, folder in (("On a clone", "local."), ("With a server", "server.")):
+        names = [name for name, (module, _) in COMMANDS.items() if module.startswith(folder)]
+        yield f"{where}: {', '.join(f'[`{name}`](#triage-{name})' for name in names)}.\n"
+    yield f"```text\n{inspect.cleandoc(EXIT_CODES.lstrip(chr(8)))}\n```\n"
     uses = Counter(option for _, command in commands for option in _options_below(command, root))
     shared = {option: meaning for (option, meaning), count in uses.items() if count > 2}
-    yield "These options mean the same in several commands:\n\n| Option | Meaning |\n|---|---|"
-    yield from (f"| {option} | {meaning} |" for option, meaning in shared.items())
+    yield "These options mean the same in several commands:\n"
+    yield from (f"- {option}: {meaning}" for option, meaning in shared.items())
     yield ""
     for name, command in commands:
         yield from _command(name, command, root, "##", shared)
@@ -258,7 +256,7 @@ def _cli() -> Iterator[str]:
 def _command(
     name: str, command: click.Command, parent: click.Context, level: str, shared: Mapping[str, str]
 ) -> Iterator[str]:
-    """A command's help as Markdown: its text, an example, a table of its options."""
+    """A command's help as Markdown: its text, an example, its options."""
     context = click.Context(command, info_name=name, parent=parent)
     yield f"{level} {context.command_path}\n"
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
@@ -271,8 +269,7 @@ def _command(
     options = list(_options(command, context))
     own = [(option, meaning) for option, meaning in options if shared.get(option) != meaning]
     if own:
-        yield "| Option | Meaning |\n|---|---|"
-        yield from (f"| {option} | {meaning} |" for option, meaning in own)
+        yield from (f"- {option}: {meaning}" for option, meaning in own)
         yield ""
     if len(own) < len(options):
         names = (option.strip("`").partition(" ")[0] for option, meaning in options if (option, meaning) not in own)
@@ -298,7 +295,7 @@ def _options(command: click.Command, parent: click.Context) -> Iterator[tuple[st
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", r"\|").replace("<", "&lt;")
+    return " ".join(text.split()).replace("<", "&lt;")
 
 
 def main() -> None:

@@ -82,9 +82,8 @@ class Settings(BaseSettings):
     )
     github_token: SecretStr | None = Field(
         None,
-        description="A person's token, for `run --issue owner/repo#n` and `backtest --github`, or a workflow's for "
-        "`triage action`; without one, only public issues can be read. "
-        "`triage run` searches GitHub's issues with it if TRIAGE_CONFIG configures that.",
+        description="A person's token, for `triage run owner/repo#n` and `backtest --github`, or a workflow's for "
+        "`triage action`; without one, only public issues can be read.",
     )
     github_client_id: str | None = Field(
         None, min_length=1, description="The App's client id: people log in to the pages with their GitHub account."
@@ -134,10 +133,7 @@ class Settings(BaseSettings):
     )
     triage_trace_text: bool = Field(
         default=False,
-        description=(
-            "Whether traces to OpenTelemetry and LangSmith contain the text of issues, code and "
-            "models, with secrets masked."
-        ),
+        description=("Whether traces contain the text of issues, code and models, with secrets masked."),
     )
     triage_model_calls_per_minute: float = Field(
         10, ge=0.1, le=100_000, description="Maximum model calls per minute of all servers and workers together."
@@ -158,7 +154,7 @@ class Settings(BaseSettings):
         ge=0,
         le=1_000_000_000,
         description="Megabytes that stay free on the disk of TRIAGE_DATA_DIR: below it no repository is fetched and "
-        "`/readyz` names the fault.",
+        "`/readyz` says so.",
     )
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container must be reachable from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")

@@ -74,7 +74,7 @@ Headers = Annotated[dict[HeaderName, Expanded], Field(max_length=20, repr=False)
 def _whole(values: dict[str, float]) -> dict[str, float]:
     broken = next((name for name, value in values.items() if name != "cost" and value % 1), None)
     if broken is not None:
-        raise ValueError(f"must be whole numbers, and {broken} is none")
+        raise ValueError(f"must be whole numbers, and {broken} is not")
     return values
 
 

@@ -51,12 +51,10 @@ class Types(Section):
 
     map: Annotated[dict[Kind, Label], Field(max_length=10)] = {"bug": "Bug", "feature": "Feature"}
     """The organisation's issue type for a kind (``bug``, ``feature``, ``question``, ``docs``). Where it exists, it is
-    set instead of the label that the kind has by default, unless a person or a form has chosen a type. ``{}`` sets
-    none."""
+    set instead of the kind's default label, unless a person or a form has chosen a type. ``{}`` sets none."""
     suggest: bool = False
-    """``true`` sends the type as a suggestion that a person accepts or declines, with a confidence and, where the
-    report has one, a checked sentence as its rationale. This is a preview of GitHub: where it is not available, GitHub
-    sets the type, or refuses and the label is set."""
+    """``true`` sends the type as a suggestion that a person accepts or declines, with a confidence and, if there is
+    one, a checked sentence. This is a preview of GitHub; elsewhere the type or the label is set."""
 
 
 class Limits(Section):
@@ -84,7 +82,7 @@ def read_config(text: str) -> RepositoryConfig:
 
 
 def path_inside(written: str) -> str | None:
-    """Return a path below the root of a repository without a slash at its end; None if it is no such path."""
+    """Return a path below the root of a repository without a slash at its end; None if it is not such a path."""
     path = written.strip().removeprefix("./").rstrip("/")
     parts = path.split("/")
     outside = not path or len(path) > MAX_PATH or "\\" in path or not path.isprintable()
@@ -104,8 +102,7 @@ class Labels(Section):
     map: Annotated[dict[LabelName, Label], Field(max_length=50)] = {}
     """This repository's label for a kind (``bug``, ``feature``, ``question``, ``docs``, ``spam``, ``security``) or a
     state (``needs-answer``, ``no-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here
-    are allowed.
-    A state without an entry has no label."""
+    are allowed. A state without an entry has no label."""
 
     def allows(self, label: str) -> bool:
         """Return whether this label may be set."""
@@ -120,14 +117,12 @@ class RepositoryConfig(Section):
     mode: Mode = "comment"
     """``dry-run`` writes nothing, ``label`` sets labels, ``comment`` also comments and reacts."""
     comment_on: Annotated[tuple[Kind, ...], Field(max_length=6)] = ("bug",)
-    """Kinds of issues that get a comment: ``bug``, ``feature``, ``question``, ``docs``. There is no comment if the
-    report has nothing to state: no checked place, change or related issue, and no missing information. The report on a
-    feature request names the place where its change probably belongs, if facts support one. Security problems, leaked
-    secrets and commands always get a reply."""
+    """Kinds of issues that get a comment: ``bug``, ``feature`` (the place where its change probably belongs),
+    ``question``, ``docs``. There is no comment if the report has nothing to state: no checked place, change or related
+    issue, and no missing information. Security problems, leaked secrets and commands always get a reply."""
     answer_questions: bool = False
-    """``true`` comments on an issue of the kind ``question`` if a checked line of the documentation or the code answers
-    what it asks: where a name is defined, how an option is set, or what is documented about it. Otherwise nothing is
-    written, unless ``comment_on`` has ``question``."""
+    """``true`` comments on a question if a checked line of the documentation or the code answers it: where a name is
+    defined, how an option is set, or what is documented about it."""
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` sends no issue text to a model; ``auto`` uses the operator's setting."""
     labels: Labels = Labels()
@@ -140,27 +135,23 @@ class RepositoryConfig(Section):
     limits: Limits = Limits()
     precision: Annotated[float, Field(ge=0.5, le=0.99)] | None = None
     """The share of claims that must be right, such as ``0.9``; it replaces ``limits.claim_from``. From 20 known fixes
-    on, the bound is the lowest confidence at or above which this share of the repository's own first files was right,
-    if ten or more are above it; until then the shipped calibration is. If no confidence reaches the share, nothing is
-    claimed, and the report says so."""
+    on, the bound is the lowest confidence above which this share of the repository's own first files was right (of ten
+    or more), until then the one of the shipped calibration. If none reaches the share, nothing is claimed."""
     outside: bool = True
     """``false`` sends no issue text to web searches or tools: no source outside the repository is queried."""
     logs: bool = True
-    """``false`` reads no file that is attached to an issue. Otherwise the part of an attached ``.log``, ``.txt``,
-    ``.json`` or ``.zip`` that tells of a failure is read like the issue's own text."""
+    """``false`` reads no file that is attached to an issue."""
     crash_alerts: bool = True
-    """``false`` posts no comment when three people report the same crash within 24 hours. With
-    ``true`` the first of these issues gets one comment, once per crash."""
+    """``true`` posts one comment on the first of the issues in which three people report the same crash within 24
+    hours."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"
     """Language of the visible part of a comment, of questions, and of a model's text. Fixed sentences exist in ``en``,
-    ``de``, ``zh`` (simplified), ``es`` and ``ja``; for another language they are in English, as is all that is folded
-    and every answer to a command."""
+    ``de``, ``zh`` (simplified), ``es`` and ``ja``, and are in English for another language."""
     reporter_language: bool = False
-    """``true`` writes what is for the reporter in the language of the issue, if that is one of these five and the
-    issue has enough prose to recognise it: questions, missing information, and the last line. Everything else is in
-    ``language``."""
+    """``true`` writes questions, missing information and the last line in the language of the issue, if that is one of
+    these five and the issue has enough prose to recognise it."""
     commands: dict[CommandName, CommandRole] = {}
     """Restricts who may give a command: ``author`` (the issue's author and maintainers), ``maintainer`` or
     ``nobody``. It cannot allow more people than the default."""

@@ -486,13 +486,15 @@ PAGE: Reply = Reply("<html><body>Welcome</body></html>", headers={"Content-Type"
 
 
 def table() -> Iterator[str]:
-    """Return the rows as two Markdown tables: reports by the model, and reports by rules."""
-    yield "| The endpoint | Seen at | JSON by | Code is read by | More calls, once |"
-    yield "|---|---|---|---|---|"
-    for row in ENDPOINTS:
-        if row.by_model:
-            yield f"| {row.name} | {row.seen_at} | {row.method} | {row.reading} | {row.extra or '–'} |"
-    yield "\nAt these, rules write the report, which states the reason:\n"
+    """Return the rows as Markdown tables: reports by the model, by what the endpoint accepts, and by rules."""
+    rows = [row for row in ENDPOINTS if row.by_model]
+    for method, reading in dict.fromkeys((row.method, row.reading) for row in rows):
+        yield f"\n## JSON by {method}, code by {reading}\n"
+        yield "| The endpoint | Seen at | More calls, once |\n|---|---|---|"
+        for row in rows:
+            if (row.method, row.reading) == (method, reading):
+                yield f"| {row.name} | {row.seen_at} | {row.extra or '–'} |"
+    yield "\n## Reports by rules, which state the reason\n"
     yield "| The endpoint | Seen at | Reason in the report |"
     yield "|---|---|---|"
     yield from (f"| {row.name} | {row.seen_at} | {row.notes} |" for row in ENDPOINTS if not row.by_model)

@@ -48,8 +48,7 @@ Format = Literal["md", "json", "ticket", "prompt", "sarif"]
     type=click.Choice(LANGUAGES),
     default=ENGLISH,
     show_default=True,
-    help="The language of the comment, and of the text that a model writes; if it is not English, the comment is "
-    "printed as Markdown on a terminal too.",
+    help="The language of the comment, and of the text that a model writes.",
 )
 @click.option(
     "--issues",
