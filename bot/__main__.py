@@ -13,7 +13,7 @@ _STAYING = frozenset({"serve", "worker", "mcp"})
 def main() -> None:
     """Run the command line; only the owner can read the files it creates."""
     restrict_umask()
-    # The collector's passes over what imports create, which is no garbage, took a tenth of a local run. A process that
+    # The collector's passes over what imports create, none of it garbage, took a tenth of a local run. A process that
     # stays keeps Python's own threshold, so that its memory does.
     if not _STAYING & set(sys.argv[1:]):
         gc.set_threshold(1_000_000)

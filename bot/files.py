@@ -91,7 +91,7 @@ def _work_tree(path: Path) -> Path:
 
 
 def origin_of(repository: str) -> str | None:
-    """Return the address of the remote ``origin``; None if the folder is no repository or has no such remote."""
+    """Return the address of the remote ``origin``; None if the folder is not a repository or has no such remote."""
     return _git(Path(repository), "config", "--get", "remote.origin.url")
 
 

@@ -36,7 +36,7 @@ def _day(_: click.Context, __: click.Parameter, value: str | None) -> datetime |
     """Return a date as its first moment, in UTC unless it names a zone.
 
     Raises:
-        UserError: it is none.
+        UserError: the value is not a date.
     """
     if value is None:
         return None

@@ -108,7 +108,7 @@ def meaning_of(name: str) -> str:
 
 
 def label_map(forms: Sequence[Form], labels: Iterable[str]) -> dict[str, str]:
-    """Return the label of each kind and state: what its form sets, else the label that is called like it."""
+    """Return the label of each kind and state: what its form sets, else the label of the same name."""
     existing = sorted(set(labels), key=lambda label: (len(label), label))
     found: dict[str, str] = {}
     for form in forms:

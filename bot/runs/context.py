@@ -20,7 +20,7 @@ from nodes.state.checkpoints import serializer
 
 
 def configured(context: Context, config: RepositoryConfig | None = None) -> Context:
-    """Return what a run may call with a repository's configuration."""
+    """Return the context of a run under a repository's configuration."""
     config, brain = config or RepositoryConfig(), context.brain
     learnt: dict[str, Any] = {}
     if isinstance(brain, LLMBrain):

@@ -202,7 +202,7 @@ class LogReader:
 
 
 def _split(url: str) -> tuple[str, str]:
-    """Return host and path of an address; both are empty if it is none."""
+    """Return host and path of an address; both are empty if it is not an address."""
     try:
         parts = urlsplit(url)
         return (parts.hostname or "").lower(), parts.path
@@ -229,7 +229,7 @@ def _texts(name: str, content: bytes, room: int) -> AttachedText:
     """Return what a file, or the texts of an archive, say about a failure.
 
     Raises:
-        RefusedAttachment: it is no text, or an archive beyond the limits.
+        RefusedAttachment: it is not a text, or an archive beyond the limits.
     """
     parts = list[str]()
     for text in _members(content) if name.lower().endswith(_ARCHIVE) else (_decoded(content),):

@@ -128,7 +128,7 @@ def to_stored(issue: Issue) -> StoredIssue:
 
 
 async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None) -> None:
-    """Store an issue as just read under its number, or delete it if it is none or has another number now."""
+    """Store an issue as just read under its number, or delete it if it is not an issue or has another number now."""
     if issue is not None and not issue.is_pull_request and issue.ref.number == number:
         await past.keep([await asyncio.to_thread(to_stored, issue)])
     else:

@@ -101,7 +101,7 @@ class Conversation:
         """Let the model read until it submits, at the latest when its steps or tokens are used up.
 
         Raises:
-            InvalidOutput: an answer of the model was no turn, twice.
+            InvalidOutput: an answer of the model was twice not a valid turn.
             ModelError: no answer arrived, or the model did not submit.
         """
         objected = self._case.looked_up is not None

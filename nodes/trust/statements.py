@@ -156,7 +156,7 @@ class Concluded:
 
     async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
         found, why = await self._tools.cite(one.evidence), _REFERENCE.sub("", one.why).strip()
-        # A commit or an answer without matches may support a sentence and is no place.
+        # A commit or an answer without matches may support a sentence, but it is not a place.
         if found is None or found.evidence.kind != "code":
             self.dropped += 1
             return None

@@ -193,7 +193,7 @@ def test_an_empty_file_configures_no_source(text: str) -> None:
         pytest.param("tools:\n  a: {url: 'https://x', env: {A: b}}\n", 2, "env applies only to a command", id="env"),
         pytest.param("limits:\n  run: {lunches: 3}\n", 2, "unknown key `lunches`", id="unknown-resource"),
         pytest.param("limits:\n  run:\n    calls: -1\n", 3, "must be at least 0", id="below-zero"),
-        pytest.param("limits:\n  all: {calls: 1.5}\n", 2, "must be whole numbers, and calls is none", id="half"),
+        pytest.param("limits:\n  all: {calls: 1.5}\n", 2, "must be whole numbers, and calls is not", id="half"),
         pytest.param("limits:\n  run: {issues: 3}\n", 2, "unknown key `issues`", id="issues-of-a-run"),
         pytest.param("prices:\n  gpt-4o: {input: 1}\n", 2, "`prices.gpt-4o.output` is missing", id="no-price"),
         pytest.param(

@@ -133,6 +133,8 @@ def test_the_plan_depends_on_mode_model_and_limits() -> None:
     lines = describe(model)
     assert "writes to GitHub: 20 to 40 (mode comment, at most 4 for an issue)" in lines
     assert "limit: 4 runs a day, so 3 days" in lines
-    assert lines[-1].endswith("no earlier run shows what one costs (docs/cost.md has measurements); at most 400 calls")
+    assert lines[-1].endswith(
+        "no earlier run to estimate the cost from (docs/cost.md has measurements); at most 400 calls"
+    )
     known = describe(replace(model, spent=RunCost(4, 26, 60_000, 1_000_000), most_calls=None))
     assert known[-1] == "model gpt-4o: about 65 calls, 150,000 tokens, $2.50, as in the last 4 runs with a model"

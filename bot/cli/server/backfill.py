@@ -225,7 +225,7 @@ def _model(plan: Plan) -> str:
         return "model: none, rules judge"
     most = f"; at most {plan.most_calls * number} calls" if plan.most_calls is not None else ""
     if plan.spent is None:
-        return f"model {plan.model}: no earlier run shows what one costs (docs/cost.md has measurements){most}"
+        return f"model {plan.model}: no earlier run to estimate the cost from (docs/cost.md has measurements){most}"
     calls, tokens, dollars = (round(total * number / plan.spent.runs) for total in plan.spent.totals)
     cost = f", ${dollars / 1_000_000:.2f}" if dollars else ", no prices are set"
     basis = f"as in the last {count(plan.spent.runs, 'run')} with a model"

@@ -33,7 +33,7 @@ class Translator:
     """The messages of stored sentences, by their English text."""
 
     def __call__(self, sentence: str) -> str:
-        """Return a sentence in the language; text that is none, such as a model's, is returned as it is."""
+        """Return a sentence in the language; other text, such as a model's, is returned as it is."""
         known = sentence if isinstance(sentence, Sentence) else self.messages.get(sentence)
         if self.language == ENGLISH or not sentence or (known is None and "{" in sentence):
             return sentence

@@ -60,7 +60,7 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
         (models.ProblemError, HTTPException, StoreError, TooManyRunsError, Exception), models.answer_problem
     )
     mount = Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
-    # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is no problem document.
+    # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is not a problem document.
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount
 

@@ -60,7 +60,7 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     explains if at least two of its sentences, about different lines of code that does something, name several things
     in these lines without quoting the report, some of which the report does not name; if they have some of the report's
     terms, and the lines of the first place's file too; and if the sentences differ in more than the names, because one
-    sentence about any three lines is no explanation.
+    sentence about any three lines is not an explanation.
     """
     cause, places = (submitted.cause, submitted.places) if submitted is not None else ((), ())
     # Words of another script occur in no sentence about code.
@@ -78,7 +78,7 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     cited = {key for step in steps.values() for key in step.code}
     shared = len(query_terms(" ".join(step.text for step in steps.values())).keys() & terms)
     enough = len(steps) >= _STEPS and len(cited) >= _STEPS and len(new) >= min(_NEW, len(there))
-    # What other files do is no reason to name this one.
+    # What other files do does not explain why this file is named.
     found = (evidence[place.evidence].evidence.locator.path for place in places if place.evidence in evidence)
     first = next(found, None)
     here = " ".join(text for step in every for key, text in step.code.items() if step.files[key] == first)

@@ -24,7 +24,7 @@ TOO_THIN = say(
     "The report has no code and no message, and names no file or function; so no place in the code is named."
 )
 _ATTACHED = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
-"""Ends of paths of attached files, which are no part of a program."""
+"""Ends of paths of attached files, which do not belong to a program."""
 THIN, LONGEST_THIN = 30, 4_000
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by, and
 maximum characters of it that are read for an option or a command that failed."""

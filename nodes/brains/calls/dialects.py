@@ -18,7 +18,7 @@ class Client(httpx.AsyncClient):
     """An HTTP client whose completions are in OpenAI's form."""
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send a request; a body that is no completion stays as it is."""
+        """Send a request; a body that is not a completion stays as it is."""
         response = await super().send(request, **options)
         if response.status_code != httpx.codes.OK or options.get("stream"):
             return response

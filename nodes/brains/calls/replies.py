@@ -34,7 +34,7 @@ _REPAIRED = re.compile(
 )
 """Strings, which stay, and what small models write although JSON does not have it."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
-"""An escape of JSON, or a backslash that is none."""
+"""An escape of JSON, or a backslash alone."""
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _LONGEST_DICT = 20_000
 """Maximum characters of an answer that is read as a dict of Python."""
@@ -113,7 +113,7 @@ def read_answer(message: AIMessage) -> Answer:
 
 
 def repaired(arguments: str) -> dict[str, Any]:
-    """Return the arguments of a call that are no valid JSON, repaired; empty if they cannot be."""
+    """Return the arguments of a call that are not valid JSON, repaired; empty if they cannot be."""
     try:
         return _decode(arguments).objects[0]
     except InvalidOutput:
@@ -222,7 +222,7 @@ def _repair(found: re.Match[str]) -> str:
 
 
 def _written_in_python(answer: str) -> tuple[dict[str, Any], ...]:
-    """Return an object that is written as a dict of Python, with single quotes; empty if the answer is none."""
+    """Return an object that is written as a dict of Python, with single quotes; empty if the answer is not a dict."""
     start, end = answer.find("{"), answer.rfind("}") + 1
     if not 0 <= start < end or end - start > _LONGEST_DICT:
         return ()

@@ -47,7 +47,7 @@ _SIGNS: dict[str, tuple[Severity, str]] = {
     r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b": ("low", "appearance or wording"),
 }
 """The severity of what a sentence mentions, and its name, by the words for it."""
-# "Crash" and "panic" alone are no sign: most reports call an exception so, and many programs recover from one.
+# "Crash" and "panic" alone do not count: most reports call an exception so, and many programs recover from one.
 _ENDS = re.compile(
     r"\b(?:SEGV|SIG[A-Z]{3,6})\b|[Ff]atal|(?:Address|Memory|Thread)Sanitizer|OutOfMemory|[a-z]-overflow\b"
 )

@@ -120,7 +120,7 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     is_template = form.path.endswith(".md")
 
     def is_empty(field: FormField) -> bool:
-        # The form's own text and a placeholder such as "n/a" are no answer.
+        # The form's own text and a placeholder such as "n/a" are not answers.
         words = " ".join(answers.get(comparable(field.label), "").split())
         return words == " ".join(field.preset.split()) or SAYS["placeholder"].fullmatch(words) is not None
 
@@ -135,7 +135,7 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
 
 
 def _by_label(answers: Iterable[tuple[str, str]], form: IssueForm) -> dict[str, str]:
-    """Map the form's labels to their answers; a heading that is no label belongs to the answer that it is in."""
+    """Map the form's labels to their answers; a heading that is not a label belongs to the answer that it is in."""
     labels = {comparable(field.label) for field in form.fields}
     found: dict[str, str] = {}
     label = ""

@@ -85,7 +85,7 @@ def rare_kind(parts: Parts) -> RareKind | None:
     if _is_advert(parts):
         return "spam"
     title = parts.title
-    # Something that crashes, fails or is built is no documentation.
+    # Something that crashes, fails or is built is not documentation.
     is_docs = _DOCS.search(title) or (_TYPO.search(title) and _PAGE.search(f"{title} {parts.prose}"))
     return "docs" if is_docs and not _BREAKS.search(title) else None
 

@@ -265,7 +265,7 @@ def is_empty(lines: Sequence[str]) -> bool:
             quoted = "" if mark[1] in line[mark.end() :] else mark[1]
         elif line and not _COMMENT.match(line):
             body.append(line)
-    # An empty function says so; a declaration without any body, or a constant, is none.
+    # An empty function says so; a declaration without any body, or a constant, does not count.
     return bool(body) and all(map(_EMPTY.match, body))
 
 

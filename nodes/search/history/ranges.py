@@ -108,7 +108,7 @@ def find_range(claims: Claims, log: Log, own: frozenset[str]) -> Range | NoRange
     ``own`` has the project's names, normalised by ``plain``.
     """
     series = read_releases(log.repository, log.committed_at) if claims.versions or claims.days or claims.last else {}
-    # A number after some other word that has no role is none, such as the 2.5 of "takes 2.5 seconds".
+    # A number after another word has no role, such as the 2.5 of "takes 2.5 seconds".
     own_claims = [
         claim
         for claim in claims.versions

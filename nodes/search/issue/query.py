@@ -34,7 +34,7 @@ _ENVIRONMENT = re.compile(
 _VERSION = re.compile(
     r"(?: {0,3}[>*`-]{1,2}[ \t]{1,2}| {0,3})[\w.()-][\w.() -]{0,29}[:=]{1,2}[ \t]{0,8}v?\d{1,6}(\.\d{1,6}){1,4}"
 )
-_LONGEST = 2_000  # characters of a line in which a version or a heading is searched
+_LONGEST = 2_000  # characters of a line in which a version or a heading is searched for
 STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
 HALVED_AT = 5.0
 """Percentage of issues at which the weight of a word is halved."""

@@ -48,7 +48,7 @@ LIKE_TITLE, LIKE_TEXT = 0.5, 0.5
 CLOSE_TITLE, CLOSE = 0.3, 0.25
 """Minimum similarities for related issues. If the titles share nothing, the similar words come from a template."""
 MANY_FRAMES = 3
-"""With this number of equal frames, a call path is no coincidence, even if the messages differ."""
+"""With this number of equal frames, an equal call path is not a coincidence, even if the messages differ."""
 FEW_TITLE_WORDS, FEW_WORDS = 2, 5
 """Two texts that share fewer words never count as duplicates."""
 

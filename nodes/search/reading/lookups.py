@@ -245,7 +245,7 @@ def compile_expression(text: str, *, ignore_case: bool = False, longest: int | N
     """Compile an expression of RE2's syntax, of which at most ``longest`` characters are read.
 
     Returns:
-        A pattern for bytes; whether the text is searched as it is, because it is no valid expression.
+        A pattern for bytes; whether the text is searched as it is, because it is not a valid expression.
     """
     options = re2.Options()
     options.log_errors = False

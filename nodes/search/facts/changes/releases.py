@@ -46,7 +46,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _later(release: Release, made: Releases) -> str | None:
     """Return how many final releases follow a release, and which is the last; None if no release follows."""
-    # A release candidate is no reason to ask for an upgrade.
+    # A release candidate does not justify a request to upgrade.
     later = [item for item in made.all if item.version > release.version and not item.version.is_prerelease]
     if not later:
         return None

@@ -98,7 +98,7 @@ def _named(issue: Issue) -> Iterator[str]:
 
 
 def places(witness: Witness, words: str, verb: str) -> list[Hit]:
-    """Return the lines of own code that test an option or that read it; too many are none."""
+    """Return the lines of own code that test an option or that read it; none if there are too many."""
     held = list["Hit"]()
     for name in _spellings(words):
         whole = whole_word(name).pattern

@@ -148,7 +148,7 @@ def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
 
 
 def _of_option(lines: Sequence[str], words: str, uses: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """Return the uses of an option, if the file has it with its dashes or declares it; a line of help is no use."""
+    """Return the uses of an option, if the file has it with its dashes or declares it; help texts do not count."""
     whole = re.compile(rf"[\"'`]{re.escape(words)}(?:[\"'`=/,|]|$)")
     declares = _declaration(words)
     known = any(

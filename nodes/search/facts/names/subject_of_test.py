@@ -46,7 +46,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _linked(inquiry: FinderInput) -> Iterator[_Test]:
-    """Yield the tests around linked lines; a test that is no definition is labelled with its file."""
+    """Yield the tests around linked lines; a test without a definition is labelled with its file."""
     code = inquiry.code
     for link in links(inquiry.issue.body):
         number = code.number(link.path)

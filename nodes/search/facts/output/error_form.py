@@ -139,6 +139,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line is code and has the form of the error."""
     shape, line = shape_of(fact.words or ""), fact.line or 0
     if shape is None:
-        return "the words are no error of a language"
+        return "the words are not an error of a language"
     held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape.form)
     return None if held else "the line does not have the form of the error"

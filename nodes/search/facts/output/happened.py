@@ -341,5 +341,5 @@ def _is_type(value: str) -> bool:
 
 
 def _of_code(line: str) -> str:
-    """Return a line without its comment; empty if it raises an error itself, because then its values are no cause."""
+    """Return a line without its comment; empty if it raises an error itself: then its values are not the cause."""
     return "" if _RAISES.match(line) else re.split(r"\s(?:#|//|--)\s", line, maxsplit=1)[0]

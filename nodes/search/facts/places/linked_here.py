@@ -67,7 +67,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         ref, path = next((reading for reading in _readings(written) if code.number(reading[1]) is not None), (None, ""))
         link = replace(written, path=path, ref=ref)
         number = code.number(path)
-        # The end of an address that a line break parts is no link of its own.
+        # The second part of an address that a line break splits is not a separate link.
         if number is None or not _may_be_fixed(code, number) or written.words in joined:
             continue
         at = _commit(code.repository, ref, code.sha)

@@ -112,7 +112,7 @@ class Expression:
         return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
 
     def is_in(self, text: str) -> bool:
-        """Return whether a line contains the expression; a message that contains a piece of code is no such code."""
+        """Return whether a line contains the expression; a message that quotes the code does not count."""
         is_code = _PARTS.fullmatch(self.words) and not re.search(r"[\"'`]", self.words)
         return bool(self.pattern.search(without_strings(text) if is_code else text))
 
@@ -222,7 +222,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     paths = sorted({hit.path for hit in hits if one.is_in(hit.text[:MAX_WIDTH])})
     held = [(path, line) for path in paths for line in checked_lines(witness.lines(path, 1, MAX_LINES), one)]
     if (fact.path, fact.line) not in held:
-        return "the line is no code"
+        return "the line is not code"
     other = next((path for path, _ in held if path != fact.path), fact.path)
     return None if len(held) <= (fact.count or 0) else f"`{other}` contains it as well"
 

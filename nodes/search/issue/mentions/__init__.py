@@ -159,7 +159,8 @@ class Mentions:
     modules: tuple[str, ...] = ()
     """Dotted or path-like, as in an import statement."""
     errors: tuple[str, ...] = ()
-    """Messages: the text after ``XError:`` or ``error:``, and quoted phrases of three words (six signs in Chinese)."""
+    """Messages: the text after ``XError:`` or ``error:``, and quoted phrases of three words or six Chinese
+    characters."""
     versions: tuple[str, ...] = ()
     """With the name that they belong to, if stated: ``Django 3.2``."""
     platforms: tuple[str, ...] = ()

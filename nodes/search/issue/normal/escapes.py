@@ -225,7 +225,7 @@ def _unescaped(text: str, start: int, end: int) -> Iterator[Edit]:
 def _character(escape: str) -> str:
     kind = escape[1]
     if kind in "ux" and len(escape) > 2:
-        # Half of a pair is no character.
+        # Half of a pair is not a character.
         code = int(escape[2:], 16)
         return "" if 0xD800 <= code < 0xE000 else chr(code)
     return _PLAIN.get(kind, kind)

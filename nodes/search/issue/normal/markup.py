@@ -20,7 +20,7 @@ _TAG = re.compile(
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|lt|gt|amp|quot|apos|nbsp|ldquo|rdquo|lsquo|rsquo);")
 _BREAKS = ("<br", "<pre", "</pre", "<p>", "</p", "<div", "</div")
 _QUOTE = re.compile(r"[ ]{0,3}>(?!>>(?: |$))(?: |$|(?=>))|[ ]{0,3}>(?!>>(?: |$))(?=\S)")
-"""The mark of a quotation; Python's prompt ``>>>`` is none."""
+"""The mark of a quotation; Python's prompt ``>>>`` is not one."""
 _SIDES, _CORNERS, _RULES = "│┃║|", "╭┌┏╔╮┐┓╗╰└┗╚╯┘┛╝├┣╠┤┫╣+", "─━═-"
 _ASCII = "|+"
 

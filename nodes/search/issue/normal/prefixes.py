@@ -83,7 +83,7 @@ _LEADER = 100
 
 
 def prefixes(text: str) -> list[Edit]:
-    """Find what a log writes before each of its lines; frames and headings of traces are no prefix."""
+    """Find what a log writes before each of its lines; frames and headings of traces are not prefixes."""
     lines = [row for row in rows(text) if row.text.strip()]
     ends = [_stamped(row.text) for row in lines]
     named = _loggers(lines, ends)
@@ -207,7 +207,7 @@ def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[
 
 def _edges(plain: str) -> Iterator[int]:
     for _, edge in zip(range(_MAX_EDGES), _EDGE.finditer(plain), strict=False):
-        # The indentation that frames share is none of a log's.
+        # The indentation that frames share is not a log's prefix.
         if plain[: edge.end()].strip():
             yield edge.end()
 

@@ -131,7 +131,7 @@ def without_lower_levels(given: str) -> str:
 
 
 def rank_of(prefix: str, text: str) -> int | None:
-    """Return how serious a line is; None if it is no line of a log."""
+    """Return how serious a line is; None if it is not a line of a log."""
     field = _FIELD.search(text[:_LONGEST]) or _FIELD.search(prefix)
     written = field[1].upper() if field else prefix.upper()
     for rank, pattern in enumerate(_LEVELS):

@@ -28,7 +28,7 @@ _LINK = re.compile(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|define
 """What stands between the name of a function and the path behind it."""
 _NAME = re.compile(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
 _CALL = re.compile(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
-"""A name that is no plain word."""
+"""A name that is not a plain word."""
 _TAIL = re.compile(
     r"[\"'\])>,:.]{0,4}(?:[, ]{1,2}(?:characters?|col(?:umn)?|char)[: ]\d{1,6}(?:-\d{1,6})?)?"
     r"(?: ?\(?\+?0x[0-9a-fA-F]{1,16}\)?:?)?(?: \[inlined\])?(?: in [\w.-]{1,80}:[\w.]{1,120})?"
@@ -176,7 +176,7 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
     if stop < len(lines) and (below := _NAMED_ERRORS[-1].match(lines[stop].bare[:_LONGEST])):
         heading, caption, stop = Heading(below["error"], below["message"]), "most recent call last", stop + 1
     certain, named = sum(item.is_certain for item in found), any(item.is_named for item in found)
-    # A list of places is no trace; a place and its function below a caption are.
+    # A list of places is not a trace; a place and its function below a caption are one.
     if not (
         is_script
         or (len(found) > 1 and 2 * certain >= len(found))

@@ -87,7 +87,7 @@ class Dialect:
     alone: Callable[[str], Heading | None] = lambda _: None
     """Recognises an error without frames that states its location, or whose format only this language has."""
     finished: Callable[[StackTrace, Sequence[Line]], StackTrace | None] = lambda trace, _: trace
-    """Completes a trace by the lines that were read; None if it is none."""
+    """Completes a trace by the lines that were read; None if they are not a trace."""
     lookback: int = 8
     """Number of lines above the first frame that may contain the heading; a message may have several lines."""
 
