@@ -283,4 +283,4 @@ def cache_file(directory: Path, repository: Path) -> Path:
     """Return the path of a repository's cache: a readable name with a hash that is unique to each clone."""
     digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:12]
     name = "".join(character if character.isalnum() else "-" for character in repository.name)[:40]
-    return Path(directory) / f"{name}-{digest}.sqlite"
+    return Path(directory) / f"{name}-{digest}.trees"

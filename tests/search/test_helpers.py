@@ -48,7 +48,7 @@ def test_a_file_that_misses_its_deadline_is_searched_as_plain_text_and_remembere
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     make_repository(tmp_path / "r", {**SOUND, "lib/bad.ts": HANGS})
-    cache = Cache(tmp_path / "cache.sqlite")
+    cache = Cache(tmp_path / "cache")
     loaded = load(tmp_path / "r", cache)
     assert loaded.unparsed == 1
     assert definitions(loaded, "lib/parser.rb") == ("Parser", "Parser.parse_header")
@@ -139,7 +139,7 @@ def test_without_a_working_helper_no_wrong_index_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     make_repository(tmp_path / "r", SOUND)
-    cache = Cache(tmp_path / "cache.sqlite")
+    cache = Cache(tmp_path / "cache")
     expected = state(load(tmp_path / "r").index)
     with monkeypatch.context() as broken:
         broken.setattr(sys, "executable", "/bin/false" if code == 1 else _killed(tmp_path))

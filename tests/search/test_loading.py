@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
 
 from nodes.search.cache import Cache
@@ -50,7 +48,7 @@ def expected(repository):
 
 @pytest.fixture
 def cache(tmp_path):
-    return Cache(tmp_path / "cache.sqlite")
+    return Cache(tmp_path / "cache")
 
 
 def load(repository, cache, rev="HEAD"):
@@ -126,15 +124,15 @@ def test_from_the_commit_before(repository, cache):
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param("update tree set value = substr(value, 1, length(value) - 1)", id="tree-cut"),
-        pytest.param("update tree set value = zeroblob(length(value))", id="tree-zeroed"),
+        pytest.param(lambda tree: tree[:-1], id="tree-cut"),
+        pytest.param(lambda tree: bytes(len(tree)), id="tree-zeroed"),
+        pytest.param(lambda _tree: b"", id="tree-emptied"),
     ],
 )
 def test_a_damaged_tree_is_parsed_again(repository, cache, tmp_path, expected, damage):
     load(repository, cache)
-    with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
-        connection.execute(damage)
-    connection.close()
+    (stored,) = (tmp_path / "cache").iterdir()
+    stored.write_bytes(damage(stored.read_bytes()))
     assert state(load(repository, cache).index) == expected
     again = load(repository, cache)
     assert (state(again.index), again.parsed) == (expected, 0)

@@ -62,12 +62,12 @@ async def test_a_run_without_room_for_its_checkpoints_can_start_again(disk: Path
 
 
 def test_the_index_is_not_stored_and_then_stored(disk: Path, caplog: pytest.LogCaptureFixture) -> None:
-    cache = Cache(disk / "index.db")
+    cache = Cache(disk / "index")
     cache.put_tree("first", b"1")
     with filled(disk):
         for number in range(5):
             cache.put_tree(str(number), b"x" * 500_000)
-        assert cache.tree("first") in (b"1", None)  # SQLite needs room to open it
+        assert cache.tree("first") == b"1"
     (record,) = caplog.records
     assert "not cached" in record.message
     assert record.exc_info is None
