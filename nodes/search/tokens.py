@@ -10,6 +10,7 @@ from zlib import crc32
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 WORD = re.compile(r"\w+")
+_SPACE = re.compile(r"\s+")
 WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ") for byte in range(256))
 """For ``bytes.translate``: every ASCII byte that ends a word becomes a space. Other words are handled one by one."""
 # An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
@@ -96,3 +97,13 @@ def shingles(text: str) -> list[int]:
 def comparable(text: str) -> str:
     """Return the words of a text without case and marks, to compare questions, labels and headings."""
     return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
+def normalise_space(text: str) -> str:
+    """Return a text with each run of white space replaced by one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case with each run of white space replaced by one space."""
+    return normalise_space(text).casefold()

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.facts.types import Fact, Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text
-from nodes.search.history.versions import Releases
+from nodes.search.history.versions import Releases, own_names, read_releases
 from nodes.search.index import Index, Matches
+from nodes.search.index.columns import Flags
 from nodes.search.languages.table import language_of
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from nodes.search.history.log import Log
 
 MAX_FILES = 240
@@ -68,19 +69,15 @@ class Code:
     @cached_property
     def names(self) -> frozenset[str]:
         """Return possible names of the project, normalised by ``plain``."""
-        from nodes.search.history.versions import own_names  # noqa: PLC0415 - few callers need the history
-
         return own_names(self.repository, dict(zip(self.index.paths, self.index.blobs, strict=True)))
 
     @cached_property
     def releases(self) -> dict[str, Releases]:
         """Return the releases by series that were made before the commit."""
-        from nodes.search.history.versions import read_releases  # noqa: PLC0415 - few callers need the history
-
         return read_releases(self.repository, self.log.committed_at)
 
     @cached_property
-    def own(self) -> npt.NDArray[np.bool_]:
+    def own(self) -> Flags:
         """Return, for each file, whether it is the project's own source."""
         roles, paths = self.index.roles, self.index.paths
         spoken = {
@@ -157,16 +154,41 @@ class Code:
         """Return the definitions in the project's own code, except tests, whose last part equals a name."""
         rows = np.flatnonzero(self.index.def_last == term_hash(name))
         own_rows = rows[self.own[self.index.def_file[rows]]].tolist() if len(rows) else []
-        return [row for row in own_rows if not _TEST_SCOPE.search(self.index.name_of(row))]
+        return [row for row in own_rows if not is_test(self.index.name_of(row))]
 
     def symbol(self, number: int, line: int) -> str | None:
         """Return the name of the innermost definition around a line."""
         row = self.index.definition_at(number, line)
         return self.index.name_of(row) if row is not None else None
 
+    def hit(self, number: int, line: int) -> Hit | None:
+        """Return a line with its file and definition, or None if it cannot be quoted."""
+        text = self.text(number, line)
+        return None if text is None else Hit(self.path(number), line, text, self.symbol(number, line))
+
+    def few(self, hits: Iterable[Hit]) -> list[Hit]:
+        """Return the first hit of each function, or of each file outside functions."""
+        found = dict[tuple[str, str | None], Hit]()
+        for hit in hits:
+            if (number := self.number(hit.path)) is not None and hit.text.strip():
+                symbol = self.symbol(number, hit.line)
+                found.setdefault((hit.path, symbol), replace(hit, symbol=symbol))
+        return list(found.values())
+
+    def row_of(self, fact: Fact) -> int | None:
+        """Return the definition around the line of a fact about the commit that is read."""
+        number = self.number(fact.path)
+        return (
+            self.index.definition_at(number, fact.line) if number is not None and fact.line and not fact.sha else None
+        )
+
+    def path_of(self, row: int) -> str:
+        """Return the path of the file that has a definition."""
+        return self.path(int(self.index.def_file[row]))
+
     def is_tested(self, number: int, line: int) -> bool:
         """Return whether a line is in tests inside a source file, as is common in Rust."""
-        return bool(_TEST_SCOPE.search(self.symbol(number, line) or ""))
+        return is_test(self.symbol(number, line))
 
     def head(self, row: int) -> tuple[int, str] | None:
         """Return the number and text of the line of a definition that contains its name."""
@@ -212,6 +234,11 @@ class Code:
         self.read(files)
         pattern = whole_word(name)
         return sum(any(name in line and pattern.search(line) for line in self.lines(number)) for number in files)
+
+
+def is_test(symbol: str | None) -> bool:
+    """Return whether the name of a definition is that of a test."""
+    return bool(_TEST_SCOPE.search(symbol or ""))
 
 
 def hash_of(name: str) -> int | None:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from nodes.search.facts.code import Code
+from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.history.claims import Claims, read_claims
 from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
 from nodes.search.issue.normal.report import LogLine, as_written, log_lines, normalise
 from nodes.search.issue.query import LONGEST
 from nodes.search.issue.stacktraces import find_traces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from nodes.search.facts.code import Code
-    from nodes.search.facts.types import Fact
-    from nodes.search.facts.witness import Witness
-    from nodes.search.history.claims import Claims
-    from nodes.search.history.log import Log
-    from nodes.search.types import Query, StackTrace
+from nodes.search.tokens import folded
+from nodes.search.types import Query, StackTrace
 
 MAX_LINE = 2_000
 """Maximum number of characters of a line that are read."""
-_SPACE = re.compile(r"\s+")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[ {0,2}\]")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,1000}\)|<(?:img|video)\b[^>\n]{0,1000}>")
 _IMAGE_URL = re.compile(
@@ -125,16 +120,6 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     )
 
 
-def folded(text: str) -> str:
-    """Return a text in lower case with each run of white space replaced by one space."""
-    return _SPACE.sub(" ", text).strip().casefold()
-
-
-def normalise_space(text: str) -> str:
-    """Return a text with each run of white space replaced by one space."""
-    return _SPACE.sub(" ", text).strip()
-
-
 def _blank(body: str, traces: Iterable[StackTrace]) -> str:
     """Replace stack traces with placeholders; line numbers do not change, so that fences stay intact."""
     # The last trace first, so that the offsets of the others remain valid.
@@ -189,16 +174,15 @@ class FinderInput:
     """The facts of the preceding finders, for finders that extend other facts."""
 
     @property
-    def log(self) -> Log:
-        """Return the history up to the commit."""
-        return self.code.log
-
-    @property
     def claims(self) -> Claims:
         """Return the versions, days and changes that the report gives for the fault."""
-        from nodes.search.history.claims import read_claims  # noqa: PLC0415 - finders that read code do not need it
-
         return read_claims(self.query.title, "\n\n".join((self.query.body, *self.query.extra)))
+
+    @property
+    def is_placed(self) -> bool:
+        """Return whether a strong fact found so far gives a line that a report shows."""
+        found = (fact for fact in self.found if fact.strong and fact.line)
+        return any(fact.is_named_line or fact.path in self.first for fact in found)
 
     @property
     def shown(self) -> tuple[Fact, ...]:

@@ -225,16 +225,11 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
 
 def limited(code: Code, fact: Fact) -> Fact:
     """Return a fact, marked if no claim may rest on it."""
-    number = code.number(fact.path)
-    if number is None or not fact.line or not fact.symbol or fact.sha:
+    row = code.row_of(fact) if fact.symbol else None
+    if row is None or fact.symbol != (symbol := code.index.name_of(row)):
         return fact
-    row = code.index.definition_at(number, fact.line)
-    if row is None or code.index.name_of(row) != fact.symbol:
-        return fact
-    body = code.lines(number)[int(code.index.def_start[row]) - 1 : int(code.index.def_end[row])]
-    if is_empty(body):
-        return replace(fact, unclaimed=True)
-    withheld = fact.strong and _prints_crashes(code, fact.symbol.rpartition(".")[2], body)
+    body = code.lines(int(code.index.def_file[row]))[int(code.index.def_start[row]) - 1 : int(code.index.def_end[row])]
+    withheld = is_empty(body) or (fact.strong and _prints_crashes(code, symbol.rpartition(".")[2], body))
     return replace(fact, unclaimed=True) if withheld else fact
 
 

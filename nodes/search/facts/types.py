@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal[
     "linked_here",
@@ -121,6 +121,31 @@ class Fact:
         is_text = self.kind == "quoted_here" and self.says.startswith(beginnings)
         is_text = is_text and (self.strong or self.chosen)
         return (self.kind in NAMED_BY_REPORT or is_text) and self.line is not None and not self.in_title
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A line of a file that a search found."""
+
+    path: str
+    line: int
+    text: str
+    symbol: str | None = None
+    """The definition that contains the line, if it is known."""
+
+    @property
+    def place(self) -> str:
+        """The definition that contains the line, else the file."""
+        return self.symbol or self.path
+
+    def fact(self, kind: Kind, says: str, words: str | None, **more: Any) -> Fact:
+        """Return a fact about the line."""
+        text = self.text.removesuffix("\r")
+        return Fact(kind, says, words, self.path, self.line, text, self.symbol, **more)
+
+    def fact_of_few(self, kind: Kind, says: str, words: str, count: int, *, one: bool = True) -> Fact:
+        """Return a fact about the line that supports no claim; it is strong if its place is the only one."""
+        return self.fact(kind, says, words, count=count, strong=one, several=not one, unclaimed=True)
 
 
 def declares_type(line: str) -> bool:

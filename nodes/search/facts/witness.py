@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import accumulate, islice
 
 from nodes.search.facts.code import COPIED
-from nodes.search.facts.inquiry import folded
-from nodes.search.facts.types import Fact, Kind
+from nodes.search.facts.types import Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha, is_text, parse_entry
 from nodes.search.issue.normal.report import normalise
 from nodes.search.languages.table import language_of
 from nodes.search.paths.roles import role_of
+from nodes.search.tokens import folded
 
 MAX_HITS = 4_000
 """Maximum number of lines of one search that are read."""
@@ -23,23 +23,6 @@ MAX_OF_FILE = 50
 MAX_OWN = 48_000_000
 """Bytes of own source files; more are searched by git instead of in memory."""
 _WORD = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A line that a search found."""
-
-    path: str
-    line: int
-    text: str
-
-    def fact(self, kind: Kind, says: str, words: str, symbol: str | None, count: int, *, one: bool = True) -> Fact:
-        """Return a fact about the line that supports no claim; it is strong if its place is the only one."""
-        text = self.text.removesuffix("\r")
-        return Fact(
-            kind, says, words, self.path, self.line, text, symbol,
-            count=count, strong=one, several=not one, unclaimed=True,
-        )  # fmt: skip
 
 
 class OwnText:

@@ -87,10 +87,10 @@ def calls_of(code: Code, name: str) -> tuple[list[Fact], bool]:
 
 
 def _fact(code: Code, name: str, place: tuple[int, int], count: int) -> Fact | None:
-    number, line = place
-    text, caller = code.text(number, line), code.symbol(number, line)
-    says = say("`{name}` is called here, in `{place}`.", name=name, place=caller or code.path(number))
-    return Fact("called_from", says, None, code.path(number), line, text, name, count=count) if text else None
+    if (hit := code.hit(*place)) is None:
+        return None
+    says = say("`{name}` is called here, in `{place}`.", name=name, place=hit.place)
+    return replace(hit, symbol=name).fact("called_from", says, None, count=count)
 
 
 def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -69,8 +69,7 @@ def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
     ours = (fact for fact in inquiry.shown if fact.strong or fact.path == inquiry.first[0])
     mine = (fact for fact in ours if fact.kind in OF and fact.symbol)
     for fact in mine:
-        number = code.number(fact.path)
-        row = code.index.definition_at(number, fact.line) if number is not None and fact.line and not fact.sha else None
+        row = code.row_of(fact)
         if row is not None and row not in seen and len(seen) < MAX_DEFINITIONS:
             seen.add(row)
             yield fact, row

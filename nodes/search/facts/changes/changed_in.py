@@ -55,7 +55,7 @@ def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
 
 
 def _range(inquiry: FinderInput, claims: Claims) -> Range | None:
-    log = inquiry.log
+    log = inquiry.code.log
     span = find_range(claims, log, inquiry.code.names)
     return span if isinstance(span, Range) and span.start is not None else None
 
@@ -80,12 +80,7 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
         if _holds(inquiry, commit.sha, path, text) and not _holds(inquiry, before, path, text):
             if is_mechanical(commit) or _occurs(inquiry.code.repository, before, text):
                 return
-            says = say(
-                "This line came in with `{sha}` “{title}”, within {range}.",
-                sha=commit.sha[:10],
-                title=short(commit.subject),
-                range=span.words,
-            )
+            says = say("This line came in with `{sha}` “{title}”, within {range}.", **_values(commit, span))
             yield Fact(
                 "introduced_in", says, words, path, fact.line, fact.text, fact.symbol,
                 change=commit.sha, count=1, follows=(path, fact.line or 0),
@@ -99,26 +94,21 @@ def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterat
     for commit in commits if len(commits) <= FEW else ():
         if is_mechanical(commit):
             continue
-        says = say(
-            "`{sha}` “{title}” changed `{path}` within {range}.",
-            sha=commit.sha[:10],
-            title=short(commit.subject),
-            path=path,
-            range=span.words,
-        )
+        says = say("`{sha}` “{title}” changed `{path}` within {range}.", path=path, **_values(commit, span))
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
 
 
+def _values(commit: Commit, span: Range) -> dict[str, str]:
+    """Return the values of a sentence about a commit in a range."""
+    return {"sha": commit.sha[:10], "title": short(commit.subject), "range": span.words}
+
+
 def _touching(inquiry: FinderInput, path: str, span: Range) -> Sequence[Commit]:
-    return inquiry.log.touching([path], span.start, span.end, 4 * FEW) or []
+    return inquiry.code.log.touching([path], span.start, span.end, 4 * FEW) or []
 
 
 def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
-    content = inquiry.code.repository.read_file(sha, path)
-    wanted = body_of(text)
-    return content is not None and any(
-        body_of(line) == wanted for line in content.decode("utf-8", "replace").split("\n")
-    )
+    return body_of(text) in map(body_of, _lines(inquiry, sha, path) or ())
 
 
 def _occurs(repository: Repository, sha: str, text: str) -> bool:
@@ -139,7 +129,7 @@ def find_only(inquiry: FinderInput) -> Iterator[Fact]:
         return
     span, words = claimed
     # The second commit is requested to know whether the first is the only one.
-    commits = inquiry.log.touching(list(inquiry.first), span.start, span.end, 2) or []
+    commits = inquiry.code.log.touching(list(inquiry.first), span.start, span.end, 2) or []
     if len(commits) == 1 and not is_mechanical(commits[0]):
         found = [fact for path in inquiry.first if (fact := _only(inquiry, path, commits[0], span, words))]
         yield from found if len(found) == 1 else ()
@@ -160,18 +150,10 @@ def _only(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: s
         return None
     # A line with few letters, such as a bracket, would tell a reader nothing.
     line = max(places, key=lambda at: sum(map(str.isalnum, lines[at - 1])))
-    says = say(
-        "One commit changed `{path}` within {range}: `{sha}` “{title}”, in `{symbol}`.",
-        path=path,
-        range=span.words,
-        sha=commit.sha[:10],
-        title=short(commit.subject),
-        symbol=symbol,
-    )
-    text = code.text(number, line)
-    if text is None:
-        return None
-    return Fact("introduced_in", says, words, path, line, text, symbol, change=commit.sha, count=1, strong=True)
+    values = {**_values(commit, span), "path": path, "symbol": symbol}
+    says = say("One commit changed `{path}` within {range}: `{sha}` “{title}”, in `{symbol}`.", **values)
+    hit = code.hit(number, line)
+    return hit.fact("introduced_in", says, words, change=commit.sha, count=1, strong=True) if hit else None
 
 
 def _added_lines(inquiry: FinderInput, path: str, commit: Commit) -> list[str]:

@@ -8,13 +8,13 @@ from packaging.version import Version
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import made_before, releases_made
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.inquiry import FinderInput, normalise_space
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import parse_version
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD
+from nodes.search.tokens import STOPWORDS, WORD, normalise_space
 
 MAX_LINES, MAX_WIDTH, MAX_ENTRY = 400, 400, 6
 """Maximum number of lines of a changelog that are read, of characters of a line, and of lines of an entry."""

@@ -39,13 +39,13 @@ def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[
         except SearchError:
             continue
         # ``resolve`` also accepts branches and tags, whose names may consist of hexadecimal digits.
-        if sha.startswith(named.text) and inquiry.log.is_ancestor(sha):
-            yield from ((commit, named) for commit in inquiry.log.details([sha]))
+        if sha.startswith(named.text) and inquiry.code.log.is_ancestor(sha):
+            yield from ((commit, named) for commit in inquiry.code.log.details([sha]))
 
 
 def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
     wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MAX_REFERENCES]
-    for commit in inquiry.log.mentioning([named.text for named in wanted]) if wanted else ():
+    for commit in inquiry.code.log.mentioning([named.text for named in wanted]) if wanted else ():
         message = f"{commit.subject}\n{commit.body}"
         for named in wanted:
             if re.search(rf"(?<![\w&])#{named.text}(?!\w)", message):

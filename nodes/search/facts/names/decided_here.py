@@ -6,12 +6,12 @@ from functools import partial
 from itertools import islice
 
 from nodes.search.facts.around.called_from import without_strings
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import is_test, whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, Docstrings, is_code
-from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Hit, Witness
+from nodes.search.facts.types import Fact, Hit
+from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
@@ -46,7 +46,7 @@ SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that test an option of the report, or else read it, if nothing else places the report."""
-    if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
+    if inquiry.is_placed:
         return
     for words in islice(_options(inquiry.issue), MAX_NAMES):
         verb, held = TESTED, places(inquiry.witness, words, TESTED)
@@ -56,19 +56,15 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iterator[Fact]:
-    first = dict[tuple[str, str | None], "Hit"]()
-    for hit in held:
-        number = inquiry.code.number(hit.path)
-        if number is not None and not inquiry.code.is_tested(number, hit.line):
-            first.setdefault((hit.path, inquiry.code.symbol(number, hit.line)), hit)
-    for (path, symbol), hit in first.items():
+    first = [hit for hit in inquiry.code.few(held) if not is_test(hit.symbol)]
+    for hit in first:
         only = (
             say("one of {count} in the project's own code", count=len(held))
             if len(held) > 1
             else say("and by no other in the project's own code")
         )
-        says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=symbol or path, only=only)
-        yield hit.fact("read_here", says, words, symbol, len(held), one=len(first) == 1)
+        says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=hit.place, only=only)
+        yield hit.fact_of_few("read_here", says, words, len(held), one=len(first) == 1)
 
 
 def _options(issue: Issue) -> Iterator[str]:

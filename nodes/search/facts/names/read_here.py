@@ -9,7 +9,7 @@ import numpy as np
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, names
-from nodes.search.facts.types import Fact, Kind
+from nodes.search.facts.types import Fact, Hit, Kind
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, term_hash
@@ -180,27 +180,28 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
 
 
 def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
-    by_function: dict[str | None, tuple[int, int, bool]] = {}
+    by_function: dict[str | None, tuple[Hit, bool]] = {}
     entry = re.compile(_ENTRY.format(re.escape(words)))
     reading = [use for use in uses if not entry.match(code.text(use[0], use[1]) or "")]
     called = re.compile(rf"(?<![\w$.]){re.escape(words)}\s?\(")
     # Where a value is called says more than where it is compared or passed on.
     for use in sorted(reading, key=lambda use: not called.search(code.text(use[0], use[1]) or "")):
-        by_function.setdefault(code.symbol(use[0], use[1]), use)
-    for symbol, (number, line, declared) in list(by_function.items())[:FEW_PLACES]:
-        text = code.text(number, line)
-        if text is None:
-            continue
-        path = code.path(number)
+        if hit := code.hit(use[0], use[1]):
+            by_function.setdefault(hit.symbol, (hit, use[2]))
+    for hit, declared in list(by_function.values())[:FEW_PLACES]:
         kind: Kind = "default_here" if declared else "read_here"
-        values = {"name": words, "where": say(" in `{symbol}`", symbol=symbol) if symbol else ""}
+        values = {"name": words, "where": _where(hit)}
         says = (
             say("`{name}` is declared on this line{where}; no other file of the project's code contains it.", **values)
             if declared
             else say("`{name}` is read on this line{where}; no other file of the project's code contains it.", **values)
         )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
-        yield Fact(kind, says, words, path, line, text, symbol, count=len(uses), strong=not declared, users=1)
+        yield hit.fact(kind, says, words, count=len(uses), strong=not declared, users=1)
+
+
+def _where(hit: Hit) -> str:
+    return say(" in `{symbol}`", symbol=hit.symbol) if hit.symbol else ""
 
 
 def _declared_once(code: Code, words: str) -> Iterator[Fact]:
@@ -218,16 +219,12 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
         if held:
             found[number] = held
     for number, held in found.items() if len(found) == 1 else ():
-        text, symbol = code.text(number, held[0]), code.symbol(number, held[0])
-        where = say(" in `{symbol}`", symbol=symbol) if symbol else ""
-        says = say(
-            "`{name}` is declared on this line{where}; no other file of the project's code declares it.",
-            name=words,
-            where=where,
-        )
-        if text and len(held) <= FEW_PLACES:
-            path = code.path(number)
-            yield Fact("default_here", says, words, path, held[0], text, symbol, count=len(held), strong=True)
+        if len(held) <= FEW_PLACES and (hit := code.hit(number, held[0])):
+            values = {"name": words, "where": _where(hit)}
+            says = say(
+                "`{name}` is declared on this line{where}; no other file of the project's code declares it.", **values
+            )
+            yield hit.fact("default_here", says, words, count=len(held), strong=True)
 
 
 def _declaration(words: str) -> Callable[[str, str], bool]:

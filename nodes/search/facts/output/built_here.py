@@ -8,8 +8,8 @@ from itertools import islice
 
 import numpy as np
 
-from nodes.search.facts.code import Code, folder_of_copies
-from nodes.search.facts.inquiry import FinderInput, folded
+from nodes.search.facts.code import Code, folder_of_copies, is_test
+from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, Literal, literals_at
 from nodes.search.facts.output.messages import (
@@ -27,7 +27,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
 from nodes.search.sentences import say
-from nodes.search.tokens import WORD, shingles
+from nodes.search.tokens import WORD, folded, shingles
 
 MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""
@@ -253,22 +253,20 @@ def _line_start(text: str, end: int) -> int:
 
 
 def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *, together: bool) -> Fact | None:
-    code = inquiry.code
-    line = match.literal.line
-    text = code.text(match.number, line)
-    if text is None or not inquiry.issue.holds(match.words) or code.is_tested(match.number, line):
+    code, line = inquiry.code, match.literal.line
+    hit = code.hit(match.number, line)
+    if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
-    symbol = code.symbol(match.number, line)
     names, _ = enclosing(match.literal.before)
     progress = bool(names and _PROGRESS_CALLS.search(names[0]))
     what = f"“{shortened(match.words)}”"
     what = say("that begins with {message}", message=what) if match.text.cut else what
-    says = sentence(what, code.path(match.number), symbol, count, aside)
-    alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(symbol or "")
+    says = sentence(what, hit.path, hit.symbol, count, aside)
+    alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(hit.symbol or "")
     # What only reports progress is often of a part that works, so it is stated for the first file and never claimed.
-    is_stated = progress and count == 1 and code.path(match.number) in inquiry.first[:1]
-    return Fact(
-        "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
+    is_stated = progress and count == 1 and hit.path in inquiry.first[:1]
+    return hit.fact(
+        "built_here", says, match.words, count=count,
         strong=alone and (reports or is_stated), several=not alone and reports, unclaimed=is_stated,
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip

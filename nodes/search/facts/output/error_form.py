@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
+from nodes.search.facts.code import is_test
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.output.frames import own_frames
@@ -81,10 +82,8 @@ def _named(inquiry: FinderInput) -> Iterator[_Part]:
     """Yield the definitions of strong facts."""
     code, index = inquiry.code, inquiry.code.index
     for fact in inquiry.found:
-        number = code.number(fact.path) if fact.strong and fact.line and not fact.sha else None
-        row = code.index.definition_at(number, fact.line or 0) if number is not None else None
-        if number is not None and row is not None:
-            yield _Part(number, int(index.def_start[row]), int(index.def_end[row]))
+        if fact.strong and (row := code.row_of(fact)) is not None:
+            yield _Part(int(index.def_file[row]), int(index.def_start[row]), int(index.def_end[row]))
 
 
 def _files(inquiry: FinderInput) -> Iterator[_Part]:
@@ -120,19 +119,17 @@ def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -
 
 
 def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | None:
-    code = inquiry.code
-    text, path, symbol = code.text(number, line), code.path(number), code.symbol(number, line)
-    if text is None or code.is_tested(number, line):
+    hit = inquiry.code.hit(number, line)
+    if hit is None or is_test(hit.symbol):
         return None
-    # Ruby and Rust print an opening backtick, which would begin a code span.
-    quoted, where = words.replace("`", "'"), symbol or path
-    event = happened(text, "", words)
-    says = (
-        event.at(where)
-        if event and not event.asserts
-        else say("“{error}” fits this line{of}.", error=quoted, of=say(" of `{place}`", place=where))
-    )
-    return Fact("raised_here", says, words, path, line, text, symbol, count=1, strong=True)
+    event = happened(hit.text, "", words)
+    if event and not event.asserts:
+        says = event.at(hit.place)
+    else:
+        # Ruby and Rust print an opening backtick, which would begin a code span.
+        quoted, of = words.replace("`", "'"), say(" of `{place}`", place=hit.place)
+        says = say("“{error}” fits this line{of}.", error=quoted, of=of)
+    return hit.fact("raised_here", says, words, count=1, strong=True)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

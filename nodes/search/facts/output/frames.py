@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nodes.search.facts.code import Code, family, whole_word
-from nodes.search.facts.inquiry import Issue, normalise_space
+from nodes.search.facts.inquiry import Issue
 from nodes.search.languages.table import has_grammar, language_of
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path
 from nodes.search.ranking.naming import files_of_frame
+from nodes.search.tokens import normalise_space
 from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60

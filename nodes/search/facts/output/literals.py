@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nodes.search.facts.inquiry import normalise_space
 from nodes.search.languages.by_lines import SYNTAX, comment_of
 from nodes.search.languages.table import language_of
+from nodes.search.tokens import normalise_space
 
 HOLE = "\0"
 """Placeholder for a value."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nodes.search.facts.inquiry import Issue, normalise_space
+from nodes.search.facts.inquiry import Issue
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.normal.report import UNKNOWN
-from nodes.search.tokens import STOPWORDS, WORD
+from nodes.search.tokens import STOPWORDS, WORD, normalise_space
 
 MAX_GAP = 240
 """Maximum number of characters of one value in a message."""

@@ -8,7 +8,7 @@ from itertools import islice
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.inquiry import FinderInput, Issue, normalise_space
+from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.output.frames import (
     LONGEST_FUNCTION,
     MappedFrame,
@@ -27,7 +27,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
 from nodes.search.sentences import say
-from nodes.search.tokens import WORD
+from nodes.search.tokens import WORD, normalise_space
 from nodes.search.types import Frame, StackTrace
 
 MAX_TRACES = 6

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.witness import Hit, Witness, is_own
+from nodes.search.facts.types import Hit
+from nodes.search.facts.witness import Witness, is_own
 
 DESCRIBES = re.compile(
     r"(?:^|/)res/(?:xml|layout|menu|navigation)[\w-]*/[^/]+\.xml$|\.(?:ui|glade|xib|storyboard|fxml|uxml|xrc|slint|blp)$"

@@ -9,8 +9,8 @@ from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.places.elements import DESCRIBES, elements_of
-from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Hit, Witness, is_own
+from nodes.search.facts.types import Fact, Hit
+from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
@@ -77,7 +77,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
     Words that are not marked count if they are the whole of a string, and only those of the first such string.
     """
-    if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
+    if inquiry.is_placed:
         return
     wanted = _labels(inquiry.issue)
     hits = _hits(inquiry.witness, [label.text for label in wanted])
@@ -186,30 +186,21 @@ def _is_own_text(path: str) -> bool:
 
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     places = _places(inquiry, hits)
-    for hit, symbol in _chosen(places, hits):
+    for hit in places:
         only = (
             say("one of {count} strings of the project's own code", count=len(hits))
             if len(places) > 1
             else say("and in no other string of the project's own code")
         )
-        says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=symbol or hit.path, only=only)
-        yield hit.fact("quoted_here", says, label, symbol, len(hits), one=len(places) == 1)
+        says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=hit.place, only=only)
+        yield hit.fact_of_few("quoted_here", says, label, len(hits), one=len(places) == 1)
 
 
-def _places(inquiry: FinderInput, hits: Iterable[Hit]) -> dict[tuple[str, str | None], Hit]:
-    """Return the first line of each function, or of each file without functions."""
-    code, places = inquiry.code, dict[tuple[str, str | None], "Hit"]()
-    for hit in hits:
-        if (number := code.number(hit.path)) is not None and hit.text.strip():
-            places.setdefault((hit.path, code.symbol(number, hit.line)), hit)
-    return places
-
-
-def _chosen(places: dict[tuple[str, str | None], Hit], hits: Sequence[Hit]) -> Iterator[tuple[Hit, str | None]]:
-    """Yield the place, or each of a few places."""
+def _places(inquiry: FinderInput, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the only place that has the hits, or each of a few places."""
+    places = inquiry.code.few(hits)
     is_one = len(places) == 1 and len(hits) <= FEW
-    if is_one or 1 < len(places) == len(hits) <= FEW_PLACES:
-        yield from ((hit, symbol) for (_, symbol), hit in places.items())
+    return places if is_one or 1 < len(places) == len(hits) <= FEW_PLACES else []
 
 
 def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[Fact]:
@@ -222,9 +213,9 @@ def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[F
     for key, file in islice(keys.items(), FEW):
         used = uses_of(inquiry.witness, key)
         places = _places(inquiry, used)
-        for hit, symbol in _chosen(places, used):
+        for hit in places:
             says = _says(label, key, file, used)
-            yield hit.fact("quoted_here", says, label, symbol, len(used), one=len(places) == 1)
+            yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(places) == 1)
 
 
 def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
@@ -233,8 +224,8 @@ def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterat
     elements = [element for element in islice(named, FEW + 1) if len({hit.path for hit in element.used}) == 1]
     for name, file, used in elements if len(elements) <= FEW else ():
         says = _says(label, name, file, used)
-        for (_, symbol), hit in islice(_places(inquiry, used).items(), 1):
-            yield hit.fact("quoted_here", says, label, symbol, len(used), one=len(elements) == 1)
+        for hit in inquiry.code.few(used)[:1]:
+            yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(elements) == 1)
 
 
 def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:

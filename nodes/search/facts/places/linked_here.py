@@ -165,8 +165,8 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
     if line is None:
         return None
     exact = at is not None
-    text = code.text(number, line)
-    if text is None:
+    hit = code.hit(number, line)
+    if hit is None:
         return None
     says = (
         say("The report links to this line{of}.", of=say(" of `{place}`", place=link.path))
@@ -177,8 +177,7 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
             path=link.path,
         )
     )
-    symbol = code.symbol(number, line)
-    return Fact("linked_here", says, link.words, link.path, line, text, symbol, count=1, strong=True, exact=exact)
+    return hit.fact("linked_here", says, link.words, count=1, strong=True, exact=exact)
 
 
 def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:

@@ -62,7 +62,7 @@ def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> t
     path = code.path(number)
     text = (code.repository.lines(release.commit, path, line, line) or "").strip()
     sha = last_to_change(code.repository, text, release.commit, code.sha, path) if text else None
-    change = next(iter(inquiry.log.details([sha])), None) if sha else None
+    change = next(iter(inquiry.code.log.details([sha])), None) if sha else None
     since = say(", since `{sha}` “{title}”", sha=change.sha[:10], title=short(change.subject)) if change else ""
     gone = say(
         "; line {line} of {release} is no longer in this file{since}",

@@ -7,7 +7,7 @@ from itertools import islice
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import Code
-from nodes.search.facts.inquiry import FinderInput, Issue, normalise_space
+from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.levels import is_logging
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
@@ -24,7 +24,7 @@ from nodes.search.issue.located import Located, find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.paths.project import common_tail
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS
+from nodes.search.tokens import STOPWORDS, normalise_space
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""

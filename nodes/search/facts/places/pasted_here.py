@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nodes.search.facts.code import Code
+from nodes.search.facts.code import Code, is_test
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
@@ -137,24 +137,20 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
     code = inquiry.code
     places = sorted(set(places))
     line, words = places[0]
-    text = code.text(number, line)
-    if text is None or code.is_tested(number, line) or not inquiry.issue.holds(words):
+    hit, several = code.hit(number, line), len(places) >= 2
+    if hit is None or is_test(hit.symbol) or not inquiry.issue.holds(words):
         return
-    symbol = code.symbol(number, line)
-    several = len(places) >= 2
     if not several and words.startswith("@"):  # a decorator of the public API, on the reporter's own function
         return
-    where = f"`{symbol}`" if symbol else say("this file")
+    where = f"`{hit.symbol}`" if hit.symbol else say("this file")
     if several:
         says = say("{count} lines of the report's code are in {place}.", count=len(places), place=where)
     else:
         says = say("A line of the report's code is in {place} and nowhere else.", place=where)
-    path = code.path(number)
     # One line alone may be pasted from a copy elsewhere; on the search's first file both agree. On the next four, 5 of
     # 8 such files were in the fix: they are stated, and no claim rests on them.
-    withheld = not several and path not in inquiry.first[:1]
-    count = len(places)
-    yield Fact("pasted_here", says, words, path, line, text, symbol, count=count, strong=True, unclaimed=withheld)
+    withheld = not several and hit.path not in inquiry.first[:1]
+    yield hit.fact("pasted_here", says, words, count=len(places), strong=True, unclaimed=withheld)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
@@ -196,21 +196,22 @@ def _is_code(text: str) -> bool:
 def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> Iterator[Fact]:
     code = inquiry.code
     for number, line in places:
-        text, symbol, path = code.text(number, line), code.symbol(number, line), code.path(number)
-        if text is None or not inquiry.issue.holds(one.words):
+        hit = code.hit(number, line)
+        if hit is None or not inquiry.issue.holds(one.words):
             continue
-        only = (
-            say("one of {count} lines of the project's own code", count=len(places))
-            if len(places) > 1
-            else say("and on no other line of the project's own code")
-        )
-        says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=symbol or path, only=only)
-        on_first = path in inquiry.first[:1] and len({number for number, _ in places}) == 1
+        only = only_of(len(places))
+        says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=hit.place, only=only)
+        on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
         strong = on_first or (len(places) == 1 and one.marked)
-        yield Fact(
-            "quoted_here", says, one.words, path, line, text, symbol,
-            count=len(places), strong=strong, several=not strong, unclaimed=len(places) > 1 or one.is_value,
-        )  # fmt: skip
+        fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
+        yield replace(fact, unclaimed=len(places) > 1 or one.is_value)
+
+
+def only_of(count: int) -> str:
+    """Return the end of a sentence that says on how many lines of own code something is."""
+    if count > 1:
+        return say("one of {count} lines of the project's own code", count=count)
+    return say("and on no other line of the project's own code")
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.output.frames import same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
+from nodes.search.tokens import normalise_space
 
 MAX_MESSAGE = 400
 """Maximum number of characters of a line in which a message is looked for."""

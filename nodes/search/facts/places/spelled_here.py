@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN
 from nodes.search.facts.places.labelled_here import labels
-from nodes.search.facts.places.quoted_here import Expression, checked_lines, lines_of
+from nodes.search.facts.places.quoted_here import Expression, checked_lines, lines_of, only_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL
@@ -48,7 +48,7 @@ SAYS = re.compile(f"{_SPELLS.pattern}|{_VALUE.pattern}")
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield lines with a name that words spell, or with a setting and its value, if nothing else places the report."""
-    if any(fact.strong and fact.line and (fact.is_named_line or fact.path in inquiry.first) for fact in inquiry.found):
+    if inquiry.is_placed:
         return
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
     yield from spelled or islice(_apart(inquiry), 1)
@@ -146,21 +146,12 @@ def _of_name(inquiry: FinderInput, words: str, name: str) -> Fact | None:
         return place[0] not in ranks, not decides.search(text), bool(declares.search(text))
 
     number, line = min(held, key=order)
-    where = code.symbol(number, line) or code.path(number)
-    only = (
-        say("one of {count} lines of the project's own code", count=len(held))
-        if len(held) > 1
-        else say("and on no other line of the project's own code")
-    )
-    says = say(
-        "The words “{words}” spell `{name}`, which is in `{place}`, {only}.",
-        words=words,
-        name=name,
-        place=where,
-        only=only,
-    )
-    longest = max(words.split(_ELLIPSIS), key=len)
-    return _fact(code, says, longest, (number, line), len(held)) if number in ranks else None
+    hit = code.hit(number, line) if number in ranks else None
+    if hit is None:
+        return None
+    values = {"words": words, "name": name, "place": hit.place, "only": only_of(len(held))}
+    says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
+    return hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), len(held))
 
 
 def _valued(inquiry: FinderInput) -> Iterator[Fact]:
@@ -177,23 +168,12 @@ def _valued(inquiry: FinderInput) -> Iterator[Fact]:
             for number in numbers:
                 lines = list(lines_of(code, number, Expression(name, marked=True)))
                 lines = [at for at in lines if pattern.search(code.lines(number)[at - 1])]
-                for line in lines if len(lines) <= MAX_FACTS else ():
-                    where = code.symbol(number, line) or code.path(number)
-                    says = say("`{name}` is {value} on this line of `{place}`.", name=name, value=value, place=where)
-                    fact = _fact(code, says, name, (number, line))
-                    yield from [fact] if fact else []
+                for hit in filter(None, (code.hit(number, at) for at in lines if len(lines) <= MAX_FACTS)):
+                    given = {"name": name, "value": value, "place": hit.place}
+                    says = say("`{name}` is {value} on this line of `{place}`.", **given)
+                    yield hit.fact("quoted_here", says, name, strong=True, unclaimed=True)
                 if lines:
                     break
-
-
-def _fact(code: Code, says: str, words: str, place: tuple[int, int], count: int | None = None) -> Fact | None:
-    text, symbol = code.text(*place), code.symbol(*place)
-    if text is None:
-        return None
-    return Fact(
-        "quoted_here", says, words, code.path(place[0]), place[1], text, symbol,
-        count=count, strong=True, unclaimed=True,
-    )  # fmt: skip
 
 
 def _spells(words: list[str], name: str, witness: Witness) -> bool:

@@ -6,8 +6,8 @@ from itertools import islice
 
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.labelled_here import FILE_OF_TEXTS, key_of, uses_of
-from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Hit, Witness, is_own
+from nodes.search.facts.types import Fact, Hit
+from nodes.search.facts.witness import Witness, is_own
 from nodes.search.sentences import say
 
 LEAST = 4
@@ -41,19 +41,15 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for text in sorted(texts, key=lambda text: (-_content_length(text), text))[:MAX_TEXTS]:
         held = [hit for hit in hits if text in _TEXT.findall(hit.text)]
         key, used = _uses(inquiry.witness, held[0], text) if len(held) == 1 else ("", [])
-        place = used[0] if used else held[0]
-        number = inquiry.code.number(place.path) if len(held) == 1 else None
-        if number is None:
-            continue
-        symbol, words = inquiry.code.symbol(number, place.line), max(texts[text], key=len)
-        where = (
-            say("`{key}` in `{path}`; this line uses it", key=key, path=held[0].path)
-            if used
-            else say("in `{place}`", place=symbol or place.path)
-        )
-        says = say("The title has the words of “{text}”, which is {where}.", text=text, where=where)
-        yield place.fact("quoted_here", says, words, symbol, 1)
-        return
+        for hit in inquiry.code.few(used[:1] or held) if len(held) == 1 else ():
+            where = (
+                say("`{key}` in `{path}`; this line uses it", key=key, path=held[0].path)
+                if used
+                else say("in `{place}`", place=hit.place)
+            )
+            says = say("The title has the words of “{text}”, which is {where}.", text=text, where=where)
+            yield hit.fact_of_few("quoted_here", says, max(texts[text], key=len), 1)
+            return
 
 
 def _uses(witness: Witness, hit: Hit, text: str) -> tuple[str, list[Hit]]:
