@@ -17,7 +17,7 @@ Reference = Annotated[str, StringConstraints(max_length=160)]
 
 TOOLS: tuple[ToolName, ...] = get_args(ToolName)
 CALLS, MOST_CALLS = 6, 10
-"""Tool calls of one turn that are answered, and those that are read: the others are refused in words."""
+"""Tool calls of one turn that are answered, and those that are read; the rest get a refusal."""
 FILES = 5
 """Files that a model chooses to read."""
 

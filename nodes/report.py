@@ -252,7 +252,7 @@ class TriageReport(Part):
     suspects: tuple[Suspect, ...] = ()
     """By rules at most one per file, in the order of the search; a model may name several places of one file."""
     suspect_changes: tuple[SuspectChange, ...] = ()
-    """Best first. No bisection and no code was run."""
+    """Best first; neither bisected nor confirmed by running code."""
     recent_changes: tuple[SuspectChange, ...] = ()
     """The latest changes to the reported places, if no change is suspected."""
     no_suspect_change: Line = ""
@@ -280,7 +280,7 @@ class TriageReport(Part):
     """
     requires_human_review: bool = False
     review_message: Line = ""
-    """For maintainers: what happened and what to do."""
+    """What happened and what to do; shown to maintainers."""
     written_by: str = "rules"
     """The brain that wrote the report: a model's name or ``rules``."""
     doubts: tuple[Line, ...] = Field(default=(), exclude_if=lambda value: not value)

@@ -104,7 +104,7 @@ async def advance(
 def _graph_input(
     snapshot: StateSnapshot, initial: BugTriageState, answer: Answer | None, question_id: str | None
 ) -> BugTriageState | Command[object] | None:
-    """Return what starts a new thread, answers a waiting one, or resumes one that was cut off."""
+    """Return the input that starts a new thread, answers a waiting one, or resumes an interrupted one."""
     if not _exists(snapshot):
         return initial
     if not snapshot.interrupts:

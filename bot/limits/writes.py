@@ -26,9 +26,9 @@ class WriteBudget(NamedTuple):
 
 # The kinds of writes share one budget: a separate counter for each would leave room unused in a quiet hour.
 WHOLE = WriteBudget()
-"""The whole budget: for reports and questions."""
+"""The budget of reports and questions: all of it."""
 FIRST_REPORTS = WriteBudget(minute=0.85, hour=0.75, retries_on_time=False)
-"""For first reports by rules, which a model's report later replaces."""
+"""The budget of first reports by rules, which a model's report later replaces."""
 REPLIES = WriteBudget(minute=0.6, hour=0.5, retries_on_time=False)
 LABELS = WriteBudget(minute=0.85, hour=0.6, retries_on_time=False)
 REACTIONS = WriteBudget(minute=0.7, hour=0.4, retries_on_time=False)
@@ -41,7 +41,7 @@ class Writes(Protocol):
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
         """Count one write.
 
-        ``repository``: key of the written one, which leaves room for the installation's others.
+        ``repository``: key of the repository, which leaves room for the installation's other repositories.
 
         Raises:
             RateLimitedError: the budget for this kind of write is used up; ``after`` says for how many seconds.

@@ -59,7 +59,7 @@ class InMemoryEvidence:
 
 
 async def run_to_completion(context: Context, start: BugTriageState) -> BugTriageState:
-    """Run to the end; a question is withdrawn, since no person is present, and stays in the report."""
+    """Run to the end; a question is withdrawn, since no one can answer it, and stays in the report."""
     # Checkpoints are needed even here, because a question interrupts the graph and the answer resumes it.
     graph = build_graph(InMemorySaver(serde=serializer()))
     return (await advance(graph, context, "ephemeral", start, _withdraw)).state

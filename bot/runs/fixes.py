@@ -153,7 +153,7 @@ def _named(repository: Repository, correction: Correction) -> tuple[str, ...]:
 
 
 def _below(index: PathIndex, why: str) -> list[str]:
-    """Return the files of the folders that a command or a label names, if they are few enough to be a place."""
+    """Return the files of the folders that a command names, if they are few enough to be a place."""
     folders = [path for span in _SPAN.findall(why)[:MAX_FILES] if (path := path_inside(span)) is not None]
     found = [path for path in index.paths if any(is_below(path, folder) for folder in folders)]
     return found if len(found) <= MAX_FILES else []

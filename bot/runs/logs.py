@@ -39,7 +39,7 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 _ENTRIES, _MEMBERS, _MAX_TEXT, _RATIO = 1_000, 5, 8_000_000, 100
-"""Of an archive: entries, texts that are read, bytes of a text, and how many times its size a text may be."""
+"""Limits of an archive: entries, texts that are read, bytes of a text, and its ratio to its packed size."""
 _HOPS = 3
 """Requests for one attachment: its address and its redirects."""
 _ODD = re.compile(r"[^\w.+@ -]")
@@ -51,11 +51,11 @@ class AttachmentLimits(NamedTuple):
     """Limits on the attachments of an issue."""
 
     number: int = 3
-    """The first ones of an issue and its answers."""
+    """Maximum number of attachments of an issue and its answers; the first ones are read."""
     max_bytes: int = 2_000_000
-    """Of one attachment, packed if it is an archive."""
+    """Maximum size of an attachment, packed if it is an archive."""
     seconds: float = 10.0
-    """For one attachment, redirects included."""
+    """Maximum time for an attachment, redirects included."""
 
 
 LIMITS = AttachmentLimits()

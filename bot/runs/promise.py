@@ -21,13 +21,13 @@ class Promise:
 
     claim_from: float
     note: str = ""
-    """For the report; empty if the repository asks for no precision."""
+    """A sentence for the report; empty if the repository sets no precision."""
 
 
 def promise_of(config: RepositoryConfig, outcomes: Sequence[tuple[float, bool]] = ()) -> Promise:
     """Return the bound for a repository.
 
-    ``outcomes``: of its scored reports, the confidence in the first file, and whether it was fixed.
+    ``outcomes``: for each of its scored reports, the confidence in the first file, and whether that file was fixed.
     """
     wanted = config.precision
     if wanted is None:

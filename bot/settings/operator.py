@@ -112,11 +112,11 @@ class Price(Section):
     """Dollars per million tokens."""
 
     input: Amount
-    """Of input."""
+    """The price of input."""
     output: Amount
-    """Of output."""
+    """The price of output."""
     cached: Amount | None = None
-    """Of input from the endpoint's cache; unset means that it costs as much as other input."""
+    """The price of input from the endpoint's cache; unset means that it costs as much as other input."""
 
     @property
     def amounts(self) -> tuple[float, ...]:

@@ -62,7 +62,7 @@ class StoredWrites(Table):
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
         """Count one write.
 
-        ``repository``: key of the written one, which leaves room for the installation's others.
+        ``repository``: key of the repository, which leaves room for the installation's other repositories.
 
         Raises:
             RateLimitedError: there is no room for writes of this kind; ``after`` is the wait in seconds.

@@ -21,7 +21,7 @@ EVIDENCE = 2_800
 _ANSWERS = 1_400
 """Further characters for what was looked up after a rejection."""
 _SHORTEST = 240
-"""Characters of one of very many pieces of evidence that a model cited."""
+"""Minimum characters of each piece of evidence, however many a model cited."""
 LATER = 150
 """Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
 _FINDINGS, _FINDINGS_LATER = 3_000, 1_600

@@ -22,7 +22,7 @@ ISSUE, FACTS = 1_500, 160
 """Maximum tokens of the issue, and of the facts of a shortened issue."""
 TITLE = 300
 _OF_A_TOKEN = 4
-"""Characters of a token, about."""
+"""Approximate number of characters per token."""
 _FRAMES, _EACH = 5, 10
 LOOKS = load_patterns(Path(__file__).with_name("asides.toml"))
 """What parts of a report look like, by what they are."""

@@ -50,7 +50,7 @@ class Opinions:
         return "agree" if self.agree else "disagree"
 
     def numbers(self) -> dict[str, float]:
-        """Return the opinions as a trace holds them, without the verdict, which comes later."""
+        """Return the opinions as a trace contains them, without the verdict, which comes later."""
         return {name: float(getattr(self, name)) for name in ("search", "model", "agree", "read", "explained")}
 
 

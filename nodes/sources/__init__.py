@@ -69,7 +69,7 @@ class SourceInfo:
     """The part of a source that a brain sees: enough to choose it, without access data."""
 
     name: str
-    """In the configuration."""
+    """The name in the configuration."""
     description: str = ""
     """The operator's; a server's own description reaches no prompt."""
     keywords: tuple[str, ...] = ()

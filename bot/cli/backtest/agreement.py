@@ -13,11 +13,11 @@ from nodes.context.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, T
 LEAST = 20
 """Readings in a conversation below which nothing is fitted."""
 WEIGHT = 5
-"""The shipped value counts as many readings, so that a few outcomes change it little."""
+"""Number of readings for which the shipped value counts, so that a few outcomes change it little."""
 
 
 def reading(numbers: Mapping[str, float] | None) -> Opinions | None:
-    """Return the opinions that the trace of a run holds; None if the model read no lines."""
+    """Return the opinions in the trace of a run; None if the model read no lines."""
     opinions = opinions_from(numbers, approved=bool(numbers.get("approved"))) if numbers else None
     return opinions if opinions is not None and opinions.read else None
 

@@ -73,7 +73,7 @@ class Case(BaseModel):
 
     @property
     def by_people(self) -> bool:
-        """Whether a correction and not a fix names the files; the issue was triaged at the commit of its report."""
+        """Whether a correction, not a fix, names the files; the issue was triaged at the commit of its report."""
         return self.fix == self.base
 
     @property

@@ -122,7 +122,7 @@ def _advice(threshold: Threshold | None, target: float, cases: int) -> str:
         applied = f"The default threshold is {LOW_CONFIDENCE}, so no setting is needed."
     return (
         f"confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
-        f"(wanted {target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases}).\n             {applied}"
+        f"(target {target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases}).\n             {applied}"
     )
 
 

@@ -49,11 +49,11 @@ class Thread:
     """The language of what is written for the reporter; empty for the same."""
 
     def to_maintainers(self, messages: Mapping[str, Message] | None = None) -> Translator:
-        """Return what writes sentences, such as those of a report with these messages, for maintainers."""
+        """Return the translator of sentences for maintainers, such as those of a report with these messages."""
         return translator(self.language, messages)
 
     def to_reporter(self, messages: Mapping[str, Message] | None = None) -> Translator:
-        """Return what writes sentences for the reporter."""
+        """Return the translator of sentences for the reporter."""
         return translator(self.reporter_language or self.language, messages)
 
     @property

@@ -20,7 +20,7 @@ _INCREMENTAL = 2
 _SPARE, _AT_ONCE = 1_000, 2_000
 """Free pages that the file retains, and the maximum released in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
-"""Pages of the write-ahead log at which a commit moves them into the file: if this process tidies, and if not."""
+"""Pages of the write-ahead log at which a commit checkpoints them, in the process that does upkeep and in others."""
 
 NO_DRIVER = (
     "DATABASE_URL needs the Postgres driver: install the extra `postgres` (in a clone: make install EXTRAS=postgres)"

@@ -70,7 +70,7 @@ class Gate:
     outcome: Literal["accept", "retry", "review"]
     cause: RetryCause | None = None
     message: str = ""
-    """For maintainers: what a person should check."""
+    """What a person should check; shown to maintainers."""
 
 
 def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation:

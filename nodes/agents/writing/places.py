@@ -19,7 +19,7 @@ definition that the report names were the fixed function less often; a declared 
 OTHERS = 3
 """Maximum number of files besides the first ones whose lines the report names."""
 SPREAD = 2
-"""Maximum number of lines of a fact without a function for its line to be the place of the file."""
+"""Maximum number of lines of a fact without a function that may be the place of a file."""
 
 _STATEMENTS: dict[levels.Level, Statement] = {
     "claimed": "claim",

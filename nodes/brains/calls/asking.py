@@ -35,7 +35,7 @@ _REJECTED = 400
 _NAME = re.compile(r"(?:\w{1,40}\.)?(\w{1,40})")
 """A tool's name without a name space before it and a template's marks after it."""
 _ARGUMENT = ("what", "pattern", "name", "text", "query")
-"""Names of a call's main argument; a model may use the one of another tool."""
+"""Names of a call's main argument; a model may use the name that another tool has for it."""
 
 
 async def ask_structured(
@@ -69,7 +69,7 @@ async def ask_structured(
 
 
 def build_turn_sender(model: Model, budget: ModelBudget) -> Sender:
-    """Return what sends the requests of one conversation with tools, and counts what they cost."""
+    """Return a function that sends the requests of one conversation with tools and counts their cost."""
     return Sender(model, strict_schema(Turn), budget, tools=tools())
 
 

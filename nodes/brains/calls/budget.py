@@ -79,7 +79,7 @@ class ModelBudget(Protocol):
         """Set what the run had spent before this process, according to its state."""
 
     async def reserve(self, call: Call) -> Settle:
-        """Return what settles the call, once it has been counted and may be sent.
+        """Reserve the call, and return the function that settles it afterwards.
 
         Raises:
             ModelError: the budget is used up.

@@ -44,8 +44,8 @@ def _rewritten(body: bytes) -> bytes | None:
 def normalised(choice: Document) -> Document:
     """Return a choice in OpenAI's form.
 
-    Handled are arguments of tools as objects or encoded twice, the earlier ``function_call``, calls written into the
-    content, content as a list of parts, answers in a field for reasoning, and missing or foreign reasons for the end.
+    It handles arguments of tools as objects or encoded twice, the earlier ``function_call``, calls written into the
+    content, content as a list of parts, answers in a field for reasoning, and missing or unknown reasons for the end.
     """
     message = choice.get("message")
     if not isinstance(message, dict):

@@ -22,7 +22,7 @@ _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:'[a-z]+)?|\d+|\.\./
 READ_FOR_ACCESS = 600
 """Characters of prose whose first sentences are read."""
 USUAL_LENGTH = 150
-"""Characters of the openings that the model was trained with; each such length above it needs 1 more of the score."""
+"""Characters of an opening as in the training data; the required score rises by 1 for each further such length."""
 SURE_IN_A_SENTENCE = 2.5
 """The minimum score of the title and one sentence alone, which a long opening may bury."""
 SURE_BESIDE_ERROR = 1.0

@@ -28,7 +28,7 @@ MAX_BYTES = 24_000_000
 MAX_WIDTH = 1_000
 """Maximum length of a line that is quoted, in characters."""
 OWN_SHARE, OWN_FILES = 0.2, 20
-"""Minimum share of scripts among the source files, or number of them, for those in a folder of a site to be own."""
+"""Minimum share, or number, of scripts among the source files for scripts of a site to count as own code."""
 _SITE = re.compile(r"(?:^|/)(?:_?static|assets?|public|media|htdocs|www|webroot|themes?|resources|jslib|js/libs?)/")
 """A folder into which programs in other languages copy scripts for browsers, such as `jquery.js`."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")

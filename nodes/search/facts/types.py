@@ -102,7 +102,7 @@ class Fact:
     several: bool = False
     """Whether it is weak only because other places have the same words, so that the report may choose it."""
     chosen: bool = False
-    """Whether the report names the function, the class or the file of this one of several places; it is stated."""
+    """Whether the report names the function, class or file of this place and not of the others; then it is stated."""
     unclaimed: bool = False
     """Whether the fact is stated and never supports a claim: its line shows a fault that other code causes."""
     follows: tuple[str, int] | None = None

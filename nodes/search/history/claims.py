@@ -107,7 +107,7 @@ class Mark:
     """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
     start: int
     end: int
-    """Of the whole name, if a version is part of the name of a program's file."""
+    """The end of the whole file name, if the version is part of the name of a program's file."""
     name: str
     """The word before it, which may name the product of a version; empty for a function word."""
     certain: bool

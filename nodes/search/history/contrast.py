@@ -152,7 +152,7 @@ def role_of_last(sentence: str) -> Role | None:
 
 
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:
-    """Give a version without a role the opposite one of its neighbour, in the same or the next sentence."""
+    """Give a version without a role the opposite role of its neighbour, in the same or the next sentence."""
     found = list(group)
     decided = [one for one in group if one.sign]
     versions = {one.mark.text for one in group}

@@ -119,7 +119,7 @@ def select_files(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Co
     if runs:
         sizes[known] = np.concatenate([sources[whose].sizes[first:last] for whose, first, last in runs])
     values: dict[str, Array] = {}
-    # One column at a time: a hundred thousand copies of a file are as many runs.
+    # One column at a time, because a hundred thousand copies of a file give a hundred thousand runs.
     for group in GROUPS:
         firsts = [source.firsts(group) for source in sources]
         cuts = [(whose, int(firsts[whose][first]), int(firsts[whose][last])) for whose, first, last in runs]

@@ -55,7 +55,7 @@ class Syntax:
     words: Mapping[str, str] = field(default_factory=dict)
     """The words before a definition's name, by its kind."""
     before: str = ""
-    """Words that may precede those, such as ``pub``."""
+    """Words that may precede these keywords, such as ``pub``."""
     comment: str = "#"
     """The pattern that starts a comment up to the end of the line."""
     spans: tuple[tuple[str, str], ...] = ()

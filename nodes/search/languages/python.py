@@ -198,7 +198,7 @@ class _Reader:
         return at
 
     def _turn(self, at: int, mark: bytes) -> int:
-        """Return the end of the first such mark outside brackets."""
+        """Return the end of the first mark of this kind outside brackets."""
         depth = 0
         for turn in _TURN.finditer(self._code, at):
             if turn[0] in b"([{":

@@ -62,7 +62,7 @@ class Source:
     index: Index
     number: int
     lines: Sequence[str]
-    """With their line endings."""
+    """All lines, with their line endings."""
 
 
 class Lookups:

@@ -104,12 +104,12 @@ class Source:
     index: Index
     path: str
     lines: Sequence[str]
-    """With their line endings."""
+    """All lines, with their line endings."""
     weights: Mapping[str, float]
 
 
 def sketch(source: Source, places: Sequence[Location]) -> FileSketch:
-    """Return what a reader needs to judge whether a file may be at fault; the best places come first."""
+    """Return a sketch by which a reader judges whether a file may be at fault; the best places come first."""
     signatures = _signatures(source)
     return FileSketch(source.path, tuple(_place(source, place, signatures) for place in places[:PLACES]))
 

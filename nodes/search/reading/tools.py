@@ -168,7 +168,7 @@ class Tools(Lookups):
         files = self._files(wanted)
         if not files and last and not _GLOB.search(wanted):
             files = self._files(f"*{last}*", ignore_case=True)
-        # Those of the whole project before those of its parts.
+        # Paths near the root come first.
         paths = sorted((self._index.paths[number] for number in files), key=lambda path: path.count("/"))
         if not paths:
             return ToolAnswer(f"No folder or file is called `{wanted[:120]}`.")
@@ -192,7 +192,7 @@ class Tools(Lookups):
         return ToolAnswer(f"{len(changes)} commits {what}, newest first{end}.", changes=changes)
 
     def _commit_of(self, name: str) -> str | None:
-        """Return the commit of the recent history whose id begins so; None if none or several do."""
+        """Return the commit of the recent history whose id has this prefix; None unless exactly one has."""
         if not _SHA.fullmatch(name):
             return None
         log = self._history
@@ -265,7 +265,7 @@ class Tools(Lookups):
         if len(ends) == 1:
             return ends[0], ""
         several = ", ".join(index.paths[number] for number in ends[:6])
-        return None, f"Several files end so: {several}." if several else f"The commit has no file `{path[:120]}`."
+        return None, f"Several files match: {several}." if several else f"The commit has no file `{path[:120]}`."
 
     def _place(self, number: int) -> tuple[int, str]:
         """Order the project's own code first, and copies that a build made last."""

@@ -66,7 +66,7 @@ def _lost_paths(code: Code, text: str) -> list[str]:
 
 
 def _ends(path: str) -> list[str]:
-    """Return a path and its ends, down to the last folder and the file's name, also without emphasis by Markdown."""
+    """Return a path and its ends, down to the last folder and the file's name, also as Markdown shows them."""
     folders, _, name = path.rpartition("/")
     # Markdown shows `__init__.py` outside code as `init.py`.
     emphasised = f"{folders}/__{name.replace('.', '__.', 1)}"

@@ -111,12 +111,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for match in matches:
         same.setdefault(match.words, []).append(match)
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
-    # Where the title quotes another message, those of the body are often of what works.
+    # If the title quotes another message, messages of the body often describe what works.
     others = title_quotes(issue.title) and not any(folded(match.words) in folded(issue.title) for match in matches)
     for match in matches:
         places = same[match.words]
         aside = _folder_of_others(code, match, places)
-        # A message that the report cuts off counts only if a single literal begins so.
+        # A message that the report cuts off counts only if a single literal begins with it.
         # A literal that equals an interpreter's message was right in 2 of 8 cases.
         if (len(places) > FEW and not aside) or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
             continue

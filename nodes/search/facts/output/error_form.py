@@ -61,7 +61,7 @@ def _errors(inquiry: FinderInput) -> list[Shape]:
 
 
 def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
-    # Where a trace exists, the error is in one of its frames, or in code of others.
+    # Where a trace exists, the error is in one of its frames, or in a library.
     traced = any(trace.frames for trace in inquiry.issue.traces)
     for part in _frames(inquiry) if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape.form)

@@ -130,7 +130,7 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
         found = _mapped(code, issue, trace, depth, numbers[0]) if len(numbers) == 1 else None
         if found is not None and not found.exact and _is_elsewhere(frame, code.path(numbers[0])):
-            # A file of another program has the name, in another folder.
+            # A file of another program has the same name, in another folder.
             listed, numbers, found = [], [], None
         if found is not None:
             yield replace(found, lost_inner=lost_inner, is_library=is_library, in_program=in_program)

@@ -90,7 +90,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if fact is None:
             continue
         # A frame of another version has the same function with other code: 48 % right, with its text found 70 %. In
-        # chains the first and the last trace did equally (4 of 12 each), so neither leads.
+        # chains the first and the last trace were right equally often (4 of 12), so neither leads.
         fits = frame.exact or frame.moved is not None or (event is not None and frame.symbol is not None)
         strong = fits and len(chain) == 1 and not purpose and not frame.lost_inner
         # Neither the text of the line nor its error says that the number is still that of the line.
@@ -181,7 +181,7 @@ def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str)
 
 
 def _cleans_up(mapped: MappedFrame) -> bool:
-    """Return whether a frame cleans up within the beginning of the same part of a program, which failed before."""
+    """Return whether a frame cleans up after a failed start of the same part of a program."""
     frames = mapped.trace.frames
     outer = frames[frames.index(mapped.frame) + 1 :]
     starts = (frame for frame in outer if frame.path == mapped.frame.path and frame.module == mapped.frame.module)

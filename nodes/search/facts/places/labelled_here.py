@@ -155,7 +155,7 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
 
 
 def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False) -> Iterator[str]:
-    """Yield the first or last words of a phrase, the longest first, if they say something."""
+    """Yield the first or last words of a phrase, the longest first, if they are informative."""
     words = found[0].split(" ")[start:] if found else []
     words = words[-MOST_PLAIN:] if from_end else words[:MOST_PLAIN]
     for count in range(len(words), 1, -1):

@@ -84,7 +84,7 @@ def pieces_of(text: str, title: str) -> list[str]:
 
 
 def _is_word(piece: str, title: str) -> bool:
-    """Return whether a title has a piece, and, in Japanese, not as a part of a longer word."""
+    """Return whether a title contains a piece; in Japanese, not only as part of a longer word."""
     at = title.find(piece)
     while at >= 0 and _HAS_KANA.search(title):
         end = at + len(piece)

@@ -144,7 +144,7 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
         if _holds_trace("".join(text[judgement.start : judgement.end] for judgement in group)):
             edge = group[0].outer_start
             for number, one in enumerate(group):
-                # Between the elements of a list of lines there is no line.
+                # What separates the elements of a list of lines is not a line.
                 edits.append(Edit(edge, one.start, "" if number else "\n"))
                 edits += _unescaped(text, one.start, one.end)
                 edge = one.end

@@ -126,7 +126,7 @@ def _sides(row: Row) -> tuple[Edit, Edit] | None:
 
 
 def _is_box(text: str, inside: Sequence[tuple[Edit, Edit]]) -> bool:
-    """Return whether lines are a box and no table of Markdown; sides of ASCII need a trace in the box as evidence."""
+    """Return whether lines are a box, not a table of Markdown; a box with ASCII sides must contain a trace."""
     marks = {text[left.start : left.end].strip()[:1] for left, _ in inside}
     if marks & set(_CORNERS) and marks & set(_SIDES) and not marks <= set(_ASCII):
         return True

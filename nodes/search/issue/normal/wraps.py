@@ -85,7 +85,7 @@ def _separated(row: Row) -> Iterator[Edit]:
         # In a list the frames are in quotation marks; in other traces these belong to the names.
         between = " \t,\"'" if kind is _STARTS[1] else " \t"
         for cut in sorted(cuts - {0}):
-            # What is between them is where the line feed was.
+            # The line feed was in the characters between two frames.
             if ahead := row.text[:cut].rstrip(between):
                 yield Edit(row.start + len(ahead), row.start + cut, "\n  ")
         last = next(kind.finditer(row.text, starts[-1])).end()

@@ -41,7 +41,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         first = index[trace.start]
         if around and trace.error is None and first and _NOTE.match(lines[first - 1].bare):
             heading = around.pop()
-            # Its name stood alone before its frames were read.
+            # The heading was read as a trace without frames before.
             traces = [other for other in traces if other.frames or other.error != heading.error]
             traces.append(replace(trace, error=heading.error, message=heading.message))
             continue
