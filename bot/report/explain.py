@@ -1,18 +1,21 @@
-"""The explanation of a report: what was gathered, decided, overruled, dropped, scored, retried and spent."""
+"""The explanation of a report: what was gathered, decided, overruled, dropped, scored, retried and spent.
+
+Comments, the terminal and the page of a run show the same words; each escapes them for its own format.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.report.account import Step, citation_check, dropped_claims, retry_reasons, scores, spending, step
 from bot.report.comment.folds import fold
 from bot.report.document import Result
 from bot.report.sanitise import block, cell, code, prose
-from bot.report.words import cut
+from bot.report.words import count, cut, percent, span
 from nodes.evidence import NumberedEvidence
 from nodes.guards import meaning
-from nodes.state import TraceEntry
+from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.state import RetryReason, TraceEntry
 
 LIMIT = 60_000
 """Maximum number of characters, out of the 65,536 that a comment may have."""
@@ -21,6 +24,10 @@ ROWS = 60
 _SECTION = 14_000
 _REASON_WORDS = 25
 _CITED = re.compile(r"\bE\d{1,6}\b")
+_RETRY_REASONS = {
+    "quality_issue_detected": "quality too low",
+    "conflicting_evidence_attempting_resolution": "conflicting evidence",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,163 +43,225 @@ class Account:
     evidence: tuple[NumberedEvidence, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of a run's trace, as plain text from untrusted sources."""
+
+    round: int
+    node: str
+    decision: str
+    confidence: str
+    """A percentage; empty if no brain judged the step."""
+    reason: str
+    error: str
+    guard: str
+    """The rule that overruled the decision; empty if none did."""
+    guard_means: str
+    judged_by: str
+    looks: tuple[str, ...]
+    """Lookups of a model."""
+    took: str
+    counts: tuple[str, ...]
+
+
+def step(entry: TraceEntry, *, reasons: bool) -> Step:
+    """Describe what a node decided; ``reasons`` adds reasons, errors and lookups, which concern the issue's content."""
+    return Step(
+        round=entry.iteration,
+        node=entry.node,
+        decision=entry.decision,
+        # If only one node was legal, no brain judged, so the supervisor has no confidence.
+        confidence=percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None),
+        reason=entry.reason if reasons else "",
+        error=(entry.error or "") if reasons else ("It failed." if entry.error else ""),
+        guard=entry.guard or "",
+        guard_means=meaning(entry.guard) if entry.guard else "",
+        judged_by=entry.judged_by,
+        looks=entry.looks if reasons else (),
+        took=span(entry.duration_ms / 1000),
+        counts=tuple(f"{name.replace('_', ' ')} {number}" for name, number in entry.counts.items()),
+    )
+
+
+def cited_numbers(report: TriageReport) -> frozenset[str]:
+    """Return the short numbers of the evidence that a report cites, such as E1."""
+    texts = " ".join((report.root_cause or "", *report.ruled_out))
+    named = (
+        *(suspect.evidence for suspect in report.suspects),
+        *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
+        *(related.evidence for related in report.related),
+    )
+    return frozenset((*_CITED.findall(texts), *filter(None, named)))
+
+
+def dropped_claims(audit: CitationAudit) -> tuple[str, ...]:
+    """Describe what the citation check removed from the last draft."""
+    return (
+        *audit.dropped,
+        *(f"cites evidence that was not gathered: `{name}`" for name in audit.fabricated),
+        *(f"no longer matches its quote: `{name}`" for name in audit.failed),
+    )
+
+
+def citation_check(result: Result) -> str:
+    """Return one sentence with the numbers of checked and dropped citations over all drafts."""
+    audit = result.report.citation_audit
+    return (
+        f"{count(audit.citations, 'citation')} checked, {count(audit.uncited_claims, 'sentence')} cited nothing, "
+        f"{count(result.metrics.claims_dropped, 'claim')} dropped over all drafts."
+    )
+
+
+def scores(score: Evaluation) -> tuple[tuple[str, str, str], ...]:
+    """Return the rows of the scorecard: name, weight and score from 0 to 1; the total has no weight."""
+    return (
+        ("Faithfulness", "35 %", f"{score.faithfulness:.2f}"),
+        ("Relevance", "25 %", f"{score.relevance:.2f}"),
+        ("Completeness", "25 %", f"{score.completeness:.2f}"),
+        ("Reasoning", "15 %", f"{score.reasoning_quality:.2f}"),
+        ("Overall, after clamping", "", f"{score.overall_score:.2f}"),
+    )
+
+
+def retry_reasons(retry: RetryReason) -> str:
+    """Return why a draft was rejected."""
+    failed = ("a citation failed",) if retry.citation_issue else ()
+    fabricated = ("fabricated evidence",) if retry.hallucination else ()
+    return ", ".join((_RETRY_REASONS[retry.reason], *failed, *fabricated))
+
+
+def spending(result: Result, *, brain: str, config_hash: str, dollars: float = 0) -> tuple[tuple[str, str], ...]:
+    """Return the brain, the model's usage and the configuration as pairs of a label and a value."""
+    usage = result.metrics.usage
+    pairs = (
+        ("Judged by", ", ".join(dict.fromkeys(entry.judged_by for entry in result.trace)) or brain),
+        ("Model calls", count(usage.calls, "call") if usage.calls else "none: rules judged"),
+        ("Tokens in", count(usage.input_tokens, "token") if usage.calls else ""),
+        ("Tokens out", count(usage.output_tokens, "token") if usage.calls else ""),
+        ("Cost", f"${dollars:.4f}" if dollars else ""),
+        *(("Rules judged instead", why) for why in result.metrics.fallbacks),
+        ("Configuration", config_hash),
+    )
+    return tuple((label, value) for label, value in pairs if value)
+
+
 def render_markdown(account: Account) -> str:
     """Render the explanation as Markdown for a comment: one line, then one folded section per topic.
 
     The result does not depend on the time.
     """
-    words = _Words(account)
-    parts = [words.head()]
-    for title, lines in words.sections():
-        part = fold(title, words.within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
+    parts = [_head(account)]
+    for title, lines in _sections(account):
+        part = fold(title, _within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
         parts += [part] if part else []
     return "\n\n".join(parts)
 
 
 def render_text(account: Account) -> str:
     """Render the explanation for a terminal, with headings."""
-    words = _Words(account)
-    parts = [words.head()]
-    parts += [f"## {title}\n\n" + "\n".join(lines) for title, lines in words.sections() if lines]
-    return "\n\n".join(parts)
+    sections = (f"## {title}\n\n" + "\n".join(lines) for title, lines in _sections(account) if lines)
+    return "\n\n".join((_head(account), *sections))
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The sections of the explanation."""
-
-    account: Account
-
-    def sections(self) -> Iterator[tuple[str, list[str]]]:
-        result, open_to_all = self.account.result, self.account.result.report.kind != "security"
-        yield "Path through the graph", self._path(result.trace, reasons=open_to_all)
-        yield "Guards that fired", self._guards(result.trace) or ["None: no rule overruled a decision."]
-        if open_to_all:
-            yield "Evidence", self._evidence()
-            yield "Claims dropped in checking", self._dropped(result)
-        yield "Evaluation", self._evaluation(result)
-        yield "Retries, and why", self._retries(result) or ["None: the first draft was accepted."]
-        yield "Model, lookups and cost", self._cost(looks=open_to_all)
-        if open_to_all:
-            yield "Questions", self._questions(result)
-            yield "Ticket draft", _ticket(result)
-
-    def head(self) -> str:
-        account = self.account
-        metrics, report = account.result.metrics, account.result.report
-        usage = metrics.usage
-        tokens = usage.input_tokens + usage.output_tokens
-        cost = f"{usage.calls} model calls, {tokens} tokens" if usage.calls else "no model"
-        judged = f"judged by {code(account.brain)} ({cost})"
-        history = " → ".join(f"{value:.0%}" for value in metrics.confidence_history[-8:]) or "none"
-        config = f" · configuration {code(account.config_hash)}" if account.config_hash else ""
-        sentences = (
-            f"Run {account.run} read commit {code(account.sha[:12])}, {judged}{config}.",
-            f"Confidence of its drafts: {history}; of the report: {report.confidence:.0%}.",
-            f"Claims dropped: {metrics.claims_dropped}.",
+def _sections(account: Account) -> Iterator[tuple[str, list[str]]]:
+    result, is_open = account.result, account.result.report.kind != "security"
+    steps = [step(entry, reasons=is_open) for entry in result.trace]
+    review = result.report.review_message
+    retries = [
+        (str(retry.iteration), retry_reasons(retry), f"{retry.confidence:.0%}")
+        for retry in result.metrics.retry_reasons
+    ]
+    yield "Path through the graph", _path(steps)
+    yield "Guards that fired", _guards(steps) or ["None: no rule overruled a decision."]
+    if is_open:
+        dropped = [f"- {prose(line)}" for line in dropped_claims(result.report.citation_audit)]
+        yield "Evidence", _evidence(account)
+        yield "Claims dropped in checking", [citation_check(result), *(["", *dropped] if dropped else [])]
+    table = _table(("", "Weight", "Score"), scores(result.report.evaluation))
+    yield "Evaluation", [*table, *(["", f"For review: {prose(review)}"] if review else [])]
+    rejected = _table(("Round", "Rejected because", "Confidence"), retries)
+    yield "Retries, and why", rejected or ["None: the first draft was accepted."]
+    pairs = spending(result, brain=account.brain, config_hash=account.config_hash)
+    looked = [f"- Looked up: {prose(look)}" for item in steps for look in item.looks]
+    yield "Model, lookups and cost", [*(f"- {label}: {prose(value)}" for label, value in pairs), *looked]
+    if is_open:
+        yield (
+            "Questions",
+            [
+                f"- {prose(asked.question)} — {prose(asked.answer[:200]) if asked.answer else 'no answer'}"
+                for asked in result.questions
+            ],
         )
-        return " ".join(sentences)
+        yield "Ticket draft", _ticket(result)
 
-    def _path(self, trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
-        rows = [
-            (
-                str(item.round),
-                code(item.node),
-                prose(item.decision),
-                item.confidence,
-                code(item.guard),
-                code(item.judged_by),
-                prose(self._reason(item)),
-            )
-            for item in (step(entry, reasons=reasons) for entry in trace)
-        ]
-        return self._table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 
-    def _reason(self, one: Step) -> str:
-        failed = f"failed: {one.error}" if one.error else ""
-        return "; ".join(cut(text, _REASON_WORDS) for text in (one.reason, failed) if text)
+def _head(account: Account) -> str:
+    metrics, usage = account.result.metrics, account.result.metrics.usage
+    tokens = usage.input_tokens + usage.output_tokens
+    cost = f"{usage.calls} model calls, {tokens} tokens" if usage.calls else "no model"
+    history = " → ".join(f"{value:.0%}" for value in metrics.confidence_history[-8:]) or "none"
+    config = f" · configuration {code(account.config_hash)}" if account.config_hash else ""
+    return (
+        f"Run {account.run} read commit {code(account.sha[:12])}, judged by {code(account.brain)} ({cost}){config}. "
+        f"Confidence of its drafts: {history}; of the report: {account.result.report.confidence:.0%}. "
+        f"Claims dropped: {metrics.claims_dropped}."
+    )
 
-    def _guards(self, trace: Iterable[TraceEntry]) -> list[str]:
-        """Return one line per guard that changed a decision, with the number of times."""
-        fired = Counter(entry.guard for entry in trace if entry.guard)
-        times = {name: f", {count} times" if count > 1 else "" for name, count in fired.items()}
-        return [f"- {code(name)}{often}: {prose(meaning(name))}" for name, often in times.items()]
 
-    def _evidence(self) -> list[str]:
-        report = self.account.result.report
-        texts = " ".join((report.root_cause or "", *report.ruled_out))
-        cited = {
-            *_CITED.findall(texts),
-            *(s.evidence for s in report.suspects),
-            *(c.evidence for c in report.suspect_changes),
-        }
-        rows = [
-            (
-                item.id,
-                item.evidence.kind,
-                code(str(item.evidence.locator)),
-                f"{item.evidence.score:.2f}",
-                "yes" if item.id in cited else "",
-                code(item.evidence.quote.strip().partition("\n")[0][:80]),
-                prose("; ".join(item.evidence.reasons[:2])[:160]),
-            )
-            for item in self.account.evidence
-        ]
-        return self._table(("", "Kind", "Where", "Score", "Cited", "Begins", "Why"), rows)
+def _path(steps: Iterable[Step]) -> list[str]:
+    rows = []
+    for item in steps:
+        why = (item.reason, f"failed: {item.error}" if item.error else "")
+        reason = prose("; ".join(cut(text, _REASON_WORDS) for text in why if text))
+        names = (code(item.guard), code(item.judged_by))
+        rows.append((str(item.round), code(item.node), prose(item.decision), item.confidence, *names, reason))
+    return _table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 
-    def _dropped(self, result: Result) -> list[str]:
-        """Return what the citation check removed from the last draft, and how much it removed from all drafts."""
-        lines = [f"- {prose(line)}" for line in dropped_claims(result.report.citation_audit)]
-        return [citation_check(result), *(["", *lines] if lines else [])]
 
-    def _evaluation(self, result: Result) -> list[str]:
-        review = result.report.review_message
-        return [
-            *self._table(("", "Weight", "Score"), scores(result.report.evaluation)),
-            *(["", f"For review: {prose(review)}"] if review else []),
-        ]
+def _guards(steps: Iterable[Step]) -> list[str]:
+    """Return one line per guard that changed a decision, with the number of times."""
+    fired = Counter(item.guard for item in steps if item.guard)
+    return [
+        f"- {code(name)}{f', {times} times' if times > 1 else ''}: {prose(meaning(name))}"
+        for name, times in fired.items()
+    ]
 
-    def _retries(self, result: Result) -> list[str]:
-        rows = [
-            (str(retry.iteration), ", ".join(retry_reasons(retry)), f"{retry.confidence:.0%}")
-            for retry in result.metrics.retry_reasons
-        ]
-        return self._table(("Round", "Rejected because", "Confidence"), rows)
 
-    def _cost(self, *, looks: bool) -> list[str]:
-        account = self.account
-        pairs = spending(account.result, brain=account.brain, config_hash=account.config_hash)
-        looked = [look for entry in account.result.trace for look in step(entry, reasons=looks).looks]
-        return [
-            *(f"- {label}: {prose(value)}" for label, value in pairs),
-            *(f"- Looked up: {prose(look)}" for look in looked),
-        ]
-
-    def _questions(self, result: Result) -> list[str]:
-        return [
-            f"- {prose(asked.question)} — {prose(asked.answer[:200]) if asked.answer else 'no answer'}"
-            for asked in result.questions
-        ]
-
-    def _table(self, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-        if not rows:
-            return []
-        lines = [f"| {' | '.join(map(cell, row))} |" for row in rows[:ROWS]]
-        more = [f"\n… and {len(rows) - ROWS} more"] if len(rows) > ROWS else []
-        return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *lines, *more]
-
-    def within(self, lines: list[str], room: int) -> str:
-        """Return as many whole lines as fit, and state how many are omitted."""
-        kept: list[str] = []
-        for line in lines:
-            room -= len(line) + 1
-            if room < 0:
-                return "\n".join((*kept, "", f"… and {len(lines) - len(kept)} more")) if kept else ""
-            kept.append(line)
-        return "\n".join(kept)
+def _evidence(account: Account) -> list[str]:
+    cited = cited_numbers(account.result.report)
+    rows = [
+        (
+            item.id,
+            item.evidence.kind,
+            code(str(item.evidence.locator)),
+            f"{item.evidence.score:.2f}",
+            "yes" if item.id in cited else "",
+            code(item.evidence.quote.strip().partition("\n")[0][:80]),
+            prose("; ".join(item.evidence.reasons[:2])[:160]),
+        )
+        for item in account.evidence
+    ]
+    return _table(("", "Kind", "Where", "Score", "Cited", "Begins", "Why"), rows)
 
 
 def _ticket(result: Result) -> list[str]:
     ticket = result.report.ticket
     fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
     return [block(f"{ticket.title}\n\n{fields}\n\n{ticket.body}", "markdown")] if ticket.title else []
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    lines = [f"| {' | '.join(map(cell, row))} |" for row in rows[:ROWS]]
+    more = [f"\n… and {len(rows) - ROWS} more"] if len(rows) > ROWS else []
+    return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *lines, *more]
+
+
+def _within(lines: list[str], room: int) -> str:
+    """Return as many whole lines as fit, and state how many are omitted."""
+    for kept, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join((*lines[:kept], "", f"… and {len(lines) - kept} more")) if kept else ""
+    return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Assemble the page of one run: its path through the graph, its evidence, what led to it and what followed from it."""
 
-import re
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from bot.report import account
+from bot.report import explain
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.difference import differences
 from bot.report.links import Links
@@ -25,7 +26,6 @@ from nodes.trust.secrets import mask
 
 _SHOWN_EVIDENCE = 40
 """Pieces of evidence on a run's page, the best ones; it stays light with them."""
-_CITED = re.compile(r"\bE\d{1,6}\b")
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
 _SHOWN_TEXT = 6_000
 """Characters of the issue's text that the page shows."""
@@ -79,16 +79,16 @@ def page(
     }
     if result is None or report is None:
         return found | {"drafts": (), "cost": ()}
-    rejected = [", ".join(account.retry_reasons(item)) for item in result.metrics.retry_reasons]
+    rejected = [explain.retry_reasons(item) for item in result.metrics.retry_reasons]
     dollars = cost / 1_000_000
     return found | {
         "comment": as_html(_comment(report, links)) if shown else None,
-        "score": account.scores(report.evaluation),
-        "dropped": account.dropped_claims(report.citation_audit) if shown else (),
-        "audit": account.citation_check(result),
+        "score": explain.scores(report.evaluation),
+        "dropped": explain.dropped_claims(report.citation_audit) if shown else (),
+        "audit": explain.citation_check(result),
         # Those before the last one were rejected, each for its reason.
         "drafts": list(zip(result.metrics.confidence_history, [*rejected, ""], strict=False)),
-        "cost": account.spending(result, brain=full.row.brain, config_hash=full.config_hash, dollars=dollars),
+        "cost": explain.spending(result, brain=full.row.brain, config_hash=full.config_hash, dollars=dollars),
     }
 
 
@@ -115,23 +115,12 @@ def pieces(
 
     ``keys`` are those of the numbered evidence; without them the run goes on and nothing has a number.
     """
-    cited = _cited_in(report) if report else frozenset()
+    cited = explain.cited_numbers(report) if report else frozenset()
     numbers = {key: f"E{number}" for number, key in enumerate(keys, 1)}
     known = [(numbers.get(item.key, ""), item) for item in gathered if item.key in numbers or not keys]
     first = sorted((pair for pair in known if pair[0] in cited), key=lambda pair: int(pair[0][1:]))
     others = [pair for pair in known if pair[0] not in cited][: max(_SHOWN_EVIDENCE - len(first), 0)]
     return [_piece(*pair, links) for pair in first], [_piece(*pair, links) for pair in others]
-
-
-def _cited_in(report: TriageReport) -> frozenset[str]:
-    """Return the short numbers of the evidence that a report cites."""
-    texts = " ".join((report.root_cause or "", *report.ruled_out))
-    named = (
-        *(suspect.evidence for suspect in report.suspects),
-        *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
-        *(related.evidence for related in report.related),
-    )
-    return frozenset((*_CITED.findall(texts), *filter(None, named)))
 
 
 def _piece(number: str, evidence: Evidence, links: Links) -> dict[str, Any]:
@@ -246,7 +235,7 @@ def progress(full: FullRun, visits: Iterable[Visit], *, shown: bool) -> dict[str
         "shown": shown,
         "now": list(map(label, now)),
         "graph": graph(trace, now=now),
-        "steps": [account.step(entry, reasons=shown) for entry in trace],
+        "steps": [explain.step(entry, reasons=shown) for entry in trace],
         "rounds": max((entry.iteration for entry in trace), default=-1) + 1,
         "say": f"{f'{running} running' if now else f'The run is {full.row.status}'}, after {count(len(trace), 'step')}",
     }
