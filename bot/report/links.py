@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote as url_quote
 
 from bot.report.sanitise import code
-from nodes.report import Suspect, SuspectChange
+from nodes.report import Suspect
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _SHA = re.compile(r"[0-9a-f]{7,64}")
@@ -28,10 +28,6 @@ class Links:
         if address is None:
             return f"{code(suspect.path)} {shown}{symbol}"
         return f"[{code(suspect.path.rsplit('/', 1)[-1])} {shown}]({address}){symbol}"
-
-    def change(self, change: SuspectChange) -> str:
-        """Return a commit by its short SHA."""
-        return self.change_of(change.sha)
 
     def change_of(self, sha: str) -> str:
         """Return a commit by its short SHA."""

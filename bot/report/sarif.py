@@ -58,6 +58,7 @@ def _result(report: TriageReport, at: int, title: str) -> dict[str, Any]:
     elif facts or place.pointed:
         rule = "named-place"
     says = "; ".join(fact.says.rstrip(".") for fact in facts) or place.why or _RULES[rule][1].rstrip(".")
+    identity = "\0".join((title, place.path, place.symbol or "")).encode("utf-8", "surrogatepass")
     found: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": list(_RULES).index(rule),
@@ -65,7 +66,7 @@ def _result(report: TriageReport, at: int, title: str) -> dict[str, Any]:
         "message": {"text": f"{title}: {says}."},
         "locations": [_place(place)],
         # The result of another run on the same issue and place is the same alert.
-        "partialFingerprints": {"issueAndPlace/v1": _hash(title, place.path, place.symbol or "")},
+        "partialFingerprints": {"issueAndPlace/v1": hashlib.sha256(identity).hexdigest()[:32]},
         "properties": {"score": place.score, "checked": place.checked},
     }
     related = [_line(fact) for fact in facts if fact.path and fact.line and fact.sha is None]
@@ -74,10 +75,6 @@ def _result(report: TriageReport, at: int, title: str) -> dict[str, Any]:
     if rule == "claimed-place":
         found["rank"] = round(100 * report.confidence, 1)
     return found
-
-
-def _hash(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _place(place: Suspect) -> dict[str, Any]:

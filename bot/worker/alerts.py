@@ -6,7 +6,8 @@ from datetime import datetime
 from bot.errors import RefusedError, StoppedError
 from bot.jobs import Alert
 from bot.ports import Issue, Outcome
-from bot.report.comment.notices import alert_comment, alert_marker
+from bot.report.comment.notices import alert_comment
+from bot.report.comment.thread import marker
 from bot.settings.repository_file import FoundConfig
 from bot.store.issues.past_issues import Crash
 from bot.worker.issue_job import IssueJob
@@ -37,7 +38,7 @@ async def alert(issue_job: IssueJob, work: Alert) -> None:
         others = [number for number in storm.issues if number != issue_job.ref.number]
         try:
             body = alert_comment(storm.fingerprint, storm.reporters, others)
-            await issue_job.poster(issue.ref).put("alert", storm.fingerprint, alert_marker(storm.fingerprint), body)
+            await issue_job.poster(issue.ref).put("alert", storm.fingerprint, marker("alert", storm.fingerprint), body)
         except (RefusedError, StoppedError) as error:
             logger.info("alert refused: %s", error, extra={"action": "alert.refused"})
     return await issue_job.settle(f"{storm.reporters} reporters")

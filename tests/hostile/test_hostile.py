@@ -17,10 +17,11 @@ from markdown_it import MarkdownIt
 
 from bot.ports import AskedQuestion, Comment
 from bot.report.comment.markdown import EXPLAINED_WORDS, MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
-from bot.report.comment.sticky import report_comment, waiting_comment, withheld_comment
+from bot.report.comment.sticky import fixed_comment, report_comment, waiting_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.document import build_result
 from bot.report.explain import Account, render_markdown
+from bot.report.words import LEAKED
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
 from bot.worker.commands.parse import parse
@@ -164,7 +165,7 @@ def test_the_corpus_is_as_large_as_the_readme_says() -> None:
 async def _triage(case: Hostile, brain: Brain, engine: Engine, graph: Graph) -> Ran:
     title, body = THIN if case.is_comment else (_wire(case.title), _wire(case.body))
     if holds_token(f"{title}\n{body}"):
-        return Ran([withheld_comment(_thread())], set(), frozenset())
+        return Ran([fixed_comment(LEAKED, _thread())], set(), frozenset())
     return await _to_the_end(case, _context(title, body, brain, engine), graph)
 
 

@@ -12,12 +12,13 @@ import pytest
 from bot.ports import AskedQuestion
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS
 from bot.report.comment.sticky import (
+    fixed_comment,
     question_reply,
     report_comment,
     waiting_comment,
-    withheld_comment,
 )
 from bot.report.comment.thread import REPORT_MARKER, Thread, with_time, without_time
+from bot.report.words import LEAKED
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.reports import (
@@ -81,7 +82,7 @@ VARIANTS = {
     "known_duplicate": report_comment(FOUND.model_copy(update={"related": (DUPLICATE,)}), THREAD),
     "known_fixed": report_comment(FOUND.model_copy(update={"related": (FIXED,)}), THREAD),
     "possible_vulnerability": report_comment(SECURITY, THREAD),
-    "leaked_secret": withheld_comment(THREAD),
+    "leaked_secret": fixed_comment(LEAKED, THREAD),
     "after_answer": report_comment(
         FOUND, replace(THREAD, run=2, questions=(ANSWERED,), update_reason="Updated after an answer.")
     ),

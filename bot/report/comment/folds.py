@@ -180,7 +180,7 @@ def change_line(change: SuspectChange, links: Links) -> str:
     """Return a change on one line: the commit, its range, and the reasons for it."""
     within = f" ({prose(change.within)})" if change.within else ""
     why = f" — {prose(change.why)}" if change.why else ""
-    return f"{links.change(change)} “{prose(cut(change.title, _TITLE_WORDS))}”{within}{why}."
+    return f"{links.change_of(change.sha)} “{prose(cut(change.title, _TITLE_WORDS))}”{within}{why}."
 
 
 def _changes(report: TriageReport, links: Links, others: Set[str | None]) -> list[str]:

@@ -1,9 +1,10 @@
 """Further comments: the alert on a crash, and the reply to a person whose answer changed the finding."""
 
-import re
+from __future__ import annotations
+
 from collections.abc import Sequence
 
-from bot.report.comment.thread import Thread
+from bot.report.comment.thread import Thread, marker
 from bot.report.difference import is_other_finding
 from bot.report.sanitise import code
 from nodes.report import TriageReport
@@ -13,30 +14,14 @@ _ISSUES = 10
 """Maximum number of issues that the comment names."""
 
 
-def alert_marker(fingerprint: str) -> str:
-    """Return the line by which the alert of a crash is found."""
-    return f"<!-- triage:alert crash={re.sub(r'[^A-Za-z0-9_.-]', '-', fingerprint)[:80]} -->"
-
-
 def alert_comment(fingerprint: str, reporters: int, others: Sequence[int]) -> str:
-    """Return the comment.
-
-    Args:
-        fingerprint: identifies the crash.
-        reporters: number of different reporters, the first one included.
-        others: numbers of the other issues.
-    """
+    """Return the comment on a crash with its number of different reporters and the numbers of their other issues."""
     # In code spans, because live references would write into the other issues' histories.
     named = ", ".join(code(f"#{number}") for number in others[:_ISSUES])
     more = f" and {len(others) - _ISSUES} more" if len(others) > _ISSUES else ""
     says = f"**{reporters} people reported this crash within 24 hours.** Other reports: {named}{more}."
     note = "<sub>For maintainers; written once per crash.</sub>"
-    return f"{alert_marker(fingerprint)}\n\n{says}\n\n{note}\n"
-
-
-def answer_marker(question_id: str) -> str:
-    """Return the line by which the reply to the answer of a question is found."""
-    return f"<!-- triage:answered id={re.sub(r'[^A-Za-z0-9_.-]', '-', question_id)[:80]} -->"
+    return f"{marker('alert', fingerprint)}\n\n{says}\n\n{note}\n"
 
 
 def answer_reply(
@@ -44,12 +29,7 @@ def answer_reply(
 ) -> str:
     """Return one sentence on the new finding, with a link to the report; empty if the finding did not change.
 
-    Args:
-        before: the report before the question; None if there was none.
-        after: the report that was written with the answer.
-        thread: the issue.
-        question_id: the question that was answered.
-        sticky_url: the address of the report's comment.
+    ``before`` is the report before the question, if there was one, and ``after`` that with its answer.
     """
     finding = _finding(after, sticky_url)
     # While a question is open the comment claims nothing, so without an earlier report any finding is a change.
@@ -58,7 +38,7 @@ def answer_reply(
         return ""
     says = finding or say("With it, [the report]({url}) no longer names a place.", url=sticky_url)
     reply = thread.to_reporter()(say("Thank you, the answer was read. {finding}", finding=says))
-    return f"{answer_marker(question_id)}\n\n{reply}\n"
+    return f"{marker('answered', question_id)}\n\n{reply}\n"
 
 
 def _finding(report: TriageReport, url: str) -> str:

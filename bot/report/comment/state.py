@@ -22,7 +22,7 @@ Text = Annotated[str, StringConstraints(max_length=2_000)]
 
 class _Part(BaseModel):
     # Keys of later versions are ignored, because a comment may be older or newer than the program that reads it.
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", from_attributes=True, defer_build=True)
 
 
 class StatePlace(_Part):
@@ -66,26 +66,14 @@ class CommentState(_Part):
         cls, report: TriageReport | None, questions: tuple[AskedQuestion, ...], *, text_hash: str, commit: str
     ) -> CommentState:
         """Build the state of a finished run from its report, or of a waiting one if there is none."""
+        shown = {"kind": report.kind, "statement": report.statement} if report is not None else {}
         return cls(
             status="waiting" if report is None else "finished",
             text_hash=text_hash,
             commit=commit,
-            kind=report.kind if report is not None else "",
-            statement=report.statement if report is not None else "",
-            places=tuple(
-                StatePlace(path=fact.path, start_line=fact.start_line, end_line=fact.end_line, symbol=fact.symbol)
-                for fact in _shown(report)
-            ),
-            questions=tuple(
-                StateQuestion(
-                    question_id=question.question_id,
-                    text=question.text,
-                    reason=question.reason,
-                    options=question.options,
-                    state=question.state,
-                )
-                for question in questions
-            ),
+            places=tuple(map(StatePlace.model_validate, _shown(report))),
+            questions=tuple(map(StateQuestion.model_validate, questions)),
+            **shown,
         )
 
 

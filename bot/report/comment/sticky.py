@@ -9,16 +9,15 @@ from bot.report.comment.markdown import MarkdownRenderer, fitting, join, most_wo
 from bot.report.comment.thread import (
     Thread,
     answered_news,
+    marker,
     open_questions,
-    question_marker,
     reasons,
     settled_questions,
     with_time,
-    without_mention,
 )
 from bot.report.links import Links
 from bot.report.sanitise import code
-from bot.report.words import FOLLOWS, LEAKED, SECURITY, WAITING
+from bot.report.words import FOLLOWS, SECURITY, WAITING
 from nodes.report import TriageReport
 from nodes.search.sentences import say
 from nodes.state import BugTriageState
@@ -58,11 +57,6 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     return join((*visible, _config(thread), for_them), (about, thread.footer), fallback=visible)
 
 
-def withheld_comment(thread: Thread) -> str:
-    """Render the comment on an issue that contains a secret: what to do, without quoting the secret."""
-    return fixed_comment(LEAKED, thread)
-
-
 def fixed_comment(text: str, thread: Thread) -> str:
     """Render a comment with a fixed text."""
     return f"{thread.marker}\n\n{thread.to_reporter()(text)}\n\n{thread.footer}\n"
@@ -70,33 +64,25 @@ def fixed_comment(text: str, thread: Thread) -> str:
 
 def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
     """Render a separate comment for a question, since an edit notifies no one; it mentions no one again."""
-    asked, write = open_questions(without_mention(thread)), thread.to_reporter()
+    asked, write = open_questions(replace(thread, reporter="")), thread.to_reporter()
     is_known = sticky_url.startswith(f"{thread.base}/issues/")
     link = write(say("It is in [the report]({url}) as well.", url=sticky_url)) if is_known else ""
-    return "\n\n".join(filter(None, (question_marker(question_id), write(WAITING[0]), asked, link))) + "\n"
-
-
-def reminder_marker(question_id: str) -> str:
-    """Return the line by which the reminder of a question is found."""
-    return question_marker(question_id).replace("triage:question", "triage:reminder", 1)
+    return "\n\n".join(filter(None, (marker("question", question_id), write(WAITING[0]), asked, link))) + "\n"
 
 
 def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
-    """Render the one reminder of an open question; it mentions no one, since the comment itself notifies.
+    """Render the one reminder of an open question, asked at an address that may be unknown (empty).
 
-    Args:
-        thread: the issue.
-        question: the question.
-        asked_url: the address of the comment that asked it; empty if unknown.
+    It mentions no one, since the comment itself notifies.
     """
-    asked = open_questions(replace(without_mention(thread), questions=(question,)))
+    asked = open_questions(replace(thread, reporter="", questions=(question,)))
     is_known = asked_url.startswith(f"{thread.base}/issues/")
     where = say("[This question]({url})", url=asked_url) if is_known else say("This question")
     says = say(
         "{question} is still open. If no answer comes, the report is written without it; nothing is closed.",
         question=where,
     )
-    return "\n\n".join((reminder_marker(question.question_id), thread.to_reporter()(says), asked)) + "\n"
+    return "\n\n".join((marker("reminder", question.question_id), thread.to_reporter()(says), asked)) + "\n"
 
 
 def _config(thread: Thread) -> str:

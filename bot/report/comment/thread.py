@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal
 
 from bot.ports import AskedQuestion
 from bot.report.languages.catalogue import LANGUAGES, Translator, translator
@@ -77,9 +78,10 @@ class Thread:
         return f"{self.server_url.rstrip('/')}/{self.repository}"
 
 
-def question_marker(question_id: str) -> str:
-    """Return the line by which a separate question is found; an id consists of letters, digits and dashes."""
-    return f"<!-- triage:question id={re.sub(r'[^A-Za-z0-9_.-]', '-', question_id)[:80]} -->"
+def marker(kind: Literal["question", "reminder", "answered", "alert"], identity: str) -> str:
+    """Return the line by which a separate comment on a question, or the alert of a crash, is found."""
+    name = "crash" if kind == "alert" else "id"
+    return f"<!-- triage:{kind} {name}={re.sub(r'[^A-Za-z0-9_.-]', '-', identity)[:80]} -->"
 
 
 def _last_line(updated: str = "") -> str:
@@ -136,11 +138,6 @@ def reasons(questions: Sequence[AskedQuestion]) -> str:
 def answered_news(thread: Thread, write: Translator) -> str:
     """Return one line on why the comment was rewritten."""
     return f"*{write(thread.update_reason)}*" if thread.update_reason else ""
-
-
-def without_mention(thread: Thread) -> Thread:
-    """Return the thread without a mention."""
-    return replace(thread, reporter="")
 
 
 def _settled(question: AskedQuestion, thread: Thread) -> str:

@@ -11,12 +11,13 @@ from bot.limits.ceilings import describe_limit
 from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE, WriteBudget
 from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, OwnerCheck, Relation, RepositoryRef, Withheld
 from bot.report.comment.known_failure import apply_corrections
-from bot.report.comment.notices import answer_marker, answer_reply
+from bot.report.comment.notices import answer_reply
 from bot.report.comment.state import CommentState, with_state
-from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
-from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
+from bot.report.comment.sticky import fixed_comment, question_reply, report_comment, waiting_comment
+from bot.report.comment.thread import REPORT_MARKER, Thread, marker
 from bot.report.languages.detect import language_of
 from bot.report.record import Record
+from bot.report.words import LEAKED
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.store.effects import Effects
@@ -171,7 +172,7 @@ class Publisher:
         )
         if separate:
             reply = question_reply(_thread(publication, issue), separate, f"{issue.url}#issuecomment-{sticky}")
-            await poster.put("question", separate, question_marker(separate), reply)
+            await poster.put("question", separate, marker("question", separate), reply)
         await self._reply_to_answer(publication, issue, poster, f"{issue.url}#issuecomment-{sticky}")
         # Recorded after the comment was posted: after a crash in between the next attempt reports the faults again.
         await self._config_faults(publication).record_reported()
@@ -189,7 +190,7 @@ class Publisher:
         asked = answered[-1].question_id
         reply = answer_reply(publication.before, state.report, _thread(publication, issue), asked, url)
         if reply:
-            await replace(poster, budget=REPLIES).put("answered", asked, answer_marker(asked), reply)
+            await replace(poster, budget=REPLIES).put("answered", asked, marker("answered", asked), reply)
 
     async def _asks_separately(self, publication: Publication) -> str | None:
         """Return the id of a question that needs its own comment, because GitHub does not notify of an edit; else None.
@@ -214,7 +215,7 @@ class Publisher:
         if isinstance(outcome, Waiting):
             return with_state(waiting_comment(outcome.state, thread), _state(publication, None))
         if isinstance(outcome, Withheld):
-            return withheld_comment(thread)
+            return fixed_comment(LEAKED, thread)
         if not isinstance(outcome, Finished) or outcome.state.report is None:
             raise ValueError("a finished run has a report")
         report = outcome.state.report

@@ -10,7 +10,8 @@ import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 from bot.jobs import Remind
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
-from bot.report.comment.sticky import reminder, reminder_marker
+from bot.report.comment.sticky import reminder
+from bot.report.comment.thread import marker
 from bot.settings.repository import RepositoryConfig
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.publisher import thread_of
@@ -192,4 +193,6 @@ async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuesti
     carrier = own if own is not None and own.github_id else await effects.get(key, "sticky")
     url = f"{issue.url}#issuecomment-{carrier.github_id}" if carrier is not None and carrier.github_id else ""
     body = reminder(thread_of(issue, config), question, url)
-    await issue_job.poster(issue.ref).put("reminder", question.question_id, reminder_marker(question.question_id), body)
+    await issue_job.poster(issue.ref).put(
+        "reminder", question.question_id, marker("reminder", question.question_id), body
+    )
