@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.observability.metrics import metrics_route
 from bot.server.api.routes import api_routes
 from bot.server.connections.bodies import Turns
+from bot.server.registration import LOGIN_CALLBACK, WEBHOOK
 from bot.server.web import render
 from bot.server.web.auth import login
 from bot.server.web.pages import home, repositories, run, runs
@@ -25,7 +26,20 @@ from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError
 from bot.store.tables import Store
 
-PATH = "/webhooks/github"
+_RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
+_CLOSED = (
+    Route("/", home.home),
+    Route("/jobs/{job:int}/replay", home.replay, methods=["POST"]),
+    Route("/runs", runs.listed),
+    Route("/runs/rows", runs.changed),
+    Route("/runs/{owner}/{name}/{issue:int}", run.newest),
+    Route(_RUN, run.shown),
+    Route(f"{_RUN}/command", run.accept, methods=["POST"]),
+    Route(f"{_RUN}/progress", run.changed),
+    Route("/repositories", repositories.repositories),
+    Route("/repositories/{owner}/{name}", repositories.repository),
+)
+"""The pages behind the login."""
 
 
 class Work(Protocol):
@@ -60,7 +74,7 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         """Route deliveries around the routing table and middleware, since most of them are only acknowledged."""
-        takes = webhook if scope.get("path") == PATH else pages
+        takes = webhook if scope.get("path") == WEBHOOK else pages
         await takes(scope, receive, send)
 
     return app
@@ -92,25 +106,29 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
             await worker.stop()
 
     site = Site(settings, store, build_authenticator(settings, store.ended_sessions), worker.wake)
+    at_github = [Route("/login/github", login.begin_github_login), Route(LOGIN_CALLBACK, login.complete_github_login)]
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         metrics_route(settings, store),
         api_routes(settings, store, worker.wake),
-        *_page_routes(site),  # last: they match every remaining path
+        Route(render.ASSETS, render.serve_asset),
+        Route("/login", login.show),
+        Route("/login", login.log_in, methods=["POST"]),
+        Route("/logout", login.log_out, methods=["POST"]),
+        *(at_github if site.authenticator.accounts else ()),
+        Route("/setup", _over, methods=["GET", "POST"]),
+        Route("/setup/{rest:path}", _over),
+        # Last: one gate covers every remaining path, so a new page is behind the login by default.
+        Mount("/", routes=_CLOSED, middleware=[Middleware(login.RequireLogin, site.authenticator)]),
     ]
-    pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=render.handlers())
+    pages = Starlette(
+        routes=routes, lifespan=lifespan, exception_handlers=dict.fromkeys(render.FAILURES, render.answer_failure)
+    )
     pages.state.site = site
     return pages
 
 
-def _page_routes(site: Site) -> list[BaseRoute]:
-    """List the routes of pages: the public ones first, then all others behind the login."""
-    # One gate covers every other path, so a new page is behind the login by default.
-    closed = [*home.routes(), *runs.routes(), *repositories.routes(), *run.routes()]
-    return [
-        *render.routes(),
-        *login.routes(site),
-        *home.closed(),
-        Mount("/", routes=closed, middleware=[Middleware(login.RequireLogin, site.authenticator)]),
-    ]
+async def _over(request: Request) -> Response:
+    """Answer that the pages of the first start are closed, now that an App exists."""
+    return render.fault(request, 410)

@@ -15,9 +15,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import UserError
-from bot.server.app import PATH, build_app
+from bot.server.app import build_app
 from bot.server.connections.protocol import limited_protocol
 from bot.server.connections.registry import Connections, connection_limit
+from bot.server.registration import WEBHOOK
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
 from bot.worker.dispatch.worker_process import locked, opened, worker_process
@@ -172,7 +173,7 @@ def server_config(
         connections = Connections(connection_limit())
     return uvicorn.Config(
         app,
-        http=limited_protocol(connections, PATH),
+        http=limited_protocol(connections, WEBHOOK),
         lifespan=lifespan,
         log_config=None,
         access_log=False,

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,6 @@ from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
 
 from bot.errors import RetryableError
 from bot.report.sanitise import visible
@@ -86,7 +85,9 @@ OUTCOMES: Mapping[Outcome, str] = {
     "unclaimed": "no claim",
 }
 """The outcomes of reports, in words."""
-Handler = Callable[[Request, Exception], Awaitable[Response]]
+ASSETS = "/assets/{hash}/{name}"
+FAILURES = (HTTPException, RetryableError, Exception)
+"""The exceptions that ``answer_failure`` handles."""
 
 
 @cache
@@ -99,12 +100,8 @@ def asset(name: str) -> str:
     return f"/assets/{_files()[name][0]}/{name}"
 
 
-def routes() -> list[Route]:
-    """Return the asset route. Assets contain no private data, so they need no login."""
-    return [Route("/assets/{hash}/{name}", _serve)]
-
-
-async def _serve(request: Request) -> Response:
+async def serve_asset(request: Request) -> Response:
+    """Serve a file of ``static/``; assets contain no private data, so they need no login."""
     known, body = _files().get(request.path_params["name"], ("", b""))
     # A wrong hash gets 404: browsers would cache other content under this address without expiry.
     if not known or request.path_params["hash"] != known:
@@ -186,11 +183,6 @@ def environment() -> Environment:
     return made
 
 
-def handlers() -> dict[int | type[Exception], Handler]:
-    """Return the exception handlers for Starlette."""
-    return dict.fromkeys((HTTPException, RetryableError, Exception), _failed)
-
-
 def wants_page(request: Request) -> bool:
     """Return whether the client is a browser that accepts HTML, rather than a program."""
     return "text/html" in request.headers.get("accept", "")
@@ -204,7 +196,8 @@ def fault(request: Request, status: int, headers: dict[str, str] | None = None) 
     return JSONResponse({"error": message}, status, headers)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def answer_failure(request: Request, error: Exception) -> Response:
+    """Answer an error; an exception handler for Starlette."""
     if not isinstance(error, HTTPException):
         return fault(request, 503 if isinstance(error, RetryableError) else 500)
     # These statuses have no body.

@@ -5,15 +5,17 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
 from bot.ports import Comment, IssueRef, RepositoryRef
-from bot.server.webhook.payload import AnyPayload, DistinctPayload, Payload, RepositoryPart, User, mismatch
+from bot.server.webhook.payload import AnyPayload, DistinctPayload, IssuePart, Payload, RepositoryPart, User, mismatch
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
+T = TypeVar("T")
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 
 
@@ -47,7 +49,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A verified and parsed webhook event of GitHub."""
+    """A verified and parsed webhook event of GitHub; a part that its payload lacks raises MalformedError."""
 
     guid: str
     event: str
@@ -63,48 +65,24 @@ class Delivery:
     @property
     def host(self) -> str:
         """Host of the GitHub pages that the delivery links to."""
-        payload = self.payload
-        for url in (
-            payload.repository.html_url if payload.repository else "",
-            payload.installation.html_url if payload.installation else "",
-        ):
-            # A GitHub Enterprise server has its own host; an event about an installation names no repository.
-            if urlsplit(url).netloc:
-                return urlsplit(url).netloc
-        return self.server
+        # A GitHub Enterprise server has its own host; an event about an installation names no repository.
+        parts = (self.payload.repository, self.payload.installation)
+        return next(filter(None, (urlsplit(part.html_url).netloc for part in parts if part)), self.server)
 
     @property
     def repository(self) -> RepositoryRef:
-        """The repository of the event.
-
-        Raises:
-            MalformedError: the payload has none.
-        """
-        if self.payload.repository is None:
-            raise MalformedError("no repository in the payload")
-        return self.named(self.payload.repository)
+        """The repository of the event."""
+        return self.named(_needed(self.payload.repository, "repository"))
 
     @property
     def issue(self) -> IssueRef:
-        """The issue of the event.
-
-        Raises:
-            MalformedError: the payload has none.
-        """
-        if self.payload.issue is None:
-            raise MalformedError("no issue in the payload")
-        return self.repository.issue(self.payload.issue.number)
+        """The issue of the event."""
+        return self.repository.issue(_needed(self.payload.issue, "issue").number)
 
     @property
     def comment(self) -> Comment:
-        """The comment of the event.
-
-        Raises:
-            MalformedError: the payload has none.
-        """
-        part = self.payload.comment
-        if part is None:
-            raise MalformedError("no comment in the payload")
+        """The comment of the event."""
+        part = _needed(self.payload.comment, "comment")
         user = part.user or User()
         return Comment(
             id=part.id,
@@ -116,6 +94,10 @@ class Delivery:
             created_at=part.created_at,
             updated_at=part.updated_at or part.created_at,
         )
+
+    def key_of(self, repository: RepositoryPart | None, issue: IssuePart | None) -> str | None:
+        """Return the key of an issue of another repository; None if the payload does not name both."""
+        return self.named(repository).issue(issue.number).key if repository and issue else None
 
     def named(self, part: RepositoryPart) -> RepositoryRef:
         """Return a repository of the payload, with the delivery's installation."""
@@ -129,6 +111,12 @@ class Delivery:
             name=part.name or name,
             clone_url=part.clone_url,
         )
+
+
+def _needed(part: T | None, name: str) -> T:
+    if part is None:
+        raise MalformedError(f"no {name} in the payload")
+    return part
 
 
 def media_type(header: str | None) -> str:

@@ -18,7 +18,6 @@ _BY_ANYONE = frozenset({"opened", "closed", "deleted", "transferred"})
 It does not matter who closes an issue, and an issue that a bot transfers here was still written by a person.
 """
 
-
 Handler = Callable[[Delivery], list[jobs.Work]]
 
 
@@ -40,17 +39,13 @@ def _is_person(who: User | None) -> bool:
 def _opened(delivery: Delivery) -> list[jobs.Work]:
     """Queue triage, for a bot's issue too: the repository's configuration decides, and only the worker reads that."""
     changes = delivery.payload.changes
-    moved_from = None
-    if changes and changes.old_issue and changes.old_repository:
-        moved_from = delivery.named(changes.old_repository).issue(changes.old_issue.number).key
+    moved_from = delivery.key_of(changes.old_repository, changes.old_issue)
     return [jobs.Triage(ref=delivery.issue, why="opened", moved_from=moved_from)]
 
 
 def _transferred(delivery: Delivery) -> list[jobs.Work]:
     changes = delivery.payload.changes
-    moved_to = None
-    if changes and changes.new_issue and changes.new_repository:
-        moved_to = delivery.named(changes.new_repository).issue(changes.new_issue.number).key
+    moved_to = delivery.key_of(changes.new_repository, changes.new_issue)
     return [jobs.Ended(ref=delivery.issue, how="transferred", moved_to=moved_to)]
 
 
@@ -58,15 +53,8 @@ def _labelled(delivery: Delivery) -> list[jobs.Work]:
     payload = delivery.payload
     if payload.label is None or not payload.label.name:
         return []
-    sender = payload.sender
-    return [
-        jobs.Labelled(
-            ref=delivery.issue,
-            label=payload.label.name,
-            added=payload.action == "labeled",
-            actor=sender.login if sender else "",
-        )
-    ]
+    actor, added = payload.sender.login if payload.sender else "", payload.action == "labeled"
+    return [jobs.Labelled(ref=delivery.issue, label=payload.label.name, added=added, actor=actor)]
 
 
 _ACTIONS: Mapping[str, Callable[[Delivery], list[jobs.Work]]] = {
@@ -118,8 +106,7 @@ def _comment_written(delivery: Delivery) -> list[jobs.Work]:
 
 def _before(delivery: Delivery) -> str | None:
     """Return the comment's text before the edit; None if the payload lacks it or it is too long."""
-    changes = delivery.payload.changes
-    before = (changes.body or {}).get("from") if changes is not None else None
+    before = (delivery.payload.changes.body or {}).get("from")
     return before if isinstance(before, str) and len(before) <= MAX_TEXT else None
 
 

@@ -144,6 +144,10 @@ class _From(_Part):
     body: Optional[dict[str, Any]] = None
 
 
+def _or_unchanged(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    return _or_none(value, handler) or _From()
+
+
 class Payload(_Part):
     """The fields of a delivery's body that are read; all other fields are ignored."""
 
@@ -154,7 +158,7 @@ class Payload(_Part):
     repository: RepositoryPart | None = None
     installation: _InstallationPart | None = None
     label: Optional[_Label] = None
-    changes: Optional[_From] = None
+    changes: Annotated[_From, WrapValidator(_or_unchanged)] = _From()
     organization: Any = None
     repositories: OptionalItems[RepositoryPart] = None
     repositories_added: OptionalItems[RepositoryPart] = None

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.github.registration import LoggedOutError
@@ -16,7 +15,7 @@ from bot.server.connections.bodies import read_form
 from bot.server.registration import LOGIN_CALLBACK
 from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.render import fault, render, wants_page
-from bot.server.web.site import Site, site_of
+from bot.server.web.site import site_of
 
 
 class RequireLogin:
@@ -46,17 +45,6 @@ def request_login(request: Request) -> Response:
         return RedirectResponse("/login", 303)
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse("/login" if target == "/" else f"/login?next={quote(target, safe='')}", 303)
-
-
-def routes(site: Site) -> list[Route]:
-    """Return the public login routes; those with GitHub exist only if the App's client id and secret are set."""
-    at_github = [Route("/login/github", begin_github_login), Route(LOGIN_CALLBACK, complete_github_login)]
-    return [
-        Route("/login", show),
-        Route("/login", log_in, methods=["POST"]),
-        Route("/logout", log_out, methods=["POST"]),
-        *(at_github if site.authenticator.accounts else ()),
-    ]
 
 
 async def show(request: Request) -> Response:

@@ -3,12 +3,11 @@
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
 from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.pages.repositories import by_month, tally
-from bot.server.web.render import fault, render
+from bot.server.web.render import render
 from bot.server.web.site import site_of
 from bot.store.pages.attention import JobState
 from bot.store.pages.rows import RunFilter
@@ -26,14 +25,6 @@ _STATES: tuple[tuple[JobState, str, str], ...] = (
     ),
     ("parked", "Jobs on hold", "Jobs that wait until their suspended installation is active again."),
 )
-
-
-def routes() -> list[Route]:
-    """Return the routes. They require a login."""
-    return [
-        Route("/", home),
-        Route("/jobs/{job:int}/replay", replay, methods=["POST"]),
-    ]
 
 
 async def home(request: Request) -> Response:
@@ -75,12 +66,3 @@ async def replay(request: Request) -> Response:
     if not viewer_of(request).is_operator or job >= _MAX_JOB or not await site_of(request).store.jobs.replay(job):
         raise HTTPException(404)
     return RedirectResponse(f"/?replayed={job}", 303)
-
-
-def closed() -> list[Route]:
-    """Return the routes of the first start. They answer 410 now that an App exists."""
-    return [Route("/setup", _over, methods=["GET", "POST"]), Route("/setup/{rest:path}", _over)]
-
-
-async def _over(request: Request) -> Response:
-    return fault(request, 410)

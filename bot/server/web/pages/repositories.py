@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
@@ -22,11 +21,6 @@ _TARGET = 0.9
 _PERIODS = 18
 _LAST = 8
 """Issues with runs on a repository's page. The list of runs shows all of them."""
-
-
-def routes() -> list[Route]:
-    """Return the routes. They require a login."""
-    return [Route("/repositories", repositories), Route("/repositories/{owner}/{name}", repository)]
 
 
 async def repositories(request: Request) -> Response:

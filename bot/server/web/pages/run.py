@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
 from bot.jobs import MAX_ARGUMENT, PageCommand, PageCommandName
 from bot.ports import IssueRef
@@ -23,22 +22,11 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun
 
-_RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _NAMES: dict[str, PageCommandName] = {name: name for name in get_args(PageCommandName)}
 _OFFERED: tuple[PageCommandName, ...] = ("triage", "right")
 DONE = "done"
 """The message of a job whose command was accepted (``bot.worker.commands.execute``)."""
-
-
-def routes() -> list[Route]:
-    """Return the routes. They require a login."""
-    return [
-        Route("/runs/{owner}/{name}/{issue:int}", newest),
-        Route(_RUN, shown),
-        Route(f"{_RUN}/command", accept, methods=["POST"]),
-        Route(f"{_RUN}/progress", changed),
-    ]
 
 
 async def newest(request: Request) -> Response:

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.render import OUTCOMES, render
@@ -20,11 +19,6 @@ Form = Mapping[str, tuple[str, Mapping[str, str] | None]]
 _MAX_VALUE = 200
 _MAX_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
-
-
-def routes() -> list[Route]:
-    """Return the routes. They require a login."""
-    return [Route("/runs", listed), Route("/runs/rows", changed)]
 
 
 async def listed(request: Request) -> Response:

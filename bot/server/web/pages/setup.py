@@ -30,7 +30,7 @@ from bot.server.registration import (
     store_registration,
 )
 from bot.server.web.auth.authentication import Attempts
-from bot.server.web.render import fault, handlers, render, routes
+from bot.server.web.render import ASSETS, FAILURES, answer_failure, fault, render, serve_asset
 from bot.server.web.security import Shield, content_policy, same_token
 from bot.server.web.site import build_authenticator
 from bot.settings import Settings
@@ -100,9 +100,9 @@ def setup_app(setup: SetupPages) -> ASGIApp:
         Route("/setup", form),
         Route("/setup", accept_token, methods=["POST"]),
         Route(CALLBACK, complete_registration),
-        *routes(),
+        Route(ASSETS, serve_asset),
     ]
-    starlette = Starlette(routes=served, exception_handlers=handlers())
+    starlette = Starlette(routes=served, exception_handlers=dict.fromkeys(FAILURES, answer_failure))
     starlette.state.setup = setup
     pages, no_app = Shield(starlette, setup.defaults.public_url), JSONResponse({"error": NO_APP}, 503)
 
