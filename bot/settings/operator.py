@@ -121,7 +121,7 @@ class Price(Section):
     @property
     def amounts(self) -> tuple[float, ...]:
         """The prices in the order of ``Prices``."""
-        return (self.input, self.output, *(() if self.cached is None else (self.cached,)))
+        return tuple(price for price in (self.input, self.output, self.cached) if price is not None)
 
 
 class ToolConfig(Section):

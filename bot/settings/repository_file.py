@@ -7,15 +7,15 @@ from typing import Protocol
 
 from bot.errors import UnreadableFileError
 from bot.settings.repository import RepositoryConfig, read_config
-from bot.settings.yaml_file import ConfigError, ConfigFault, compose, values_of
+from bot.settings.yaml_file import ConfigError, ConfigFault
 
 PATH = ".github/triage.yml"
 _SWITCHED_OFF = re.compile(
-    r"""^[ \t{]{0,9}["']?(?:enabled["']?[ \t]{0,9}:[ \t]{0,9}["']?(?:false|no|off|n|0)\b"""
-    r"""|mode["']?[ \t]{0,9}:[ \t]{0,9}["']?(?:dry[-_ ]?run|label|off|none|silent)\b)""",
+    r"""(?:^|[,{])[ \t{]{0,9}["']?(?:enabled["']?[ \t]{0,9}:\s{0,99}["']?(?:false|no|off|n|0)\b"""
+    r"""|mode["']?[ \t]{0,9}:\s{0,99}["']?(?:dry[-_ ]?run|label|off|none|silent)\b)""",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Matches a line that turns comments off, in a text that is not valid YAML."""
+"""Matches a key that turns comments off, in a text that need not be valid YAML."""
 
 
 class Files(Protocol):
@@ -67,7 +67,9 @@ async def find_config(files: Files, last_valid: str | None = None) -> FoundConfi
 def _invalid(text: str, digest: str, faults: tuple[ConfigFault, ...], last_valid: str | None) -> FoundConfig:
     """Return the last valid configuration, else a dry run, with the faults of the current file."""
     kept = _kept(last_valid)
-    may_tell = kept.mode == "dry-run" and last_valid is None and wants_comments(text)
+    # UTF-16 without a byte order mark reads as UTF-8 with interspersed null bytes.
+    switched_off = _SWITCHED_OFF.search(text.replace("\x00", ""))
+    may_tell = kept.mode == "dry-run" and last_valid is None and switched_off is None
     return FoundConfig(kept, last_valid or "", digest, faults, may_tell)
 
 
@@ -78,16 +80,3 @@ def _kept(last_valid: str | None) -> RepositoryConfig:
         except ConfigError:
             pass  # an older release accepted it
     return RepositoryConfig(mode="dry-run")
-
-
-def wants_comments(text: str) -> bool:
-    """Return whether a comment may report a faulty file: not if its readable part turns comments off."""
-    text = text.replace("\x00", "")  # UTF-16 without a byte order mark reads as UTF-8 with interspersed null bytes
-    try:
-        root = compose(text)
-        values = values_of(root, []) if root is not None else {}
-    except ConfigError:
-        return not _SWITCHED_OFF.search(text)
-    if not isinstance(values, dict):
-        return not _SWITCHED_OFF.search(text)
-    return values.get("mode", "comment") == "comment" and values.get("enabled", True) is True
