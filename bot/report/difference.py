@@ -1,7 +1,5 @@
 """The difference between two reports on the same issue, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.report.words import count, percent

@@ -1,7 +1,5 @@
 """Further comments: the alert on a crash, and the reply to a person whose answer changed the finding."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bot.report.comment.thread import Thread, marker

@@ -1,7 +1,5 @@
 """Assemble the page of one run: its path through the graph, its evidence, what led to it and what followed from it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
