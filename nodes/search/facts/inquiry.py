@@ -180,9 +180,9 @@ class FinderInput:
 
     @property
     def is_placed(self) -> bool:
-        """Return whether a strong fact found so far gives a line that a report shows."""
-        found = (fact for fact in self.found if fact.strong and fact.line)
-        return any(fact.is_named_line or fact.path in self.first for fact in found)
+        """Return whether a fact says more of a place than where a name of the report is defined."""
+        strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind != "defined_once")
+        return any(fact.is_named_line or fact.path in self.first for fact in strong)
 
     @property
     def shown(self) -> tuple[Fact, ...]:

@@ -33,6 +33,11 @@ QT = """<ui>
 </ui>
 """
 WINDOW = "void Window::setup()\n{\n    connect(ui->actionWatch, this);\n}\n"
+NESTED = '{\n  "zones": {\n    "title": "Watch the zones"\n  },\n  "rates": {\n    "title": "All rates"\n  }\n}\n'
+KEYS = "export const T = {\n  title: 'zones.title',\n};\nexport const other = t('rates.title');\n"
+FIELD = '<Layout\n    android:id="@+id/zoneLayout"\n    android:hint="@string/watch_zones">\n</Layout>\n'
+LOADS = "class Zones {\n    void show() {\n        inflate(R.layout.zone_list);\n    }\n}\n"
+BOUND = "import acme.ZoneListBinding\n\nfun show() {\n    ZoneListBinding.inflate(it)\n}\n"
 PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
 ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
 FOUND = [
@@ -45,6 +50,24 @@ FOUND = [
     pytest.param({"s.ts": SCRIPT, "src/locales/en.ts": JSON}, "“Watch the zones” stops", 2, id="texts-in-a-script"),
     pytest.param({"s.cs": SHARP, "Texts.resx": RESX}, "“Watch the zones” stops", 2, id="resources"),
     pytest.param({"s.php": PHP, "lang/en/menu.php": ARRAY}, "“Watch the zones” stops", 2, id="array-of-texts"),
+    pytest.param(
+        {"s.ts": "export const s = () =>\n  t('zones.title');\n", "keys.ts": KEYS, "i18n/en.json": NESTED},
+        "“Watch the zones” stops",
+        2,
+        id="key-of-a-table",
+    ),
+    pytest.param(
+        {"Zones.java": LOADS, "app/res/values/strings.xml": XML, "app/res/layout/zone_list.xml": FIELD},
+        "“Watch the zones” stops",
+        3,
+        id="file-of-an-element-without-use",
+    ),
+    pytest.param(
+        {"Zones.kt": BOUND, "app/res/values/strings.xml": XML, "app/res/layout-land/zone_list.xml": FIELD},
+        "**“Watch the zones”** stops",
+        4,
+        id="bound-file",
+    ),
     pytest.param({"S.kt": SCREEN}, "It stops with \u2018Watch the zones\u2019 on", 3, id="single-quotes"),
     pytest.param({"window.cpp": WINDOW, "window.ui": QT}, "“Watch the zones” stops", 3, id="element"),
     pytest.param(
@@ -85,10 +108,11 @@ NONE = [
         id="common-word",
     ),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Watch zones")}, "Watch zones stop", id="two-words"),
-    pytest.param({"s.py": '"""Watch the zones."""\n'}, "Watch the zones stops", id="a-docstring"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "watching")}, "It stops when watching", id="a-common-word"),
     pytest.param(
-        {"S.kt": SCREEN + "fun watchZones() {}\n"}, "`watchZones` and “Watch the zones” stop", id="another-fact"
+        {"S.kt": SCREEN.replace("Watch the zones", "Watching")}, "Stops When Watching", id="title-in-capitals"
     ),
+    pytest.param({"s.py": '"""Watch the zones."""\n'}, "Watch the zones stops", id="a-docstring"),
     pytest.param({"S.kt": KEYED * 4, "app/res/values/strings.xml": XML}, "“Watch the zones” stops", id="many-uses"),
     pytest.param({f"{name}.kt": SCREEN for name in "STUV"}, "“Watch the zones” stops", id="many-files"),
 ]
@@ -125,3 +149,16 @@ def test_of_several_elements_with_a_label_the_title_chooses_one(tmp_path: Path):
         files[f"app/res/xml/{page.lower()}.xml"] = PREFERENCE.replace("zonesOn", f"zones{page}")
     facts = of_kind(facts_of(tmp_path, files, "“Watch the zones” does nothing for a feed"), "quoted_here")
     assert [(fact.path, fact.line, fact.strong) for fact in facts if fact.chosen] == [("FeedFragment.java", 4, False)]
+
+
+def test_the_text_that_the_title_has_precedes_the_steps(tmp_path: Path):
+    files = {"a.kt": 'val a = Text("Advanced options")\n', "b.kt": 'val b = Text("Watch the zones")\n'}
+    found = facts_of(tmp_path, files, "The zones stop", "Open “Advanced options”, then “Watch the zones”.")
+    assert [fact.words for fact in of_kind(found, "quoted_here")] == ["Watch the zones", "Advanced options"]
+
+
+def test_another_fact_is_enough_and_a_defined_name_is_not(tmp_path: Path):
+    files = {"S.kt": SCREEN + "fun watchZones() {\n    zones.watchAll(true)\n}\n"}
+    for name, found in (("zones.watchAll(true)", False), ("watchZones", True)):
+        facts = facts_of(tmp_path / name, files, f"`{name}` and “Watch the zones” stop")
+        assert any(fact.says.startswith("The text “") for fact in facts) == found

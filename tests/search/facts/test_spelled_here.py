@@ -96,6 +96,36 @@ def test_words_apart_are_checked_again(tmp_path: Path):
         assert (verify(fact, engine.repository, engine.commit(), text) is not None) == wrong
 
 
+BACKUP = """class Backup:
+    def do_backup_encrypted(self, key):
+        return self.write(key)
+
+    def get_backup_key(self):
+        return self.key
+
+    def restore(self):
+        self.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "title", "line"),
+    [
+        pytest.param({"app/backup.py": BACKUP}, "Encrypted copy lost: backup not possible", 2, id="words-apart"),
+        pytest.param({"app/backup.py": BACKUP}, "The key of a backup is lost", None, id="only-reads-a-value"),
+        pytest.param({"app/backup.py": BACKUP}, "The backup is not possible", None, id="a-word-is-missing"),
+        pytest.param({"app/backup.py": BACKUP, "old.py": BACKUP}, "Encrypted copy lost: backup", None, id="two-of-it"),
+        pytest.param({"app/backup.py": BACKUP}, "`do_backup_encrypted`: encrypted backup lost", None, id="is-named"),
+    ],
+)
+def test_words_of_the_title_lead_to_the_only_definition(
+    tmp_path: Path, files: dict[str, str], title: str, line: int | None
+):
+    found = of_kind(facts_of(tmp_path, files, title, "I do not know why."), "quoted_here")
+    assert [fact.line for fact in found if fact.says.endswith(" defines.")] == ([line] if line else [])
+    assert all(fact.strong and fact.unclaimed for fact in found)
+
+
 SEARCH = (
     "def search(query, client):\n    return client.ask(query, limit=10)\n\n\ndef more(limit: int = 25):\n    pass\n"
 )

@@ -8,13 +8,13 @@ from itertools import islice
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
-from nodes.search.facts.places.elements import DESCRIBES, elements_of
+from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD, comparable
+from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms
 
 MAX_MARKED, MAX_PLAIN = 6, 60
 """Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""
@@ -55,6 +55,8 @@ _TEXTS = re.compile(
 _MARKUP = re.compile(
     r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php|ui|glade)$"
 )
+_OPENED = re.compile(r"(\s*)[\"']?([\w-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[{\[(]?\s*$")
+"""A line that begins a table in a file of texts."""
 FILE_OF_TEXTS = re.compile(
     r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
     r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
@@ -95,7 +97,7 @@ def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator
     if _length(label) < LEAST and sum(_is_own_text(hit.path) for hit in hits) > FEW_LINES:
         return
     own, placed = [hit for hit in hits if has_text(hit, label)], False
-    for find in (_by_element, _by_key):
+    for find in (_by_element, _by_key, _by_file):
         for fact in find(inquiry, label, hits) if not placed else ():
             placed = True
             yield fact
@@ -105,6 +107,9 @@ def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator
 def _labels(issue: Issue) -> list[_Label]:
     """Return the distinct texts that may be those of a user interface, the marked ones first."""
     found = [_Label(text, marked=True) for text in islice(labels(issue), MAX_MARKED)]
+    # What the title has too is the subject; the other texts are often steps on the way to it.
+    title = {*query_terms(issue.title)}
+    found.sort(key=lambda label: -len(title.intersection(query_terms(label.text))))
     known = {comparable(label.text) for label in found}
     plain = {comparable(text): text for text in reversed(list(_plain_labels(issue)))}
     rest = [text for key, text in reversed(plain.items()) if key not in known]
@@ -117,7 +122,7 @@ def labels(issue: Issue) -> Iterator[str]:
     for line in (issue.title, *issue.prose):
         plain = URL.sub(" ", line)
         marked = [next(filter(None, found.groups())) for found in _MARKED.finditer(plain)]
-        for text in (part.strip(" .,:;!?…*") for words in marked for part in _MENU.split(words)):
+        for text in (part.strip(" .,:;!?…*\"'“”") for words in marked for part in _MENU.split(words)):
             if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
                 seen.add(comparable(text))
                 yield text
@@ -151,7 +156,9 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
             yield from (run for run in _runs(found, start) if run.count(" ") >= LEAST)
-    yield from (word for word in WORD.findall(title) if len(word) >= LONG_WORD and word.isalpha())
+    named = [word for word in WORD.findall(title) if word.istitle()]
+    # A title may have all words in capitals.
+    yield from (word for word in named if len(word) >= LONG_WORD and 2 * len(named) <= len(title.split()))
 
 
 def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False) -> Iterator[str]:
@@ -228,6 +235,20 @@ def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterat
             yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(elements) == 1)
 
 
+def _by_file(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
+    """Yield the line that loads the description of a screen with a label, of which code uses other elements."""
+    loaded = [one for one in loaded_by(inquiry.witness, _described(inquiry.witness, label, hits)) if one.used]
+    for _, file, used in loaded if len(loaded) == 1 and len({hit.path for hit in loaded[0].used}) == 1 else ():
+        for hit in inquiry.code.few(used)[:1]:
+            yield hit.fact_of_few("quoted_here", _says_loaded(label, file), label, len(used))
+
+
+def _says_loaded(label: str, file: str) -> str:
+    return say(
+        "The text “{text}” is in `{path}`; only this file of the project's own code loads it.", text=label, path=file
+    )
+
+
 def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:
     """Yield the lines with a label, or with its key, in files that describe elements."""
     for hit in hits:
@@ -255,18 +276,39 @@ def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
     at = text.casefold().find(label.casefold())
     found = _KEYED.search(re.sub(r">\s+$", ">", text[:at])) if at > 0 else None
     rest = text[at + len(label) :].strip(" .,:;!?…\"'\r") if found else "?"
-    return (found["xml"] or found["key"]) if found and (not rest or rest.startswith("<")) else None
+    if found is None or (rest and not rest.startswith("<")):
+        return None
+    return found["xml"] or _within(witness.lines(hit.path, 1, hit.line), found["key"])
+
+
+def _within(lines: Sequence[str], key: str) -> str:
+    """Return the key of the last line, after the keys of the tables that contain it: `dialog.title`."""
+    *above, last = lines
+    indent = len(last) - len(last.lstrip())
+    for line in reversed(above) if "." not in key else ():
+        opened = _OPENED.match(line)
+        # What is not indented is the table of a language.
+        if opened and 0 < len(opened[1]) < indent:
+            indent, key = len(opened[1]), f"{opened[2]}.{key}"
+    return key
 
 
 def uses_of(witness: Witness, key: str) -> list[Hit]:
-    """Return the lines of own code and of templates that use a key."""
+    """Return the lines of own code and of templates that use a key, with its tables if any line has them."""
     name = re.split(r"[.-]", key)[-1]
-    return [hit for hit in witness.grep(name) or () if _is_own_text(hit.path) and _uses(hit, name)]
+    used = [hit for hit in witness.grep(name) or () if _is_own_text(hit.path) and _uses(hit, name)]
+    parts = key.split(".")
+    ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
+    exact = (held for end in ends if (held := [hit for hit in used if end in hit.text]))
+    # A short name, such as `title`, is a key of many tables.
+    return next(exact, used if len(parts) == 1 or len(name) >= LONG_WORD else [])
 
 
 def _uses(hit: Hit, name: str) -> bool:
     is_code = len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and not FILE_OF_TEXTS.search(hit.path)
-    return is_code and bool(whole_word(name).search(hit.text))
+    # A table of keys names each of them once more.
+    is_entry = re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[:=]\s*[\"']", hit.text)
+    return is_code and not is_entry and bool(whole_word(name).search(hit.text))
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -274,7 +316,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     label = fact.words or ""
     hits, count = _hits(witness, [label]), fact.count if _FEW_SAYS.search(fact.says) else None
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
-    if keyed is None:
+    if file := re.search(r" is in `([^`]+)`; only this file ", fact.says):
+        loaded = loaded_by(witness, _described(witness, label, hits))
+        held = next((used for _, path, used in loaded if path == file[1]), [])
+    elif keyed is None:
         held = [hit for hit in hits if has_text(hit, label)]
     elif any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits):
         held = uses_of(witness, keyed[1])

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
+
+import numpy as np
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN
+from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_lines, lines_of, only_of
 from nodes.search.facts.types import Fact
@@ -37,6 +40,8 @@ _DECLARES = (
 )
 _CONDITION = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b|&&|\|\||\s\?\s|[=!]=")
 _NAME = re.compile(r"(?<![\w$\"'-])[a-z_]\w{7,60}(?![\w$])|(?<![\w$\"'-])[A-Z][A-Z0-9_]{7,60}(?![\w$])")
+_ACCESSOR = re.compile(r"(?:get|set|is|has)(?:_|[A-Z])")
+"""The name of a function that only reads or sets a value."""
 _ELLIPSIS = " … "
 _SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
 _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
@@ -51,7 +56,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if inquiry.is_placed:
         return
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
-    yield from spelled or islice(_apart(inquiry), 1)
+    yield from spelled or islice(chain(_apart(inquiry), _defined(inquiry)), 1)
     yield from islice(_valued(inquiry), MAX_FACTS)
 
 
@@ -77,11 +82,9 @@ def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _apart(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the condition by a name that words of the report spell, two of them of the title, longest first."""
-    code, issue, found = inquiry.code, inquiry.issue, dict[str, str]()
-    title = _stems(URL.sub(" ", issue.title))
-    stems = _stems(URL.sub(" ", "\n".join(issue.prose))) | title
-    numbers = [n for path in inquiry.first[:FILES_APART] if (n := code.number(path)) is not None and code.own[n]]
-    for text in (text for n in numbers for text in code.lines(n) if len(text) <= MAX_WIDTH and _CONDITION.search(text)):
+    code, found, (title, stems) = inquiry.code, dict[str, str](), _report_stems(inquiry)
+    lines = (text for number in _first_files(inquiry) for text in code.lines(number))
+    for text in (text for text in lines if len(text) <= MAX_WIDTH and _CONDITION.search(text)):
         for name in _NAME.findall(text):
             parts = parts_of(name)
             if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
@@ -91,6 +94,40 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
     for name, words in sorted(found.items(), key=lambda item: -item[1].count(_ELLIPSIS)):
         if fact := _of_name(inquiry, words, name):
             yield fact
+
+
+def _defined(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the only definition in the first files whose name consists of words of the report, two of the title.
+
+    In 6 of 10 development issues that nothing else placed, it was in a fixed file, at any of the three ranks.
+    """
+    code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), _report_stems(inquiry)
+    for row in np.flatnonzero(np.isin(code.index.def_file, _first_files(inquiry))).tolist():
+        name = code.index.name_of(row).rpartition(".")[2]
+        parts = parts_of(name)
+        many = len(title.keys() & parts)
+        if many >= OF_TITLE and stems.keys() >= set(parts) and not _ACCESSOR.match(name):
+            found[name] = ((many, len(parts)), row)
+    most = max((many for many, _ in found.values()), default=(0, 0))
+    best = [(name, row) for name, (many, row) in found.items() if many == most]
+    for name, row in best if len(best) == 1 and len(code.definitions(best[0][0])) == 1 else ():
+        head, words = code.head(row), _ELLIPSIS.join(stems[part] for part in parts_of(name))
+        hit = code.hit(int(code.index.def_file[row]), head[0]) if head else None
+        if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
+            values = {"words": words, "name": name, "path": hit.path}
+            says = say("The words “{words}” spell `{name}`, which only `{path}` defines.", **values)
+            yield hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), 1)
+
+
+def _first_files(inquiry: FinderInput) -> list[int]:
+    numbers = (inquiry.code.number(path) for path in inquiry.first[:FILES_APART])
+    return [number for number in numbers if number is not None and inquiry.code.own[number]]
+
+
+def _report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the plain words of the title, and those of the title and the prose, by their stems."""
+    title = _stems(URL.sub(" ", inquiry.issue.title))
+    return title, _stems(URL.sub(" ", "\n".join(inquiry.issue.prose))) | title
 
 
 def _stems(text: str) -> dict[str, str]:
@@ -192,6 +229,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     spelled = _SPELLS.match(fact.says)
     if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(_ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
+    if " defines." in fact.says:
+        return defined_once.check(replace(fact, words=spelled[2]), witness)
     one = Expression(spelled[2], marked=True)
     paths = sorted({hit.path for hit in witness.grep(spelled[2], own=True) or ()})
     held = [(path, line) for path in paths for line in checked_lines(witness.lines(path, 1, MAX_LINES), one)]
