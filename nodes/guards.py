@@ -1,6 +1,7 @@
 """Rules in a fixed order that override the supervisor's decisions (SPEC section 2)."""
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import NamedTuple, get_args
 
 from nodes.state import JOIN, MAX_BESIDE, MAX_QUESTIONS, BugTriageState, NodeName, Progress, Specialist
@@ -23,13 +24,8 @@ class Route(NamedTuple):
     guard: str | None = None
 
 
-class Guard(NamedTuple):
-    """One rule: the node it requires for a decision, or None if it does not apply."""
-
-    name: str
-    insists_on: Callable[[BugTriageState, NodeName], NodeName | None]
-    final: bool = False
-    """If this guard applies, the guards after it are skipped."""
+Guard = Callable[[BugTriageState, NodeName], NodeName | None]
+"""One rule: the node it requires for a decision, or None if it does not apply."""
 
 
 def route_from_supervisor(state: BugTriageState) -> NodeName:
@@ -42,10 +38,10 @@ def route(state: BugTriageState) -> Route:
     result = Route(state.next_node or "writer")
     # Each guard sees the result of the guards before it.
     for guard in GUARDS:
-        node = guard.insists_on(state, result.node)
+        node = guard(state, result.node)
         if node is not None and node != result.node:
-            result = Route(node, guard.name)
-        if node is not None and guard.final:
+            result = Route(node, guard.__name__)
+        if node is not None and guard in _FINAL:
             break
     return result
 
@@ -94,10 +90,11 @@ def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
     """
     if decided != "writer" or not is_rejected(state):
         return None
-    if not may_learn_more(state) and not (_given_since_verdict(state) and may_criticise(state)):
-        return None
     # A critic that failed on this input is not asked again: it would fail until the iteration limit.
-    return "critic" if _given_since_verdict(state) and may_criticise(state) else "investigator"
+    if _given_since_verdict(state) and may_criticise(state):
+        return "critic"
+    may_learn_more = may_search(state) or any(may_be_asked(state, name) for name in ("web_search", *state.tools))
+    return "investigator" if may_learn_more else None
 
 
 def critic_reads_the_model(state: BugTriageState, decided: NodeName) -> NodeName | None:
@@ -105,29 +102,21 @@ def critic_reads_the_model(state: BugTriageState, decided: NodeName) -> NodeName
     return "critic" if decided == "writer" and is_unread(state) else None
 
 
-GUARDS = (
-    Guard("investigator_first", investigator_first, final=True),
-    Guard("report_ends_the_run", report_ends_the_run, final=True),
-    Guard("iteration_limit", iteration_limit, final=True),
-    Guard("no_end_without_report", no_end_without_report),
-    Guard("question_limit", question_limit),
-    Guard("web_search_configured", web_search_configured),
-    Guard("something_new", something_new),
-    Guard("critic_verdict", critic_verdict),
-    Guard("critic_reads_the_model", critic_reads_the_model),
+_FINAL: tuple[Guard, ...] = (investigator_first, report_ends_the_run, iteration_limit)
+"""If one of these applies, the guards after it are skipped."""
+GUARDS: tuple[Guard, ...] = (
+    *_FINAL,
+    *(no_end_without_report, question_limit, web_search_configured),
+    *(something_new, critic_verdict, critic_reads_the_model),
 )
 """SPEC section 2, in its order. PRD section 6 has a different order, in which a model can loop (SPEC section 13)."""
 
 
-def meaning(name: str) -> str:
-    """Return what a guard that changed a decision requires, in one sentence; empty for an unknown name."""
-    return _MEANINGS.get(name, "")
-
-
-_MEANINGS = {guard.name: (guard.insists_on.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
+MEANINGS = {guard.__name__: (guard.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
     "harmful_request": "An issue that contains instructions instead of a description triggers no outside search.",
     "empty_or_repeated_question": "A question must not be empty, and must not repeat an earlier one.",
 }
+"""What a guard that changed a decision requires, in one sentence, by its name."""
 
 
 def is_unreadable(state: BugTriageState) -> bool:
@@ -183,11 +172,6 @@ def has_submitted(state: BugTriageState) -> bool:
     """Return whether a model ended its reading of the code with a cause and a place."""
     given = state.submitted
     return given is not None and bool(given.cause and given.places)
-
-
-def may_learn_more(state: BugTriageState) -> bool:
-    """Return whether another search, or a source outside the repository, may still find something new."""
-    return may_search(state) or any(may_be_asked(state, name) for name in ("web_search", *state.tools))
 
 
 def allowed_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
@@ -266,9 +250,8 @@ def companions(state: BugTriageState, node: NodeName, requested: Iterable[str]) 
     """Return the further specialists and tools that may run in parallel with ``node`` (SPEC section 4)."""
     if node not in get_args(Specialist):
         return ()
-    return tuple(name for name in dict.fromkeys(requested) if name != node and may_run_in_parallel(state, name))[
-        :MAX_BESIDE
-    ]
+    others = (name for name in dict.fromkeys(requested) if name != node and may_run_in_parallel(state, name))
+    return tuple(islice(others, MAX_BESIDE))
 
 
 def may_run_in_parallel(state: BugTriageState, name: str) -> bool:

@@ -1,8 +1,6 @@
 """The judgements that a brain returns, one model per question. The program checks them and fills in the rest."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
@@ -130,7 +128,7 @@ class Turn(Judgement):
     submit: Submit | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Turn:
+    def _says_something(self) -> Self:
         if not self.calls and self.submit is None:
             raise ValueError("call a tool or submit")
         return self

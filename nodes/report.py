@@ -1,7 +1,5 @@
 """The result of a run: its claims, the reasons, and the program's checks."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -66,11 +64,11 @@ class Message(Part):
     """The text and the values of an English sentence, by which it can be written in another language."""
 
     text: str
-    values: dict[str, str | Message] = Field(default_factory=dict)
+    values: dict[str, "str | Message"] = Field(default_factory=dict)
     """The value of each placeholder; a message is a part that is translated too."""
 
     @classmethod
-    def of(cls, sentence: Sentence) -> Message:
+    def of(cls, sentence: Sentence) -> "Message":
         """Return the message of a sentence."""
         values = {k: cls.of(v) if isinstance(v, Sentence) else v for k, v in sentence.values.items()}
         return cls(text=sentence.text, values=values)
@@ -306,13 +304,12 @@ class TriageReport(Part):
     @classmethod
     def _of_known_kinds(cls, facts: Any) -> Any:
         """Read a fact of a dropped kind, which only reports stored by earlier versions have, as the nearest kind."""
-        stored = facts if isinstance(facts, list | tuple) else ()
-        if not any(isinstance(fact, dict) and fact.get("kind") in _DROPPED for fact in stored):
-            return facts
-        return [
-            {**fact, "kind": _DROPPED.get(fact.get("kind"), fact.get("kind"))} if isinstance(fact, dict) else fact
-            for fact in stored
-        ]
+
+        def read(fact: Any) -> Any:
+            kind = _DROPPED.get(fact.get("kind")) if isinstance(fact, dict) else None
+            return {**fact, "kind": kind} if kind else fact
+
+        return list(map(read, facts)) if isinstance(facts, list | tuple) else facts
 
     @property
     def claim_strength(self) -> float:

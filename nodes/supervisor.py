@@ -153,15 +153,10 @@ async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], co
         return decision
     answers = [exchange.answer or "" for exchange in state.human_exchanges]
     prose = ProseCheck(context.code, (state.issue_title, state.issue_body, *answers, *state.redirect_instructions))
-    options = [await prose.question(option) for option in decision.question_options]
-    return decision.model_copy(
-        update={
-            "question": await prose.question(decision.question or ""),
-            "question_context": await prose.question(decision.question_context or ""),
-            "question_options": tuple(filter(None, options)),
-            "reasoning": await prose.question(decision.reasoning),  # posted as the question's reason
-        }
-    )
+    posted = ("question", "question_context", "reasoning")  # the last is posted as the question's reason
+    update = {name: await prose.text(getattr(decision, name) or "", is_posted=True) for name in posted}
+    options = [await prose.text(option, is_posted=True) for option in decision.question_options]
+    return decision.model_copy(update={**update, "question_options": tuple(filter(None, options))})
 
 
 def _exchange(decision: SupervisorDecision) -> HumanExchange:

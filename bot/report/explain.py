@@ -13,7 +13,7 @@ from bot.report.document import Result
 from bot.report.sanitise import block, cell, code, prose
 from bot.report.words import count, cut, percent, span
 from nodes.evidence import NumberedEvidence
-from nodes.guards import meaning
+from nodes.guards import MEANINGS
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import RetryReason, TraceEntry
 
@@ -75,7 +75,7 @@ def step(entry: TraceEntry, *, reasons: bool) -> Step:
         reason=entry.reason if reasons else "",
         error=(entry.error or "") if reasons else ("It failed." if entry.error else ""),
         guard=entry.guard or "",
-        guard_means=meaning(entry.guard) if entry.guard else "",
+        guard_means=MEANINGS.get(entry.guard or "", ""),
         judged_by=entry.judged_by,
         looks=entry.looks if reasons else (),
         took=span(entry.duration_ms / 1000),
@@ -222,7 +222,7 @@ def _guards(steps: Iterable[Step]) -> list[str]:
     """Return one line per guard that changed a decision, with the number of times."""
     fired = Counter(item.guard for item in steps if item.guard)
     return [
-        f"- {code(name)}{f', {times} times' if times > 1 else ''}: {prose(meaning(name))}"
+        f"- {code(name)}{f', {times} times' if times > 1 else ''}: {prose(MEANINGS.get(name, ''))}"
         for name, times in fired.items()
     ]
 

@@ -5,20 +5,22 @@ these observations: whether the model read the lines of its first place before i
 these lines and about the report, and whether a critic approved it. Without all of them nothing is raised.
 """
 
-import json
 import logging
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 TABLE = Path(__file__).with_name("agreement.json")
 Relation = Literal["agree", "disagree"]
 """Whether the model prefers the search's first file; both only of a cause that it explained and a critic approved."""
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MODEL_FROM = (0.0, 0.6, 0.9)
+ROWS = tuple(f"model_from_{model}" for model in MODEL_FROM)
 _LARGEST = 64_000
 """Maximum bytes of a table; a larger file is not read."""
 
@@ -54,34 +56,37 @@ class Opinions:
         return {name: float(getattr(self, name)) for name in ("search", "model", "agree", "read", "explained")}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+Share = Annotated[float, Field(ge=0, le=1)]
+Rows = dict[str, tuple[Share, ...]]
+"""One row for each value of MODEL_FROM, by its name."""
+
+
+class Table(BaseModel):
     """The support that opinions give a file, by relation and by both probabilities."""
 
-    search_from: tuple[float, ...]
-    """The lowest probability of the search of each column."""
-    rows: Mapping[Relation, tuple[tuple[float, ...], ...]]
-    """By relation: one row for each value of MODEL_FROM."""
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    fitted: str = ""
     model: str = ""
     """The model whose runs were counted; empty for the shipped table."""
     cases: int = 0
     """Runs that were counted."""
+    search_from: tuple[Share, ...]
+    """The lowest probability of the search of each column."""
+    agree: Rows
+    disagree: Rows
 
-    def entry(self, relation: Relation, search: float, model: float) -> float:
-        """Return the value for two probabilities."""
-        return self.rows[relation][bisect_right(MODEL_FROM, model) - 1][self.column(search)]
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        is_ordered = self.search_from[:1] == (0.0,) and list(self.search_from) == sorted(self.search_from)
+        for rows in (self.agree, self.disagree):
+            if not is_ordered or set(rows) != set(ROWS) or {*map(len, rows.values())} != {len(self.search_from)}:
+                raise ValueError("its rows do not fit")
+        return self
 
-    def column(self, search: float) -> int:
-        """Return the number of the column for a probability of the search."""
-        return bisect_right(self.search_from, search) - 1
-
-    def document(self) -> dict[str, Any]:
-        """Return the table in the format of its file."""
-        fitted = f"on {self.cases} runs of {self.model}" if self.cases else "by hand"
-        names = [f"model_from_{model}" for model in MODEL_FROM]
-        rows = {str(relation): dict(zip(names, map(list, self.rows[relation]), strict=True)) for relation in RELATIONS}
-        head = {"fitted": fitted, "model": self.model, "cases": self.cases, "search_from": list(self.search_from)}
-        return {**head, **rows}
+    def cell(self, search: float, model: float) -> tuple[str, int]:
+        """Return the row and the column for two probabilities."""
+        return ROWS[bisect_right(MODEL_FROM, model) - 1], bisect_right(self.search_from, search) - 1
 
 
 def opinions_from(numbers: Mapping[str, float], *, approved: bool) -> Opinions | None:
@@ -101,7 +106,9 @@ def support_of(opinions: Opinions, table: Table | None = None) -> float:
     lower, relation = min(opinions.search, opinions.model), opinions.relation
     if relation is None:
         return round(lower if opinions.agree else min(lower, 1 - opinions.search), 4)
-    entry = (table or load_table()).entry(relation, opinions.search, opinions.model)
+    table = table or load_table()
+    row, column = table.cell(opinions.search, opinions.model)
+    entry = (table.agree if relation == "agree" else table.disagree)[row][column]
     return round(min(opinions.model, max(lower, entry) if opinions.agree else entry), 4)
 
 
@@ -119,29 +126,7 @@ def confidence_of(opinions: Opinions, table: Table | None = None) -> float:
 @cache
 def load_table() -> Table:
     """Return the shipped table."""
-    return read_table(json.loads(TABLE.read_text(encoding="utf-8")))
-
-
-def read_table(document: Any) -> Table:
-    """Read a table.
-
-    Raises:
-        ValueError: the text is not a table, or another release wrote it.
-    """
-    try:
-        columns = tuple(map(float, document["search_from"]))
-        names = [f"model_from_{model}" for model in MODEL_FROM]
-        rows: dict[Relation, tuple[tuple[float, ...], ...]] = {
-            relation: tuple(tuple(map(float, document[relation][name])) for name in names) for relation in RELATIONS
-        }
-        table = Table(columns, rows, str(document.get("model", ""))[:200], int(document.get("cases", 0)))
-    except (KeyError, TypeError, OverflowError) as error:
-        raise ValueError(f"not a table of agreement: {error!r}") from error
-    values = [value for relation in rows.values() for row in relation for value in row]
-    whole = all(len(row) == len(columns) for relation in rows.values() for row in relation)
-    if not whole or columns[:1] != (0.0,) or list(columns) != sorted(columns) or not all(0 <= v <= 1 for v in values):
-        raise ValueError("not a table of agreement: its rows do not fit")
-    return table
+    return Table.model_validate_json(TABLE.read_bytes())
 
 
 def load_fitted(file: Path | None, model: str) -> Table | None:
@@ -151,10 +136,10 @@ def load_fitted(file: Path | None, model: str) -> Table | None:
     try:
         with file.open("rb") as opened:
             content = opened.read(_LARGEST + 1)
-        table = read_table(json.loads(content)) if len(content) <= _LARGEST else None
+        table = Table.model_validate_json(content) if len(content) <= _LARGEST else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         logger.warning("table of agreement ignored: %s", error, extra={"action": "agreement.ignored"})
         return None
     return table if table is not None and table.cases and table.model == model else None

@@ -185,10 +185,6 @@ class AttachedText:
     """The part of it that is in the issue's body."""
 
 
-def ignore_progress(node: str, message: str) -> None:
-    """Ignore progress messages: the listener of a run without a terminal."""
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """The ports and settings of one run."""
@@ -204,7 +200,7 @@ class Context:
     renderer: Renderer
     outside: ExternalSources = ExternalSources()
     past: PastPort | None = None
-    listener: Listener = ignore_progress
+    listener: Listener = lambda *_: None
     facts: IssueFacts = field(default_factory=IssueFacts)
     language: str = "en"
     """The language in which a model writes, as a code such as ``de``; rules write English."""

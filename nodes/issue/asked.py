@@ -14,10 +14,7 @@ LONGEST = 20_000
 MAX_QUESTIONS = 5
 """Maximum number of questions of one issue."""
 _LONGEST_SENTENCE = 400
-_NOT_ASKED = re.compile(
-    r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*",
-    re.DOTALL | re.MULTILINE,
-)
+_NOT_ASKED = re.compile(r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*", re.DOTALL | re.MULTILINE)
 """Comments, quoted lines and indented code."""
 _BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
@@ -59,12 +56,6 @@ class Asked:
     sentence: str
     kinds: tuple[Kind, ...]
 
-    def is_answered_by(self, fact: Fact) -> bool:
-        """Return whether a fact states what the question asks about a name that the question contains."""
-        if fact.kind not in self.kinds or not fact.words:
-            return False
-        return re.search(rf"(?<![\w.-]){re.escape(fact.words)}(?![\w-])", self.sentence) is not None
-
 
 def questions(title: str, body: str) -> tuple[Asked, ...]:
     """Return the questions of an issue that facts can answer, in order; a title that begins like one needs no mark."""
@@ -78,8 +69,9 @@ def questions(title: str, body: str) -> tuple[Asked, ...]:
 
 
 def answers(fact: Fact, asked: Sequence[Asked]) -> bool:
-    """Return whether a fact answers one of these questions."""
-    return any(item.is_answered_by(fact) for item in asked)
+    """Return whether a fact states what one of these questions asks about a name that it contains."""
+    name = re.compile(rf"(?<![\w.-]){re.escape(fact.words or '')}(?![\w-])")
+    return bool(fact.words) and any(fact.kind in item.kinds and name.search(item.sentence) for item in asked)
 
 
 def _asked(sentence: str) -> Asked:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
+from nodes.search.issue.mentions import Mentions, find_mentions, form_fields, split_fields
 from nodes.search.issue.mentions.markdown import without_template
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.project import package_of
@@ -32,19 +32,11 @@ _OF_THE_LANGUAGE = ("/usr/local/go/src/", "/rustc/", "node:", "internal/", "<", 
 """Parts of the paths of a language's own library."""
 
 
-@dataclass(frozen=True, slots=True)
-class IssueFacts:
+@dataclass(frozen=True)
+class IssueFacts(Mentions):
     """Facts of one issue; empty means that none was found."""
 
     traces: tuple[StackTrace, ...] = ()
-    errors: tuple[str, ...] = ()
-    """Error messages and quoted phrases."""
-    symbols: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
-    versions: tuple[str, ...] = ()
-    platforms: tuple[str, ...] = ()
-    code_blocks: tuple[str, ...] = ()
     form: tuple[tuple[str, str], ...] = ()
     """(heading, content) of an issue form."""
     words: int = 0
@@ -59,10 +51,9 @@ def read_facts(title: str, body: str) -> IssueFacts:
     for trace in sorted(traces, key=lambda trace: -trace.start):
         own = own[: trace.start] + own[trace.end :]
     prose, _code = split_fields(without_template(own))
-    names = ("errors", "symbols", "paths", "modules", "versions", "platforms", "code_blocks")
     return IssueFacts(
+        **{field.name: getattr(named, field.name) for field in fields(named)},
         traces=traces,
-        **{name: getattr(named, name) for name in names},
         form=form_fields(body),
         words=sum(any(map(str.isalpha, word)) for word in f"{title} {prose}".split()),
     )

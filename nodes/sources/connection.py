@@ -59,8 +59,7 @@ class Server:
 def load_library() -> None:
     """Import the SDK. This takes two seconds once, only if a server is configured, and outside the server's time limit.
 
-    Raises:
-        SourceError: the SDK is not installed.
+    Without the SDK, a SourceError says how to install it.
     """
     try:
         import mcp.client.stdio  # noqa: PLC0415
@@ -108,11 +107,7 @@ async def listed(client: mcp.Client) -> list[mcp_types.Tool]:
 
 
 def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
-    """Return the tool that the configuration names, the tool with our name, or the only tool.
-
-    Raises:
-        SourceError: no such tool exists.
-    """
+    """Return the tool that the configuration names, the tool with our name, or the only tool; else SourceError."""
     named = next((tool for tool in tools if tool.name == (server.tool or server.name)), None)
     if named is not None:
         return named
@@ -127,8 +122,7 @@ def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
 async def serve_child(server: Server) -> AsyncIterator[TransportStreams]:
     """Start a server below a reaper, which bounds what it sends and kills every process that it started.
 
-    Raises:
-        SourceError: the server cannot be started, or it sent too much.
+    A server that cannot be started, or that sent too much, is a SourceError.
     """
     from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  already loaded
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -32,20 +33,12 @@ class McpTool:
         self.info = SourceInfo(server.name, server.description, server.keywords)
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
-        """Send the question to the tool and convert its answer to evidence.
-
-        Raises:
-            SourceError: the server is unreachable, too slow, too verbose, or returns invalid data.
-        """
+        """Send the question to the tool and convert its answer to evidence."""
         response = await self._within_bounds(lambda client: self._call(client, inquiry.text, limit))
         return Found(as_evidence(results_of(response), self._server.kind, self.info.name, limit))
 
     async def check(self) -> str:
-        """Connect, find the tool, and return a one-line summary.
-
-        Raises:
-            SourceError: the server is unreachable, lacks the tool, or the tool takes no question.
-        """
+        """Connect, find the tool, and return a one-line summary; a SourceError names what is wrong."""
         self._chosen = None
         return await self._within_bounds(self._check_tool)
 
@@ -87,8 +80,7 @@ class McpTool:
 def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's arguments: the question, the number of results if it accepts one, and what the operator gave.
 
-    Raises:
-        SourceError: the tool requires an argument without a value.
+    A SourceError names the required ones that have no value.
     """
     properties = schema.get("properties")
     fields: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
@@ -104,27 +96,17 @@ def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping
 
 
 def results_of(response: mcp_types.CallToolResult) -> list[Result]:
-    """Return the results in an answer, in the tool's order.
-
-    Raises:
-        SourceError: the tool reports a failure.
-    """
+    """Return the results in an answer, in the tool's order; a failure that it reports is a SourceError."""
     texts = [content.text for content in response.content if content.type == "text"]
     if response.is_error:
         raise SourceError(f"the tool failed: {clean(' '.join(texts))[:200] or 'it gives no reason'}")
     if response.structured_content:
         return results_in(response.structured_content)
-    links = [
-        Result(content.description or content.name, title=content.title or content.name, url=str(content.uri))
-        for content in response.content
-        if content.type == "resource_link"
-    ]
-    inside = [
-        Result(content.resource.text, url=str(content.resource.uri))
-        for content in response.content
-        if content.type == "resource" and hasattr(content.resource, "text")
-    ]
-    return [*(result for text in texts for result in _decoded(text)), *links, *inside]
+    found = [result for text in texts for result in _decoded(text)]
+    links = (item for item in response.content if item.type == "resource_link")
+    found += [Result(item.description or item.name, item.title or item.name, str(item.uri)) for item in links]
+    inside = (item.resource for item in response.content if item.type == "resource")
+    return [*found, *(Result(item.text, url=str(item.uri)) for item in inside if hasattr(item, "text"))]
 
 
 def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[str, Any]) -> str:
@@ -132,8 +114,8 @@ def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[
     needed = [name for name in texts if name in required]
     known = [name for name in _QUESTIONS if name in texts]
     # In this order: the only required text, a usual name, the only text at all.
-    for names in (needed if len(needed) == 1 else [], known, texts if len(texts) == 1 else []):
-        if names:
+    for names in (needed, known[:1], texts):
+        if len(names) == 1:
             return names[0]
     raise SourceError("the tool has no argument that is clearly for the question; give the others under `arguments`")
 
@@ -148,11 +130,10 @@ def _is(field: Any, *types: str) -> bool:
 
 def _decoded(text: str) -> list[Result]:
     """Decode a text that may contain JSON, as many servers send it."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return [Result(text)]
-    return results_in(value) if isinstance(value, dict | list) else [Result(text)]
+    with suppress(ValueError, RecursionError):
+        if isinstance(value := json.loads(text), dict | list):
+            return results_in(value)
+    return [Result(text)]
 
 
 def _why(error: BaseException, server: Server, meter: Meter) -> str:

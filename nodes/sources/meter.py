@@ -26,11 +26,7 @@ class Meter:
         self._read = 0
 
     async def through(self, stream: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-        """Yield a stream's chunks up to the limit.
-
-        Raises:
-            ResponseTooLargeError: the stream exceeds the limit.
-        """
+        """Yield a stream's chunks up to the limit, above which it raises ResponseTooLargeError."""
         async for chunk in stream:
             self._read += len(chunk)
             if self._read > self.limit:
@@ -51,10 +47,8 @@ async def fetch_json(
 ) -> Any:
     """Send a request and return the decoded answer.
 
-    A redirect is an error: the server could redirect us, with the operator's headers, to a private address.
-
-    Raises:
-        SourceError: the answer is late, too long, not JSON, or an error status.
+    A redirect is an error: the server could redirect us, with the operator's headers, to a private address. So is an
+    answer that is late, too long, not JSON, or an error status: each is a SourceError.
     """
     # Uncompressed: a compressed answer could expand to any size after it was counted.
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}

@@ -34,7 +34,8 @@ def adopt_orphans() -> None:
 
 def descendants(of: int) -> list[int]:
     """Return the ids of all processes below one; empty on a system without /proc."""
-    parents = dict(filter(None, map(_with_parent, _processes())))
+    processes = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
+    parents = dict(filter(None, map(_with_parent, processes)))
     found, below = [], [of]
     while below:
         below = [pid for pid, parent in parents.items() if parent in below]
@@ -111,12 +112,6 @@ def _write(into: IO[bytes], given: queue.SimpleQueue[bytes]) -> None:
         while chunk := given.get():
             while chunk:
                 chunk = chunk[into.write(chunk) :]
-
-
-def _processes() -> list[str]:
-    with suppress(OSError):
-        return [name for name in os.listdir("/proc") if name.isdigit()]
-    return []
 
 
 def _with_parent(process: str) -> tuple[int, int] | None:

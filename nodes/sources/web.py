@@ -15,8 +15,6 @@ _QUERY = 200
 """Characters of a query; GitHub accepts 256 including the qualifiers."""
 _OPERATORS = frozenset('"\\:()[]{}<>*?~^|&!')
 NAME = "web_search"
-
-
 Turn = Callable[[], Awaitable[None]]
 """Returns when a query may be sent."""
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
@@ -40,7 +38,7 @@ class SearxNG:
         response = await fetch_json(
             "GET",
             f"{self.url}/search",
-            params={"q": words(_with_dependency(inquiry)), "format": "json", "safesearch": "1"},
+            params={"q": _query(inquiry), "format": "json", "safesearch": "1"},
             headers=self.headers,
             timeout=self.timeout,
             max_bytes=self.max_bytes,
@@ -64,7 +62,7 @@ class Tavily:
         response = await fetch_json(
             "POST",
             f"{self.url}/search",
-            body={"query": words(_with_dependency(inquiry)), "max_results": limit, "search_depth": "basic"},
+            body={"query": _query(inquiry), "max_results": limit, "search_depth": "basic"},
             headers={"Authorization": f"Bearer {self.api_key}"},
             timeout=15.0,
             max_bytes=1_000_000,
@@ -104,11 +102,7 @@ class WebSearch:
         self.info = SourceInfo(NAME, own.description, (*keywords, *own.keywords))
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
-        """Return the providers' results in turns, best first, each with a public address or an ``mcp:`` locator.
-
-        Raises:
-            SourceError: no provider answered.
-        """
+        """Return the providers' results in turns, best first, each with a public address or an ``mcp:`` locator."""
         asked = [_answer(provider, provider.name, inquiry, limit) for provider in self._providers]
         asked += [_answer(self._tool, self._tool.info.name, inquiry, limit)] if self._tool is not None else []
         answers = await asyncio.gather(*asked)
@@ -142,8 +136,8 @@ def words(text: str) -> str:
     return " ".join(word for word in stripped if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
 
 
-def _with_dependency(inquiry: Inquiry) -> str:
-    return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
+def _query(inquiry: Inquiry) -> str:
+    return words(f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text)
 
 
 def _results(response: Any, limit: int) -> list[Result]:

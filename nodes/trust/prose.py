@@ -1,9 +1,8 @@
 """Check a model's free prose, and drop sentences that name a place or symbol that does not exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -38,6 +37,13 @@ never begins a sentence, because it supports the one before it.
 """
 
 
+class _Place(NamedTuple):
+    text: str
+    path: str
+    start: int
+    end: int
+
+
 class ProseCheck:
     """Checks the sentences of one draft against a commit and against texts whose names may be repeated."""
 
@@ -69,39 +75,33 @@ class ProseCheck:
         """Return the lines without these sentences, and without lines that had no other."""
         return tuple(filter(None, [await self.text(line) for line in lines]))
 
-    async def text(self, text: str) -> str:
-        """Return the text without the sentences that name something that does not exist."""
+    async def text(self, text: str, *, is_posted: bool = False) -> str:
+        """Return the text without the sentences that name something that does not exist.
+
+        One that is posted as a question has no address that was not given, and is more than a link.
+        """
         confirmed = []
         for sentence in split(text):
-            unknown = await self._unknown(sentence)
-            if unknown:
+            if await self._unknown(sentence):
                 self.dropped.append(f"names something that this commit does not contain: {sentence}")
-            else:
-                confirmed.append(sentence)
-        return " ".join(confirmed)
-
-    async def question(self, text: str) -> str:
-        """Return the same for a text that is posted as a question: no address that was not given, and no bare link."""
-        confirmed = []
-        for sentence in split(await self.text(text)):
-            if all(self._is_known(address) for address in _addresses(sentence)):
-                confirmed.append(sentence)
-            else:
+            elif is_posted and not all(self._is_known(address) for address in _addresses(sentence)):
                 self.dropped.append(f"names an address that was not given: {sentence}")
+            else:
+                confirmed.append(sentence)
         joined = " ".join(confirmed)
-        words = _ADDRESS.sub("", _LINK.sub("", joined))
-        return joined if any(letter.isalnum() for letter in words) else ""
+        has_words = any(letter.isalnum() for letter in _ADDRESS.sub("", _LINK.sub("", joined)))
+        return joined if has_words or not is_posted else ""
 
     async def _unknown(self, sentence: str) -> bool:
         if any(_CODE_ADDRESS.search(address) and not self._is_known(address) for address in _addresses(sentence)):
             return True
         # Places are checked inside and outside code spans; symbols inside only, because prose has words like them.
         for place in _places(sentence.replace("`", " ")):
-            if not await self._holds(place.text, lambda place=place: self._has_lines(place)):  # type: ignore[misc]
+            if not await self._holds(place.text, partial(self._has_lines, place)):
                 return True
         for span in _SPAN.findall(sentence):
             is_symbol = _SYMBOL.fullmatch(span) and _LOOKS_LIKE_CODE.search(span)
-            if is_symbol and not await self._holds(span, lambda span=span: self._has_name(span)):  # type: ignore[misc]
+            if is_symbol and not await self._holds(span, partial(self._has_name, span)):
                 return True
         return False
 
@@ -124,13 +124,6 @@ class ProseCheck:
         if (await self._code.definitions(name)).total or (await self._code.references(name)).total:
             return True
         return await self._code.read(span, 1, 1) is not None
-
-
-class _Place(NamedTuple):
-    text: str
-    path: str
-    start: int
-    end: int
 
 
 def whole_sentences(text: str, limit: int) -> str:

@@ -67,23 +67,21 @@ class EvidenceBasis:
         self._read = tuple(item for item in read if item.kind == "code")
         self._echo = IssueEcho(issue)
 
-    def fault(self, statement: str, cited: Sequence[str]) -> str | None:
-        """Return the reason why a statement that cites these numbers must not be published, or None."""
+    def fault(self, statement: str, cited: Sequence[str] | None = None) -> str | None:
+        """Return the reason why a statement that cites these numbers must not be published, or None.
+
+        One that is shown without citations may name any confirmed evidence of the repository.
+        """
+        named = [item for item in self._standing.values() if item.kind not in OUTSIDE]
         # Only the first fault is reported, so missing evidence comes before all that depends on it.
-        if not set(cited) <= set(self._standing):
+        if cited is not None and not set(cited) <= set(self._standing):
             return "evidence does not hold"
-        named = [self._standing[name] for name in cited]
+        if cited is not None:
+            named = [self._standing[name] for name in cited]
         if cited and only_reported(named):
             return "rests on the report alone"
         if cited and all(item.kind in OUTSIDE for item in named):
             return "rests only on sources outside the repository"
-        return self._fault(statement, named)
-
-    def headline_fault(self, verdict: str) -> str | None:
-        """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
-        return self._fault(verdict, [item for item in self._standing.values() if item.kind not in OUTSIDE])
-
-    def _fault(self, statement: str, named: Sequence[Evidence]) -> str | None:
         found = fault_of(statement, named, self._issue, self._read)
         repeats = self._echo.share(statement) >= TOO_ALIKE
         return found or ("the report says so itself" if repeats else None)
@@ -105,8 +103,7 @@ class EvidenceBasis:
     def program_reason(self, number: str) -> str:
         """Return the search engine's reasons for a piece of evidence."""
         evidence = self._standing[number]
-        reasons = [reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"]
-        return "; ".join(reasons[:2])[:300]
+        return "; ".join([reason for reason in evidence.reasons if reason != f"in {evidence.locator.path}"][:2])[:300]
 
 
 class Concluded:
@@ -205,7 +202,10 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
     texts = "\n".join((issue, *(text for item in (*cited, *read) for text in _texts(item))))
     known = _squeezed(texts)
     for span in _SPAN.findall(sentence):
-        if _squeezed(span).removesuffix("()") not in known and not _is_composed(span, texts):
+        names = {name for name in _NAME.findall(span) if not _WORD_OF_LANGUAGES.fullmatch(name)}
+        # In a call with other arguments each name is a word of the known text.
+        is_composed = bool(names) and names <= set(_NAME.findall(texts))
+        if not is_composed and _squeezed(span).removesuffix("()") not in known:
             return "names code that is not in what it cites"
     for first, last in _LINES.findall(sentence):
         # Traces give line numbers in many formats, so any number that the reporter wrote counts.
@@ -233,9 +233,7 @@ def uncited(text: str) -> str:
 
 def sentences(text: str, basis: EvidenceBasis) -> tuple[str, list[str], int]:
     """Return the supported sentences, the dropped ones with reasons, and the number of sentences without a citation."""
-    supported: list[str] = []
-    dropped: list[str] = []
-    without = 0
+    supported, dropped, without = list[str](), list[str](), 0
     for sentence in map(basis.attributed, split(text)):
         cited = cited_in(sentence)
         if not cited and not any(hedge in sentence.lower() for hedge in HEDGES):
@@ -253,13 +251,12 @@ def reasons(suspects: Sequence[DraftSuspect], basis: EvidenceBasis) -> tuple[tup
 
     A reason that claims more than its evidence supports is replaced by the program's own reason.
     """
-    supported, replaced = list[DraftSuspect](), list[str]()
-    for suspect in suspects:
-        fault = basis.fault(suspect.why, [suspect.evidence])
-        replaced += [f"{fault}: {suspect.why}"] if fault else []
-        own = {"why": basis.program_reason(suspect.evidence)} if fault else {}
-        supported.append(suspect.model_copy(update=own))
-    return tuple(supported), replaced
+    faults = [(suspect, basis.fault(suspect.why, [suspect.evidence])) for suspect in suspects]
+    supported = (
+        suspect.model_copy(update={"why": basis.program_reason(suspect.evidence)}) if fault else suspect
+        for suspect, fault in faults
+    )
+    return tuple(supported), [f"{fault}: {suspect.why}" for suspect, fault in faults if fault]
 
 
 def ruled_out(lines: Sequence[str], basis: EvidenceBasis) -> tuple[tuple[str, ...], list[str]]:
@@ -274,19 +271,13 @@ def headline(verdict: str, basis: EvidenceBasis) -> tuple[str, list[str]]:
     """Return a verdict fit for the headline, or an empty one so that the program writes it, and what was dropped."""
     # The headline is shown without its evidence.
     plain = uncited(verdict)
-    fault = basis.headline_fault(plain)
+    fault = basis.fault(plain)
     return ("", [f"{fault}: {plain}"]) if fault else (plain, [])
 
 
 def _sequences(text: str) -> Iterable[tuple[str, ...]]:
     words = _WORD.findall(text.lower())
     return zip(*(words[start:] for start in range(_SEQUENCE)), strict=False)
-
-
-def _is_composed(span: str, known: str) -> bool:
-    """Return whether each name of a span is a word of the known text, as in a call with other arguments."""
-    names = {name for name in _NAME.findall(span) if not _WORD_OF_LANGUAGES.fullmatch(name)}
-    return bool(names) and names <= set(_NAME.findall(known))
 
 
 def _texts(item: Evidence) -> Iterable[str]:
@@ -301,5 +292,5 @@ def _squeezed(text: str) -> str:
 
 
 def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
-    spans = [(item.locator.start_line, item.locator.end_line) for item in cited]
-    return any(start is not None and end is not None and start <= first <= last <= end for start, end in spans)
+    places = (item.locator for item in cited)
+    return any((place.start_line or last + 1) <= first <= last <= (place.end_line or 0) for place in places)

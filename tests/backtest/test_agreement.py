@@ -80,11 +80,11 @@ def test_a_damaged_table_is_ignored(tmp_path: Path, content: str) -> None:
     ],
 )
 def test_a_table_of_another_shape_is_ignored(tmp_path: Path, damage: dict[str, object]) -> None:
-    whole = replace(load_table(), model="m", cases=30)
+    whole = load_table().model_copy(update={"model": "m", "cases": 30})
     file = tmp_path / "agreement.json"
-    file.write_text(json.dumps(whole.document()))
+    file.write_text(whole.model_dump_json())
     assert load_fitted(file, "m") == whole
-    file.write_text(json.dumps({**whole.document(), **damage}))
+    file.write_text(json.dumps({**whole.model_dump(mode="json"), **damage}))
     assert load_fitted(file, "m") is None
 
 
@@ -140,7 +140,7 @@ def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Pat
     # The other files are right where they were fixed; there it agrees with the search.
     lower = [
         (new, old)
-        for row, before in zip(table.rows["disagree"], shipped.rows["disagree"], strict=True)
+        for row, before in zip(table.disagree.values(), shipped.disagree.values(), strict=True)
         for new, old in zip(row, before, strict=True)
         if new != old
     ]

@@ -73,9 +73,9 @@ def test_every_run_keeps_the_promises(script: Script) -> None:
 
 
 @pytest.mark.tried("guards removed one by one")
-@pytest.mark.parametrize("guard", [guard.name for guard in guards.GUARDS])
+@pytest.mark.parametrize("guard", [guard.__name__ for guard in guards.GUARDS])
 def test_without_any_single_guard_a_promise_fails(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guards, "GUARDS", tuple(g for g in guards.GUARDS if g.name != guard))
+    monkeypatch.setattr(guards, "GUARDS", tuple(g for g in guards.GUARDS if g.__name__ != guard))
     dice = random.Random(guard)
     assert any(broken_promises(asyncio.run(run(script)), script) for script in (_stubborn(dice) for _ in range(60)))
 

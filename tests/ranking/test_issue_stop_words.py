@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.ranking.issue_stop_words import issue_stop_words
-from nodes.search.issue.query import term_weight
+from nodes.search.issue.query import worth
 
 
 def test_only_a_word_in_issues_of_many_repositories_is_a_stop_word():
@@ -12,5 +12,5 @@ def test_only_a_word_in_issues_of_many_repositories_is_a_stop_word():
 
 
 def test_the_weight_of_a_word_falls_with_its_frequency():
-    assert term_weight("frobnicator") == 1
-    assert 0 < term_weight("add") < term_weight("crash") < 1
+    weights = worth(("frobnicator", "add", "crash"), "")
+    assert 0 < weights["add"] < weights["crash"] < weights["frobnicator"] == 1

@@ -69,7 +69,7 @@ async def test_names_that_exist_or_that_the_reporter_wrote_stay(sentence: str) -
     ],
 )
 async def test_a_question_gives_no_address_of_its_own_and_is_no_bare_link(question: str, posted: str) -> None:
-    assert await ProseCheck(FakeCode(), (ISSUE, "http://localhost:80/x")).question(question) == posted
+    assert await ProseCheck(FakeCode(), (ISSUE, "http://localhost:80/x")).text(question, is_posted=True) == posted
 
 
 async def test_many_names_cause_a_bounded_number_of_lookups() -> None:

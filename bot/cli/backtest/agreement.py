@@ -1,14 +1,11 @@
 """Fit the table of agreement (``nodes/context/agreement.json``) to a model's readings of code, and store it."""
 
-import json
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bot.errors import UserError
-from nodes.context.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, Table, load_table, opinions_from
+from nodes.context.agreement import RELATIONS, Opinions, Relation, Table, load_table, opinions_from
 
 LEAST = 20
 """Readings in a conversation below which nothing is fitted."""
@@ -32,24 +29,25 @@ def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> Table | None:
     shipped = load_table()
     counted, right = Counter[object](), Counter[object]()
     for opinions, is_right in readings:
-        cell = (opinions.relation, bisect_right(MODEL_FROM, opinions.model) - 1, shipped.column(opinions.search))
+        cell = (opinions.relation, *shipped.cell(opinions.search, opinions.model))
         counted[cell] += 1
         right[cell] += is_right
 
-    def fitted(relation: Relation, row: int, column: int, value: float) -> float:
+    def fitted(relation: Relation, row: str, column: int, value: float) -> float:
         cell = relation, row, column
         # Rounded down, because a claim needs a minimum.
         share = int(100 * (right[cell] + WEIGHT * value) / (counted[cell] + WEIGHT) + 1e-9) / 100
         return share if counted[cell] else value
 
     rows = {
-        relation: tuple(
-            tuple(fitted(relation, row, column, value) for column, value in enumerate(values))
-            for row, values in enumerate(shipped.rows[relation])
-        )
+        str(relation): {
+            row: tuple(fitted(relation, row, column, value) for column, value in enumerate(values))
+            for row, values in getattr(shipped, relation).items()
+        }
         for relation in RELATIONS
     }
-    return replace(shipped, rows=rows, model=model[:200], cases=len(readings))
+    head = {"fitted": f"on {len(readings)} runs of {model}", "model": model[:200], "cases": len(readings)}
+    return shipped.model_copy(update={**rows, **head})
 
 
 def store(table: Table, file: Path) -> None:
@@ -60,6 +58,6 @@ def store(table: Table, file: Path) -> None:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{json.dumps(table.document(), indent=1)}\n", encoding="utf-8")
+        file.write_text(f"{table.model_dump_json(indent=1)}\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from error

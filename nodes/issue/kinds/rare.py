@@ -92,11 +92,7 @@ def rare_kind(parts: Parts) -> RareKind | None:
 
 def opening_of(title: str, prose: str) -> str:
     """Return the title and the first sentences of the prose."""
-    return f"{title}. {' '.join(_first_sentences(prose))} "
-
-
-def _first_sentences(prose: str) -> list[str]:
-    return _SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3]
+    return f"{title}. {' '.join(_SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3])} "
 
 
 def disclosure_terms(opening: str) -> dict[Field, frozenset[str]]:
@@ -123,7 +119,9 @@ def _tells_access(title: str, prose: str) -> bool:
     least = SURE_BESIDE_ERROR if _ERROR_NAME.search(opening) else 0.0
     if model.scores(disclosure_terms(opening))[0] > max(least, len(opening) / USUAL_LENGTH - 1):
         return True
-    alone = (disclosure_terms(f"{title}. {sentence} ") for sentence in _first_sentences(prose))
+    alone = (
+        disclosure_terms(opening_of(title, sentence)) for sentence in _SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3]
+    )
     return any(model.scores(terms)[0] > least + SURE_IN_A_SENTENCE for terms in alone)
 
 

@@ -56,13 +56,10 @@ class Fingerprint:
 
 
 def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
-    """Return the fingerprint of a crash by the repository's own frames; None without own frames and without a message.
-
-    Args:
-        trace: a stack trace as a reporter pasted it.
-        names: the files of any commit of the repository.
-    """
-    frames = collapse([label for frame in trace.frames for label in own_frame(frame, names)])[:FRAMES]
+    """Return the fingerprint of a crash by its frames in the repository; None without such frames and a message."""
+    own = ((frame.function or "", path) for frame in trace.frames if (path := own_path(frame, names)))
+    labels = [f"{'/'.join(module_parts(path)[-2:])}:{plain_function(function)}" for function, path in own]
+    frames = collapse(labels)[:FRAMES]
     error = plain_error(trace.error)
     enough = len(frames) >= ENOUGH
     message = plain_message(trace.message or "")
@@ -78,14 +75,6 @@ def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Finger
     """Return the distinct fingerprints of some traces, in their order."""
     found = (fingerprint(trace, names) for trace in traces)
     return tuple({item.value: item for item in found if item is not None}.values())
-
-
-def own_frame(frame: Frame, names: PathIndex) -> list[str]:
-    """Return ``module/path:function`` if the frame is in a file of the repository, else an empty list."""
-    path = own_path(frame, names)
-    if path is None:
-        return []
-    return [f"{'/'.join(module_parts(path)[-2:])}:{plain_function(frame.function or '')}"]
 
 
 def own_path(frame: Frame, names: PathIndex) -> str | None:
@@ -118,21 +107,17 @@ def plain_function(name: str) -> str:
     name = _CLONE.sub("", _ARGUMENTS.sub("", name))
     name = _NAMELESS.sub("~", name.removeprefix("async ").removeprefix("new "))
     for _ in range(4):  # generics nest
-        shorter = _GENERIC.sub("", name)
-        if shorter == name:
-            break
-        name = shorter
+        name = _GENERIC.sub("", name)
     name = _NUMBERING.sub("", name)
-    parts = [part for part in re.split(r"\.|::|#|->|/", name) if part]
-    return ".".join(parts[-2:]) if parts else ""
+    return ".".join([part for part in re.split(r"\.|::|#|->|/", name) if part][-2:])
 
 
 def plain_message(message: str) -> str:
     """Return a message without the parts that vary between occurrences."""
     text = message[:_LONGEST]
     # Numbers come last: a UUID and a path contain numbers, and parts of them would remain.
-    for pattern, sign in ((_UUID, "~"), (_QUOTED, "~"), (_PATHLIKE, "~"), (_NUMBER, "~")):
-        text = pattern.sub(sign, text)
+    for pattern in (_UUID, _QUOTED, _PATHLIKE, _NUMBER):
+        text = pattern.sub("~", text)
     return " ".join(text.lower().split())
 
 

@@ -26,6 +26,7 @@ _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _INPUT_TYPES = ("input", "textarea", "dropdown")
 """Fields that a reporter fills in; check boxes and Markdown elements contain no answer."""
 _KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
+_BOLD = re.compile(rf"\*\*(?:[^*]|\*(?!\*)){{1,{MAX_LABEL - 4}}}\*\*:?")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
 
 
@@ -80,23 +81,19 @@ def read_form(path: str, text: str) -> IssueForm | None:
     if path.endswith(".md"):
         name, fields = path.rpartition("/")[2].removesuffix(".md"), _of_template(text)
     else:
-        form = _plain(text[:MAX_BYTES])
-        name = _line(form.get("name")) if isinstance(form, dict) else ""
-        fields = _of_form(form)
+        form = _mapping(_plain(text[:MAX_BYTES]))
+        name, fields = _line(form.get("name")), _of_form(form.get("body"))
     found = tuple(fields)[:MAX_FIELDS]
     return IssueForm(path, name, found) if found else None
 
 
-def _of_form(form: Any) -> Iterator[FormField]:
-    body = form.get("body") if isinstance(form, dict) else None
-    for element in body if isinstance(body, list) else ():
-        if not isinstance(element, dict) or element.get("type") not in _INPUT_TYPES:
-            continue
-        attributes, validations = _mapping(element.get("attributes")), _mapping(element.get("validations"))
+def _of_form(body: Any) -> Iterator[FormField]:
+    for element in map(_mapping, body if isinstance(body, list) else ()):
+        attributes = _mapping(element.get("attributes"))
         label, value = _line(attributes.get("label")), attributes.get("value")
-        if label:
+        if label and element.get("type") in _INPUT_TYPES:
             # Some forms quote the value, which makes it a text.
-            required = validations.get("required") in (True, "true")
+            required = _mapping(element.get("validations")).get("required") in (True, "true")
             yield FormField(label, required=required, preset=value.strip() if isinstance(value, str) else "")
 
 
@@ -112,12 +109,7 @@ def _of_template(text: str) -> Iterator[FormField]:
 
 def with_headings(text: str) -> str:
     """Return the text with lines that are all bold as headings: older templates use them that way."""
-    return "\n".join(f"### {line.strip(' *:')}" if _is_bold(line) else line for line in text.split("\n"))
-
-
-def _is_bold(line: str) -> bool:
-    line = line.strip().removesuffix(":")
-    return 4 < len(line) <= MAX_LABEL and line.startswith("**") and line.endswith("**") and "**" not in line[2:-2]
+    return "\n".join(f"### {line.strip(' *:')}" if _BOLD.fullmatch(line.strip()) else line for line in text.split("\n"))
 
 
 def _plain(text: str) -> Any:

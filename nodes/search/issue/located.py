@@ -104,12 +104,12 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
     The number may be below the path: ``File: p``, then ``Line: L``; or the path heads a list of ``L:C  error``.
     """
     for at, line in enumerate(lines):
-        found = False
-        for place in find_located(line):
-            found = True
-            yield at, place
-        if not found and at + 1 < len(lines) and (below := _BELOW.match(lines[at + 1])):
-            yield from ((at, place) for place in _above(line[:MAX_LINE], int(below["line"] or below["row"])))
+        places = list(find_located(line))
+        yield from ((at, place) for place in places)
+        below = _BELOW.match(lines[at + 1]) if not places and at + 1 < len(lines) else None
+        path = _LAST.search(line[:MAX_LINE]) if below else None
+        if path and below and _is_name(written := _cleaned(path[1])) and (number := _number(below)):
+            yield at, Located(written, number, number, path.start(1), path.end(1))
 
 
 def is_error(line: str, place: Located) -> bool:
@@ -133,14 +133,6 @@ def forward(path: str) -> str:
     return plain if plain.isprintable() else written
 
 
-def _above(line: str, number: int) -> Iterator[Located]:
-    """Yield the path at the end of a line whose number is in the line below."""
-    path = _LAST.search(line)
-    written = _cleaned(path[1]) if path else ""
-    if path and number and _is_name(written):
-        yield Located(written, number, number, path.start(1), path.end(1))
-
-
 def find_located(line: str) -> Iterator[Located]:
     """Yield each path with a line number in one line of text."""
     line = line[:MAX_LINE]
@@ -151,23 +143,22 @@ def find_located(line: str) -> Iterator[Located]:
         glued = _GLUED.search(path[0])
         name, stop = (path[0][: glued.end()], path.start() + glued.end()) if glued else (path[0], path.end())
         written = _cleaned(name)
-        if not _is_name(written):
-            continue
-        if found := _named(line, name, path.start(), stop):
-            first = _number(found)
+        found = _named(line, name, path.start(), stop) if _is_name(written) else None
+        if found and (first := _number(found)):
             last = int(found.groupdict().get("last") or first)
-            if first:
-                start, end = min(path.start(), found.start()), max(stop, found.end())
-                yield Located(written, first, max(first, last), start, end)
+            start, end = min(path.start(), found.start()), max(stop, found.end())
+            yield Located(written, first, max(first, last), start, end)
 
 
 def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
     """Return the match of a line number after a path, or in front of it."""
-    for form in _AFTER:
-        if found := form.match(line, end):
-            return found
-    ahead = line[max(0, start - _REACH) : start]
-    if (found := _COLUMN.match(line, end)) and _has_columns(path, ahead):
+    if found := next(filter(None, (form.match(line, end) for form in _AFTER)), None):
+        return found
+    ahead = line[max(0, start - _REACH) : start].rstrip()
+    # ``L:C`` after a space may be a time behind other paths.
+    is_styled = path.endswith((".dart", ".scss", ".sass", ".css", ".less"))
+    has_columns = is_styled or ahead.endswith(("@", "ERROR in", "WARNING in"))
+    if has_columns and (found := _COLUMN.match(line, end)):
         return found
     if path.endswith((".R", ".r", ".Rmd")) and (found := _R.match(line, end)):
         return found
@@ -178,16 +169,10 @@ def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
     return _BEFORE.search(line, max(0, start - _REACH), start)
 
 
-def _has_columns(path: str, ahead: str) -> bool:
-    """Return whether ``L:C`` after a space belongs to a path; after other paths it may be a time."""
-    styled = path.endswith((".dart", ".scss", ".sass", ".css", ".less"))
-    return styled or ahead.rstrip().endswith(("@", "ERROR in", "WARNING in"))
-
-
 def _number(found: re.Match[str]) -> int:
     """Return the number of the line in a match."""
     named = found.groupdict()
-    return int(next(filter(None, map(named.get, ("line", "nth", "short", "plus"))), "0"))
+    return int(next(filter(None, map(named.get, ("line", "row", "nth", "short", "plus"))), "0"))
 
 
 def _cleaned(written: str) -> str:

@@ -8,10 +8,11 @@ learns them from a separate set of repositories.
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from nodes.search.issue.mentions import named_symbols
@@ -62,12 +63,9 @@ def without_asides(body: str) -> str:
 
     Fenced code stays unchanged, except in those sections.
     """
-    return "\n".join(_reported_lines(without_comments(body)))
-
-
-def _reported_lines(body: str) -> Iterator[str]:
+    reported: list[str] = []
     fenced = in_environment = False
-    for line in body.split("\n"):
+    for line in without_comments(body).split("\n"):
         at_fence = is_fence(line)
         # A fence inside another one is not tracked: here a wrong guess only adds or drops words.
         fenced ^= at_fence
@@ -76,14 +74,10 @@ def _reported_lines(body: str) -> Iterator[str]:
             in_environment = bool(_ENVIRONMENT.search(heading[1] or heading[2]))
         # Fences of a dropped section stay, so that later lines are split into prose and code correctly.
         elif at_fence or (not in_environment and fenced):
-            yield line
+            reported.append(line)
         elif not in_environment and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
-            yield _URL.sub(" ", line)
-
-
-def term_weight(term: str) -> float:
-    """Return the weight of a term: 1 for one that few issues contain."""
-    return 1 / (1 + issue_frequencies().get(term, 0) / HALVED_AT)
+            reported.append(_URL.sub(" ", line))
+    return "\n".join(reported)
 
 
 @cache
@@ -115,11 +109,10 @@ class Parsed:
     @property
     def weights(self) -> dict[str, float]:
         """Return the summed weight of each term in all fields."""
-        summed: dict[str, float] = {}
-        for terms in self.terms.values():
-            for term, weight in terms.items():
-                summed[term] = summed.get(term, 0.0) + weight
-        return summed
+        summed: defaultdict[str, float] = defaultdict(float)
+        for term, weight in chain.from_iterable(terms.items() for terms in self.terms.values()):
+            summed[term] += weight
+        return dict(summed)
 
 
 def parse_query(query: Query) -> Parsed:
@@ -130,7 +123,11 @@ def parse_query(query: Query) -> Parsed:
     # Traces are removed first, because their offsets refer to the unchanged body.
     prose, code = split_code(without_asides(without_lower_levels(blank(body, traces))))
     texts = {"title": title, "prose": prose, "code": code}
-    terms = {field: log_weights(query_terms(text)) for field, text in texts.items()}
+    # A logarithm, so that repetitions count less than new terms.
+    terms = {
+        field: {term: 1 + math.log(times) for term, times in query_terms(text).most_common(MAX_TERMS)}
+        for field, text in texts.items()
+    }
     full_text = f"{title}\n{without_lower_levels(body)}"
     return Parsed(
         texts=texts,
@@ -169,15 +166,13 @@ def split_code(text: str) -> tuple[str, str]:
     return "\n".join(prose), "\n".join(code)
 
 
-def log_weights(counts: Counter[str]) -> dict[str, float]:
-    """Return a logarithmic weight per term, so that repetitions count less than new terms."""
-    return {term: 1 + math.log(times) for term, times in counts.most_common(MAX_TERMS)}
-
-
 def worth(terms: Iterable[str], text: str) -> dict[str, float]:
     """Return the weight of each term: low for a term of many issues, higher for a term in backticks."""
-    in_backticks = query_terms("\n".join(QUOTED.findall(text)))
-    return {term: term_weight(term) * (BACKTICK_FACTOR if term in in_backticks else 1.0) for term in terms}
+    in_backticks, common = query_terms("\n".join(QUOTED.findall(text))), issue_frequencies()
+    return {
+        term: 1 / (1 + common.get(term, 0) / HALVED_AT) * (BACKTICK_FACTOR if term in in_backticks else 1.0)
+        for term in terms
+    }
 
 
 def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:
@@ -189,10 +184,8 @@ def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, floa
         for word in IDENTIFIER.findall(texts[field]):
             if len(word) < 3 or word.lower() in STOPWORDS:
                 continue
-            strength = (
-                1.0 if word in named or COMPOUND.search(word) or (word[0].isupper() and field == "code") else plain
-            )
-            found[word] = max(found.get(word, 0.0), strength)
+            is_name = word in named or COMPOUND.search(word) or (word[0].isupper() and field == "code")
+            found[word] = max(found.get(word, 0.0), 1.0 if is_name else plain)
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: 2 * MAX_TERMS])
 
 

@@ -1,12 +1,10 @@
 """Finds issues about the same failure: a search by hashes of words over all issues, then a comparison of each pair."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,12 +67,9 @@ class IssueWords:
 def words_of(title: str, body: str) -> IssueWords:
     """Return the stored representation of an issue."""
     crash = Counter(term_hash(name) for name in crash_names(body))
-    return IssueWords(_packed(_terms(title)), _packed(_terms(own_text(body))), _packed(crash))
-
-
-def own_text(body: str) -> str:
-    """Return a body without a template's text: hints, headings and check boxes."""
-    return "\n".join(line for line in lines(without_comments(body[:MAX_TEXT])) if not _FORM_LINE.match(line))
+    # Hints, headings and check boxes are a template's text.
+    own = "\n".join(line for line in lines(without_comments(body[:MAX_TEXT])) if not _FORM_LINE.match(line))
+    return IssueWords(_packed(_terms(title)), _packed(_terms(own)), _packed(crash))
 
 
 def crash_names(body: str) -> list[str]:
@@ -97,27 +92,16 @@ def error_messages(body: str) -> frozenset[str]:
     pairs = [(trace.error or "", trace.message or "") for trace in find_traces(body[:MAX_TEXT])]
     pairs += [(found[1], found[2]) for line in lines(body[:MAX_TEXT]) if (found := _ERROR.search(line))]
     plain = {(plain_error(error), plain_message(message.strip(" `*"))) for error, message in pairs if error and message}
-    return frozenset(f"{error}: {message}" for error, message in plain if _identifies(message.split()))
-
-
-def _identifies(words: Sequence[str]) -> bool:
-    values = sum("~" in word for word in words)
-    return len(words) - values >= FEW_OF_MESSAGE and 4 * values <= len(words)
-
-
-def unpacked(words: bytes) -> dict[int, int]:
-    """Return hashes with their counts."""
-    rows = np.frombuffer(words, WORDS)
-    return dict(zip(rows["term"].tolist(), rows["count"].tolist(), strict=True))
+    lengths = {text: (len(text.split()), sum("~" in word for word in text.split())) for _, text in plain}
+    identifying = {
+        text for text, (all_, values) in lengths.items() if all_ - values >= FEW_OF_MESSAGE and 4 * values <= all_
+    }
+    return frozenset(f"{error}: {message}" for error, message in plain if message in identifying)
 
 
 def _terms(text: str) -> Counter[int]:
-    counts: Counter[int] = Counter()
-    for word, times in Counter(WORD.findall(text)).items():
-        if word.lower() not in STOPWORDS:
-            for term in hashes_of(word):
-                counts[term] += times
-    return counts
+    words = (word for word in WORD.findall(text) if word.lower() not in STOPWORDS)
+    return Counter(term for word in words for term in hashes_of(word))
 
 
 def _packed(counts: Counter[int]) -> bytes:
@@ -213,7 +197,7 @@ class PastIndex:
 
 def shared(one: bytes, other: bytes) -> int:
     """Return the number of distinct words that two fields share."""
-    return len(unpacked(one).keys() & unpacked(other).keys())
+    return len(np.intersect1d(np.frombuffer(one, WORDS)["term"], np.frombuffer(other, WORDS)["term"]))
 
 
 def _cosine(field: _Field, one: bytes, other: bytes) -> float:
@@ -242,7 +226,7 @@ class Report:
     """As ``error_messages`` returns them, with and without frames."""
 
     @classmethod
-    def of(cls, title: str, body: str, crashes: tuple[Fingerprint, ...] = ()) -> Report:
+    def of(cls, title: str, body: str, crashes: tuple[Fingerprint, ...] = ()) -> Self:
         """Extract the words of an issue."""
         return cls(title, words_of(title, body), crashes, error_messages(body))
 
@@ -258,13 +242,7 @@ class Likeness:
 
 
 def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
-    """Compare two issues.
-
-    Args:
-        one: the first issue as it is now.
-        other: the second issue as it is now.
-        past: the repository's issues, which determine how rare a word is.
-    """
+    """Compare two issues as they are now; the repository's past ones determine how rare a word is."""
     title, body = past.likeness(one.words, other.words)
     score = round(TITLE * title + BODY * body, 4)
     same = _same_crash(one, other)
@@ -273,7 +251,13 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
         return Likeness("duplicate", 1.0, say("the same crash, {crash}", crash=_named(same)))
     # Short titles and untouched templates reach a high similarity with few words, so a minimum of shared words is
     # required.
-    if title >= SAME_TITLE and body >= SAME_BODY and _says_enough(one, other) and _same_numbers(one.title, other.title):
+    says_enough = (
+        shared(one.words.title, other.words.title) >= FEW_TITLE_WORDS
+        and shared(one.words.body, other.words.body) >= FEW_WORDS
+    )
+    # Python 3.11 is not 3.12, but terms have no numbers.
+    numbers, others = (_NUMBER.findall(_QUOTED.sub(" ", text)) for text in (one.title, other.title))
+    if title >= SAME_TITLE and body >= SAME_BODY and says_enough and sorted(numbers) == sorted(others):
         return Likeness("duplicate", score, say("title and text are nearly the same"))
     # Many different failures end in the same two frames, so fewer equal frames are not sufficient to relate issues.
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
@@ -291,31 +275,15 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
 def _same_crash(one: Report, other: Report) -> Fingerprint | None:
     """Return a crash that both issues show, preferably one identified by its frames."""
     other_crashes = {crash.value for crash in other.crashes}
-    same = [crash for crash in one.crashes if crash.value in other_crashes]
+    same = (crash for crash in one.crashes if crash.value in other_crashes)
     return max(same, key=lambda crash: crash.basis == "frames", default=None)
 
 
 def _is_sure(crash: Fingerprint, other: Report) -> bool:
     """Return whether frames and message are equal; frames alone do not suffice: different failures share them."""
-    return crash.basis == "frames" and any(
-        other_crashes.value == crash.value and other_crashes.message == crash.message for other_crashes in other.crashes
-    )
+    return crash.basis == "frames" and (crash.value, crash.message) in ((o.value, o.message) for o in other.crashes)
 
 
 def _named(crash: Fingerprint) -> str:
     where = crash.frames[0].rpartition(":")[0] if crash.frames else ""
     return f"{crash.error or 'an error'}{f' in {where}' if where else ''}"
-
-
-def _says_enough(one: Report, other: Report) -> bool:
-    titles = shared(one.words.title, other.words.title)
-    return titles >= FEW_TITLE_WORDS and shared(one.words.body, other.words.body) >= FEW_WORDS
-
-
-def _same_numbers(one: str, other: str) -> bool:
-    """Return whether the numbers outside quotes are equal: Python 3.11 is not 3.12, but terms have no numbers."""
-    return _numbers(one) == _numbers(other)
-
-
-def _numbers(title: str) -> Counter[str]:
-    return Counter(_NUMBER.findall(_QUOTED.sub(" ", title)))

@@ -112,9 +112,12 @@ def _words(line: str) -> Iterator[tuple[str, bool]]:
 def _looks_like_code(word: str, *, called: bool) -> bool:
     if word in _ORDINARY or word in _KEYWORDS:
         return False
-    if called or "_" in word.strip("_") or "::" in word or "->" in word or "#" in word:
-        return True
-    return "." in word or bool(_CAMEL.search(word))
+    return (
+        called
+        or "_" in word.strip("_")
+        or any(mark in word for mark in ("::", "->", "#", "."))
+        or bool(_CAMEL.search(word))
+    )
 
 
 def find_messages(text: str, prose: str) -> Iterator[str]:
@@ -137,11 +140,11 @@ def _unmarked(message: str) -> str:
     """Remove emphasis and quotation marks around a whole message; those of a name at its start or end stay."""
     plain = message.strip(" *")
     for mark in "`\"'":
-        if plain.count(mark) == 2 and plain[0] == plain[-1] == mark:
-            plain = plain[1:-1]
-        elif plain.count(mark) == 1:  # the other one is before the message or after it
+        count = plain.count(mark)
+        # Of a single one, the other is before the message or after it.
+        if count == 1 or (count == 2 and plain[0] == plain[-1] == mark):
             plain = plain.removeprefix(mark).removesuffix(mark)
-        elif plain.count(mark) % 2:
+        elif count % 2:
             plain = plain.removesuffix(mark)
     return plain.strip(" *")
 

@@ -31,8 +31,12 @@ def find_places(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield (path, first, last); both lines are 0 if the text names none."""
     for line in lines(text):
         # URLs are blanked, because their own paths are not files of the repository, except in links to a blob.
-        found = [*_linked_places(line), *_plain_places(URL.sub(_blank, line))]
-        yield from (place for _, place in sorted(found, key=itemgetter(0)))
+        blobs = [
+            (blob.start(), (forward(blob[1].rstrip(").,")), int(blob[2] or 0), int(blob[3] or blob[2] or 0)))
+            for blob in _BLOB.finditer(line)
+        ]
+        plain = _plain_places(URL.sub(lambda url: " " * len(url[0]), line))
+        yield from (place for _, place in sorted((*blobs, *plain), key=itemgetter(0)))
 
 
 def is_path(path: str) -> bool:
@@ -45,17 +49,6 @@ def is_path(path: str) -> bool:
         return False
     # "Node.js" and "Vue.js" are products; a lone "a.b.c" or "x.h" inside code is an attribute.
     return "/" in path or (len(suffix) > 1 and not (suffix == "js" and stem[:1].isupper())) or suffix in {"c", "h"}
-
-
-def _blank(found: re.Match[str]) -> str:
-    """Return as many spaces, so that the text after the match stays in its column."""
-    return " " * len(found[0])
-
-
-def _linked_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
-    for blob in _BLOB.finditer(line):
-        first = int(blob[2] or 0)
-        yield blob.start(), (forward(blob[1].rstrip(").,")), first, int(blob[3] or first))
 
 
 def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:

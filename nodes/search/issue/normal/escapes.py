@@ -2,9 +2,10 @@ r"""Decodes traces that a log wrote with escapes: ``\n``, ``\t`` and ``\"`` in J
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from nodes.search.issue.normal.evidence import is_frame, is_traced, traced
+from nodes.search.issue.normal.evidence import is_frame, is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
 
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)")
@@ -16,8 +17,6 @@ _PREFIX = re.compile(r"(?<![A-Za-z])[bBrRuUfF]{1,2}$")
 _BETWEEN = re.compile(r"[\s,\[\]()+]{0,40}")
 _DOUBLED = re.compile(r'File ""[^"\n]{1,500}"", line \d')
 _KEY = re.compile(r'"(?:log|msg|message|MESSAGE|text|line|event)"[ \t]{0,3}:[ \t]{0,3}"')
-
-
 _ERROR_KEY = re.compile(r'"error(Type|Message)"\s{0,9}:\s{0,9}"((?:[^"\\\n]|\\.){0,2000})"')
 _STACK = re.compile(r'"(?:stackTrace|stack|trace)"\s{0,9}:\s{0,9}\[\s{0,40}(?=["{])')
 _STACKED = re.compile(
@@ -49,19 +48,16 @@ def escapes(text: str) -> list[Edit]:
     if "\\" not in text and '""' not in text:
         return []
     edits: list[Edit] = []
-    records: list[tuple[Row, _String]] = []
-    for row in (*rows(text), Row("", len(text), len(text))):
-        if record := _record(row):
-            records.append((row, record))
+    marked = ((row, _record(row)) for row in rows(text))
+    for is_record, run in groupby(marked, key=lambda pair: pair[1] is not None):
+        if is_record:
+            edits += _of_records(text, [(row, record) for row, record in run if record])
             continue
-        edits += _of_records(text, records)
-        records = []
-        if "\\n" in row.text:
-            edits += _of_strings(text, row)
-        elif '""' in row.text and _DOUBLED.search(row.text):
-            edits += (
-                Edit(row.start + item.start(), row.start + item.end(), '"') for item in re.finditer('""', row.text)
-            )
+        for row, _ in run:
+            if "\\n" in row.text:
+                edits += _of_strings(text, row)
+            elif _DOUBLED.search(row.text):
+                edits += (Edit(row.start + at.start(), row.start + at.end(), '"') for at in re.finditer('""', row.text))
     return edits
 
 
@@ -78,14 +74,11 @@ def stacks(text: str) -> list[Edit]:
         around = text.rfind("{", max(floor, stack.start() - _AROUND_STACK), stack.start()), text.find("}", end)
         keys = {found[1]: _decoded(found[2]) for found in _ERROR_KEY.finditer(text, max(floor, around[0]), around[1])}
         if frames and stack.start() >= floor and around[0] >= 0 and around[1] > 0 and "Type" in keys:
-            edits += _unfolded(frames, around, f"{_typed(keys['Type'])}: {keys.get('Message', '')}".rstrip(": "))
+            # The runtime of Ruby names the class as ``Function<ArgumentError>``.
+            error = keys["Type"].removeprefix("Function<").removesuffix(">")
+            edits += _unfolded(frames, around, f"{error}: {keys.get('Message', '')}".rstrip(": "))
             floor = around[1] + 1
     return edits
-
-
-def _typed(name: str) -> str:
-    """Return the class in ``Function<ArgumentError>``, as the runtime of Ruby names it."""
-    return name.removeprefix("Function<").removesuffix(">")
 
 
 def _unfolded(frames: Sequence[re.Match[str]], around: tuple[int, int], error: str) -> Iterator[Edit]:
@@ -141,7 +134,7 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
     r"""Decode the strings of a line that contain a trace; outside any string, ``\n`` itself must separate its lines."""
     edits: list[Edit] = []
     for group in _groups(text, row):
-        if _holds_trace("".join(text[judgement.start : judgement.end] for judgement in group)):
+        if _holds_trace("".join(text[one.start : one.end] for one in group)):
             edge = group[0].outer_start
             for number, one in enumerate(group):
                 # What separates the elements of a list of lines is not a line.
@@ -149,24 +142,24 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
                 edits += _unescaped(text, one.start, one.end)
                 edge = one.end
             edits.append(Edit(edge, group[-1].outer_end, "\n"))
-    if not edits and traced(_decoded(row.text).split("\n")) > max(1, int(is_traced(row.text))):
+    if not edits and sum(map(is_traced, _decoded(row.text).split("\n"))) > 1:
         edits += _unescaped(text, row.start, row.end)
     return edits
 
 
-def _groups(text: str, row: Row) -> Iterator[list[_String]]:
-    """Yield the strings of a line; those of a list of lines together."""
-    group: list[_String] = []
+def _groups(text: str, row: Row) -> list[list[_String]]:
+    """Return the strings of a line; those of a list of lines together."""
+    groups: list[list[_String]] = []
     for string in _strings(row):
-        last = group[-1] if group else None
-        if last and not (
-            text.endswith("\\n", last.start, last.end) and _BETWEEN.fullmatch(text, last.outer_end, string.outer_start)
+        last = groups[-1][-1] if groups else None
+        if (
+            last is None
+            or not text.endswith("\\n", last.start, last.end)
+            or not _BETWEEN.fullmatch(text, last.outer_end, string.outer_start)
         ):
-            yield group
-            group = []
-        group.append(string)
-    if group:
-        yield group
+            groups.append([])
+        groups[-1].append(string)
+    return groups
 
 
 def _strings(row: Row) -> Iterator[_String]:
@@ -177,15 +170,14 @@ def _strings(row: Row) -> Iterator[_String]:
         if quote and mark[0] == quote:
             yield _string(row, opened, at, at + 1)
             quote = ""
-        elif not quote and (mark[0] == '"' or (mark[0] == "'" and _opens(row.text[max(0, at - 3) : at]))):
+        # An apostrophe opens a string, but not inside a word.
+        elif not quote and (
+            mark[0] == '"'
+            or (mark[0] == "'" and (not row.text[:at][-1:].isalpha() or _PREFIX.search(row.text[max(0, at - 3) : at])))
+        ):
             quote, opened = mark[0], at
     if quote:
         yield _string(row, opened, len(row.text), len(row.text))
-
-
-def _opens(before: str) -> bool:
-    """Return whether an apostrophe after some characters opens a string; inside a word it does not."""
-    return not before[-1:].isalpha() or _PREFIX.search(before) is not None
 
 
 def _string(row: Row, opened: int, end: int, outer_end: int) -> _String:
@@ -196,13 +188,13 @@ def _string(row: Row, opened: int, end: int, outer_end: int) -> _String:
 
 def _holds_trace(content: str) -> bool:
     """Return whether a string is a trace or a part of one, perhaps within further escapes."""
-    plain = traced(content.split("\n"))
+    plain = sum(map(is_traced, content.split("\n")))
     for _ in range(_DEPTH):
         if "\\n" not in content:
             return False
         content = _decoded(content)
         lines = content.split("\n")
-        if traced(lines) >= max(1, plain) and any(map(is_frame, lines)):
+        if sum(map(is_traced, lines)) >= plain and any(map(is_frame, lines)):
             return True
     return False
 
@@ -223,9 +215,8 @@ def _unescaped(text: str, start: int, end: int) -> Iterator[Edit]:
 
 
 def _character(escape: str) -> str:
-    kind = escape[1]
-    if kind in "ux" and len(escape) > 2:
-        # Half of a pair is not a character.
-        code = int(escape[2:], 16)
-        return "" if 0xD800 <= code < 0xE000 else chr(code)
-    return _PLAIN.get(kind, kind)
+    if len(escape) == 2:
+        return _PLAIN.get(escape[1], escape[1])
+    # Half of a pair is not a character.
+    code = int(escape[2:], 16)
+    return "" if 0xD800 <= code < 0xE000 else chr(code)

@@ -1,7 +1,7 @@
 """Recognises lines that stand in a stack trace of any language, and the fences of code blocks."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 LONGEST = 2_000
 """Characters of a line that are read."""
@@ -57,11 +57,6 @@ def is_traced(line: str) -> bool:
     """Return whether a line begins like a frame, or like a heading of a trace."""
     bare = line[:LONGEST].strip()
     return _FRAME.match(bare) is not None or _HEAD.match(bare) is not None
-
-
-def traced(lines: Iterable[str]) -> int:
-    """Return the number of lines that begin like a part of a trace."""
-    return sum(map(is_traced, lines))
 
 
 def is_fence(line: str) -> bool:

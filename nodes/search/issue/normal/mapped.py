@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class Edit(NamedTuple):
@@ -87,3 +90,9 @@ def rows(text: str) -> Iterator[Row]:
     for line in text.split("\n"):
         yield Row(line, start, start + len(line))
         start += len(line) + 1
+
+
+def marked_runs(text: str, mark: Callable[[Row], T]) -> Iterator[list[tuple[Row, T]]]:
+    """Yield each run of consecutive lines that have a mark, every line with its mark."""
+    marked = ((row, mark(row)) for row in rows(text))
+    yield from (list(run) for has_mark, run in groupby(marked, key=lambda pair: bool(pair[1])) if has_mark)

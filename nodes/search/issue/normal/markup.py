@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.normal.evidence import is_traced
-from nodes.search.issue.normal.mapped import Edit, Row, rows
+from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
 
 _ODD = re.compile("\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I")
 """Line ends of other systems, characters that look like nothing or like a space, and a tab as ``cat -A`` writes it."""
@@ -41,16 +41,10 @@ def markup(text: str) -> list[Edit]:
     if "&" not in text and "<" not in text:
         return []
     edits: list[Edit] = []
-    run: list[Edit] = []
-    found = False
-    for row in (*rows(text), Row("", len(text), len(text))):
-        if marks := _marks(row):
-            run += (Edit(row.start + mark.start, row.start + mark.end, mark.text) for mark in marks)
-            found = found or any(map(is_traced, _applied(row.text, marks).split("\n")))
-        else:
-            # HTML that is pasted as source code stays.
-            edits += run if found else ()
-            run, found = [], False
+    for run in marked_runs(text, _marks):
+        # HTML that is pasted as source code stays.
+        if any(is_traced(line) for row, marks in run for line in Mapped(row.text).edited(marks).text.split("\n")):
+            edits += (Edit(row.start + one.start, row.start + one.end, one.text) for row, marks in run for one in marks)
     return edits
 
 
@@ -64,14 +58,6 @@ def _plain(mark: re.Match[str]) -> str:
         return html.unescape(mark[0]).replace("\u00a0", " ")
     # The end of a line is already one.
     return "\n" if mark[0].startswith(_BREAKS) and mark.end() < len(mark.string) else ""
-
-
-def _applied(text: str, edits: Sequence[Edit]) -> str:
-    parts, at = list[str](), 0
-    for edit in edits:
-        parts += (text[at : edit.start], edit.text)
-        at = edit.end
-    return "".join((*parts, text[at:]))
 
 
 def quotes(text: str) -> list[Edit]:
@@ -97,15 +83,8 @@ def quotes(text: str) -> list[Edit]:
 
 def boxes(text: str) -> list[Edit]:
     """Remove the box that a terminal draws around lines."""
-    edits: list[Edit] = []
-    inside: list[tuple[Edit, Edit]] = []
-    for row in (*rows(text), Row("", len(text), len(text))):
-        if sides := _sides(row):
-            inside.append(sides)
-        elif inside:
-            edits += (edit for pair in inside for edit in pair) if _is_box(text, inside) else ()
-            inside = []
-    return edits
+    drawn = ([sides for _, sides in run if sides] for run in marked_runs(text, _sides))
+    return [edit for inside in drawn if _is_box(text, inside) for sides in inside for edit in sides]
 
 
 def _sides(row: Row) -> tuple[Edit, Edit] | None:

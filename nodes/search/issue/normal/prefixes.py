@@ -1,7 +1,8 @@
 """Finds what a log writes before each line: time, host, process, pod, level, thread, logger."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import groupby, islice
 
 from nodes.search.issue.normal.evidence import is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, rows
@@ -90,16 +91,13 @@ def prefixes(text: str) -> list[Edit]:
     lengths = _leaders(lines, ends)
     edits: list[Edit] = []
     for row, end, length in zip(lines, ends, lengths, strict=True):
+        stop = 0 if end else length or _alone(row.text)
         if end:
             logger = _LOGGER.match(row.text[: end + _LONGEST], end)
-            is_named = logger is not None and logger[0].strip() in named
-            spans = _SPANS.match(row.text[: end + MAX_SPANS], end)
-            stop = logger.end() if logger and is_named else end + row.text.startswith(" ", end)
-            stop = spans.end() if spans else stop
-        else:
-            stop = length or _alone(row.text)
-        if stop:
-            edits.append(Edit(row.start, row.start + stop))
+            logger = logger if logger and logger[0].strip() in named else None
+            found = _SPANS.match(row.text[: end + MAX_SPANS], end) or logger
+            stop = found.end() if found else end + row.text.startswith(" ", end)
+        edits += [Edit(row.start, row.start + stop)] if stop else []
     return edits
 
 
@@ -109,19 +107,15 @@ def sorted_by_source(report: Mapped) -> Mapped:
     # Most texts have no such line, and this runs for each.
     if not _SOURCE.search(text):
         return report
-    ranges: list[tuple[int, int]] = []
-    run: dict[str, list[Row]] = {}
-    for row in (*rows(text), Row("", len(text), len(text))):
-        source = _SOURCE.match(row.text[:_LONGEST]) if row.end < len(text) else None
-        if source:
-            run.setdefault(source[1], []).append(row)
-            continue
-        merged = [line for lines in run.values() for line in lines]
-        if len(run) < 2 or not any(is_traced(_SOURCE.sub("", line.text, count=1)) for line in merged):
-            merged.sort(key=lambda line: line.start)
-        ranges += ((line.start, line.end + 1) for line in merged)
-        ranges.append((row.start, min(row.end + 1, len(text))))
-        run = {}
+    found = ((row, _SOURCE.match(row.text[:_LONGEST]) if row.end < len(text) else None) for row in rows(text))
+    ordered: list[Row] = []
+    for is_merged, run in groupby(found, key=lambda pair: bool(pair[1])):
+        lines = list(run)
+        if is_merged and any(is_traced(row.text[source.end() :]) for row, source in lines if source):
+            first = {source[1]: row.start for row, source in reversed(lines) if source}
+            lines.sort(key=lambda pair: first[pair[1][1]] if pair[1] else 0)
+        ordered += (row for row, _ in lines)
+    ranges = [(row.start, min(row.end + 1, len(text))) for row in ordered]
     return report.reordered(ranges) if ranges != sorted(ranges) else report
 
 
@@ -157,14 +151,13 @@ def _after_stamp(head: str, end: int) -> int:
 
 def _loggers(lines: Sequence[Row], ends: Sequence[int]) -> frozenset[str]:
     """Return the names of loggers, with their sign, that stand before a line of a trace somewhere."""
-    found: set[str] = set()
-    for row, end in zip(lines, ends, strict=True):
-        logger = _LOGGER.match(row.text[: end + _LONGEST], end) if end else None
-        if logger and logger[0].strip() not in found:
-            rest = row.text[logger.end() :]
-            if is_traced(rest) and not is_traced(row.text[end:]):
-                found.add(logger[0].strip())
-    return frozenset(found)
+    stamped = ((row.text, end) for row, end in zip(lines, ends, strict=True) if end)
+    found = ((text, end, _LOGGER.match(text[: end + _LONGEST], end)) for text, end in stamped)
+    return frozenset(
+        logger[0].strip()
+        for text, end, logger in found
+        if logger and is_traced(text[logger.end() :]) and not is_traced(text[end:])
+    )
 
 
 def _leaders(lines: Sequence[Row], ends: Sequence[int]) -> list[int]:
@@ -185,17 +178,16 @@ def _leaders(lines: Sequence[Row], ends: Sequence[int]) -> list[int]:
 def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[str, int]) -> tuple[int, int]:
     """Return how many lines from one on have the same prefix, and the number of its characters without digits.
 
-    Args:
-        lines: the lines that are not empty.
-        plain: their beginnings, without digits.
-        index: the first line.
-        tried: for each prefix without a trace, the first line that it was not tried on.
+    ``plain`` are the beginnings of the lines without digits; ``tried`` has for each prefix without a trace the first
+    line that it was not tried on.
     """
     if is_traced(lines[index].text) or plain[index].startswith(_PRINTED):
         return 0, 0
-    for end in _edges(plain[index]):
+    for edge in islice(_EDGE.finditer(plain[index]), _MAX_EDGES):
+        end = edge.end()
         run, lead = index, plain[index][:end]
-        if tried.get(lead, 0) > index:
+        # The indentation that frames share is not a log's prefix.
+        if not lead.strip() or tried.get(lead, 0) > index:
             continue
         while run < len(lines) and (plain[run].startswith(lead) or plain[run] == lead.rstrip()):
             run += 1
@@ -203,13 +195,6 @@ def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[
             return run - index, end
         tried[lead] = run
     return 0, 0
-
-
-def _edges(plain: str) -> Iterator[int]:
-    for _, edge in zip(range(_MAX_EDGES), _EDGE.finditer(plain), strict=False):
-        # The indentation that frames share is not a log's prefix.
-        if plain[: edge.end()].strip():
-            yield edge.end()
 
 
 def _cut(line: str, length: int) -> int:

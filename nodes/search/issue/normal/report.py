@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from nodes.search.issue.normal.escapes import escapes, stacks
@@ -62,31 +63,17 @@ def normalise(text: str) -> Mapped:
 
 
 def as_written(words: str, given: str) -> str:
-    """Return the reporter's characters for words of the normalised text, which differ from them in more than space.
-
-    Args:
-        words: a part of the normalised text, perhaps with other white space.
-        given: the text as the reporter wrote it.
-    """
+    """Return the reporter's characters for words of the normalised text, which differ from them in more than space."""
     report = normalise(given)
-    parts = words.split()
-    pattern = re.compile(r"\s+".join(map(re.escape, parts)), re.IGNORECASE)
-    if not parts or report.starts is None or pattern.search(given):
-        return words
-    found = pattern.search(report.text)
-    if found is None:
-        return words
-    start, end = report.span(*found.span())
-    return given[start:end]
+    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
+    found = pattern.search(report.text) if words.split() and not pattern.search(given) else None
+    return given[slice(*report.span(*found.span()))] if found else words
 
 
 def as_printed(words: str, given: str) -> str:
     """Return the normalised form of words that the reporter wrote; the opposite of ``as_written``."""
-    report = normalise(given)
-    start = given.find(words)
-    if report.starts is None or start < 0:
-        return words
-    plain = report.text[report.position(start) : report.position(start + len(words))]
+    report, start = normalise(given), given.find(words)
+    plain = report.text[report.position(start) : report.position(start + len(words))] if start >= 0 else ""
     return plain if plain.strip() else words
 
 
@@ -107,18 +94,16 @@ def log_lines(given: str) -> Iterator[LogLine]:
     """Yield the lines of a text that have the time or the level of a log, without it."""
     report = normalise(given)
     for row in rows(report.text):
-        if not row.text.strip():
-            continue
         start, end = report.span(row.start, row.end)
         prefix = given[given.rfind("\n", 0, start) + 1 : start][-_LONGEST_PREFIX:]
-        rank = rank_of(prefix[:_LONGEST], row.text)
+        rank = rank_of(prefix[:_LONGEST], row.text) if row.text.strip() else None
         if rank is not None:
             yield LogLine(row.text.strip(), prefix, rank, end)
 
 
 def without_lower_levels(given: str) -> str:
     """Empty the lines of a long log that are less serious than its most serious ones."""
-    is_long = sum(1 for _ in zip(range(_MANY), _TIME.finditer(given), strict=False)) == _MANY
+    is_long = len(list(islice(_TIME.finditer(given), _MANY))) == _MANY
     lines = list(log_lines(given)) if is_long else []
     top = min((line.rank for line in lines), default=UNKNOWN)
     parts, at = list[str](), 0

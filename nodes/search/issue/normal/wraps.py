@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from nodes.search.issue.normal.evidence import LONGEST, is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
@@ -64,12 +65,10 @@ _MARKED = re.compile(r"`{3}|~{3}|-{3}|={3}|[#>|]")
 
 def joined(text: str) -> list[Edit]:
     """Separate the frames that a line contains, if there are two or more."""
-    return [edit for row in rows(text) if _may_join(row.text) for edit in _separated(row)]
-
-
-def _may_join(line: str) -> bool:
-    """Return whether a line may contain several frames; one with escapes is decoded first."""
-    return len(line) >= _JOINED and "\\n" not in line
+    # A line with escapes is decoded first.
+    return [
+        edit for row in rows(text) if len(row.text) >= _JOINED and "\\n" not in row.text for edit in _separated(row)
+    ]
 
 
 def _separated(row: Row) -> Iterator[Edit]:
@@ -108,17 +107,20 @@ def _python_cuts(line: str, starts: Sequence[int]) -> Iterator[int]:
 def wrapped(text: str) -> list[Edit]:
     """Join the lines of a frame that a terminal or a mail program wrapped."""
     lines = list(rows(text))
-    widths = _widths(lines)
+    # Lines are cut at the width of a terminal, or at any at which several long lines end.
+    lengths = [len(row.text) for row in lines if len(row.text) >= _NARROWEST]
+    widest = max(lengths, default=0)
+    width = widest if widest in _WIDTHS or lengths.count(widest) > 2 else None
     edits: list[Edit] = []
     index = 0
     while index < len(lines):
         length, glue = _continued(lines, index)
-        if length == 1 and index + 1 < len(lines) and _is_cut(lines[index].text, lines[index + 1].text):
+        pair = lines[index : index + 2]
+        if length == 1 < len(pair) and (_is_cut(pair[0].text, pair[1].text) or _is_full(pair[0], pair[1], width)):
             length, glue = 2, ""
-        if length == 1 and index + 1 < len(lines) and _is_full(lines[index], lines[index + 1], widths):
-            length, glue = 2, ""
-        for row, below in zip(lines[index : index + length], lines[index + 1 : index + length], strict=False):
-            edits.append(Edit(row.start + len(row.text.rstrip()), below.start + _margin(below.text), glue))
+        for row, below in pairwise(lines[index : index + length]):
+            margin = len(below.text) - len(below.text.lstrip())
+            edits.append(Edit(row.start + len(row.text.rstrip()), below.start + margin, glue))
         index += length
     return edits
 
@@ -131,7 +133,8 @@ def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
     close = close_spaced = lines[index].text.rstrip()
     for count, row in enumerate(lines[index + 1 : index + _MAX_JOINED], 2):
         bare = row.text.strip()
-        if not bare or len(close_spaced) > LONGEST or _begins_other(close, bare, kind):
+        is_rest = kind is _KINDS[1] and (bare.startswith(("at ", "from ")) or close.endswith(" at"))
+        if not bare or len(close_spaced) > LONGEST or (is_traced(bare) and not is_rest):
             break
         close, close_spaced = close + bare, f"{close_spaced} {bare}"
         for whole, glue in ((close, ""), (close_spaced, " ")):
@@ -140,31 +143,13 @@ def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
     return 1, ""
 
 
-def _begins_other(close: str, bare: str, kind: tuple[re.Pattern[str], re.Pattern[str]]) -> bool:
-    """Return whether a line cannot continue a frame: it begins a frame or names an error."""
-    if kind is _KINDS[1] and (bare.startswith(("at ", "from ")) or close.endswith(" at")):
-        return False
-    return is_traced(bare)
-
-
 def _is_cut(line: str, below: str) -> bool:
     """Return whether a line ends with a path and a colon, and the next one begins with the line's number."""
     return line.endswith(":") and bool(_PATH_END.search(line[-_REACH:])) and bool(_NUMBER.match(below))
 
 
-def _widths(lines: Sequence[Row]) -> frozenset[int]:
-    """Return the widths at which lines were cut: those of terminals, and any at which several long lines end."""
-    lengths = [len(row.text) for row in lines if len(row.text) >= _NARROWEST]
-    widest = max(lengths, default=0)
-    return frozenset({widest} if widest in _WIDTHS or lengths.count(widest) > 2 else ())
-
-
-def _is_full(row: Row, below: Row, widths: frozenset[int]) -> bool:
+def _is_full(row: Row, below: Row, width: int | None) -> bool:
     """Return whether an indented line of a trace fills the terminal and the next one continues it."""
-    if len(row.text) not in widths or not row.text[0].isspace() or not below.text or below.text[0].isspace():
+    if len(row.text) != width or not row.text[0].isspace() or not below.text or below.text[0].isspace():
         return False
     return not is_traced(below.text) and not _NAMED.match(below.text) and not _MARKED.match(below.text)
-
-
-def _margin(line: str) -> int:
-    return len(line) - len(line.lstrip())

@@ -2,34 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from nodes.search.issue.normal.mapped import Mapped
 from nodes.search.issue.normal.report import normalise
-from nodes.search.issue.stacktraces import (
-    anywhere,
-    dotnet,
-    elixir,
-    go,
-    javascript,
-    jvm,
-    native,
-    php,
-    python,
-    python_tools,
-    ruby,
-    rust,
-    swift,
-)
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Line, find_runs, split_lines
+from nodes.search.issue.stacktraces import anywhere, elixir, javascript, managed, native, panics, python, scripts
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Line, split_lines
 from nodes.search.types import StackTrace
 
 _FAMILIES: tuple[Callable[[Sequence[Line]], list[StackTrace]], ...] = (
-    *(python.find, python_tools.find_cells, python_tools.find_failures),
-    *(partial(find_runs, dialect=dialect) for dialect in (jvm.DIALECT, javascript.DIALECT)),
-    *(go.find, rust.find, ruby.find),
-    *(partial(find_runs, dialect=php.DIALECT), dotnet.find, native.find),
-    *(partial(find_runs, dialect=swift.DIALECT), elixir.find),
+    *(python.find, python.find_cells, python.find_failures),
+    *(managed.JVM.find, javascript.DIALECT.find, panics.find_go, panics.find_rust, scripts.find_ruby),
+    *(scripts.PHP.find, managed.find_dotnet, native.find, native.SWIFT.find, elixir.find),
 )
 
 

@@ -100,15 +100,13 @@ def _run(lines: Sequence[Line], first: int, taken: Sequence[StackTrace]) -> tupl
         if frame := _frame(lines, index):
             found.append(frame)
             stop = index + 1
-        elif is_fence(lines[index].bare) or not _is_between(lines[index], lines[stop - 1]):
+        # Between two frames there may be source, a caret, or a note in brackets.
+        elif is_fence(lines[index].bare) or not (
+            lines[index].indent > lines[stop - 1].indent or lines[index].bare.startswith(("^", "[", "<", "...", "~"))
+        ):
             break
         index += 1
     return stop, found
-
-
-def _is_between(line: Line, frame: Line) -> bool:
-    """Return whether a line may stand between two frames: source, a caret, a note in brackets."""
-    return line.indent > frame.indent or line.bare.startswith(("^", "[", "<", "...", "~"))
 
 
 def _frame(lines: Sequence[Line], index: int) -> _Found | None:
@@ -133,7 +131,9 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
         ahead = ""
     # V writes the names of the C code that it compiles to: ``by main__row``.
     behind = behind.rpartition("__")[2] if tail["mark"] == "by" else behind
-    name = behind or _above(lines, index) or ahead
+    # Julia prints the function on the line above the place.
+    julia = _JULIA.match(lines[index - 1].bare) if index and bare.startswith("@") else None
+    name = behind or (julia[1] if julia else ahead)
     is_certain = bool(
         tail["mark"] or _ADDRESS.search(bare, place.end) or bare[0] == "$" or _CALL.search(name) or ")" in written
     )
@@ -151,12 +151,6 @@ def _ahead(text: str) -> str:
     text = text[: link.start()] if link else text
     name, opened, rest = text.partition("(")
     return name.strip() if opened and rest.endswith(")") else text.strip()
-
-
-def _above(lines: Sequence[Line], index: int) -> str | None:
-    """Return the function that Julia prints on the line above the place."""
-    match = _JULIA.match(lines[index - 1].bare) if index and lines[index].bare.startswith("@") else None
-    return match[1] if match else None
 
 
 def _plain(name: str) -> str | None:
@@ -202,11 +196,8 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
         if not caption and _CAPTION.search(bare[:200]):
             caption, top = bare[:200], index
         if thrown := _THROWN.match(bare[:_LONGEST]):
-            return (
-                index,
-                Heading(thrown[1], lines[index + 1].bare if index + 1 < first else None),
-                caption or bare[:200],
-            )
+            message = lines[index + 1].bare if index + 1 < first else None
+            return index, Heading(thrown[1], message), caption or bare[:200]
         if heading := next(_errors(bare), None):
             return index, heading, caption or bare[:200]
     return top, Heading(None), caption

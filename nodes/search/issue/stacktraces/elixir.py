@@ -13,7 +13,6 @@ from nodes.search.issue.stacktraces.runs import (
     Line,
     add_frameless_errors,
     build_trace,
-    find_runs,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -100,7 +99,7 @@ def _alone(bare: str) -> Heading | None:
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Return the traces that are printed, those that are written as terms, and the errors that are."""
     terms = list(_terms(lines)) if any("file" in line.bare and "line" in line.bare for line in lines) else []
-    traces = [*find_runs(lines, DIALECT), *terms]
+    traces = [*DIALECT.find(lines), *terms]
     return add_frameless_errors(lines, "elixir", traces, _struct)
 
 
@@ -137,7 +136,7 @@ def _struct(lines: Sequence[Line], index: int) -> FramelessError | None:
     module, function, message = (fields.get(name) for name in ("module", "function", "message"))
     frame = Frame(_path(module), None, function, module) if module and function else None
     stop = index + 1 + sum(1 for _ in takewhile(lambda line: not line.bare.startswith("}"), below))
-    return FramelessError(Heading(found[1], None if message == "nil" else message, frame), stop)
+    return (Heading(found[1], None if message == "nil" else message, frame), stop)
 
 
 DIALECT = Dialect("elixir", _frame, _heading, filler=re.compile(r"\(stdlib\)$"), alone=_alone)

@@ -44,9 +44,11 @@ _FOREIGN = re.compile(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$
 def _frame(bare: str) -> Frame | None:
     if bare.startswith("at "):
         return _v8(bare[3:])
-    if "@" in bare:
-        return _gecko(bare)
-    return None
+    function, at, place = bare.partition("@")
+    # A function's name has no space, so any other one is prose with an e-mail address or a handle.
+    if not at or " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
+        return None
+    return _placed(place, function=function.removeprefix("async*").rstrip("/<") or None)
 
 
 def _v8(body: str) -> Frame | None:
@@ -61,14 +63,6 @@ def _v8(body: str) -> Frame | None:
     if short := _SHORT.match(place):
         return Frame(path=clean_path(short[1]), line=int(short[2]), function=function)
     return _placed(place, function=function)
-
-
-def _gecko(bare: str) -> Frame | None:
-    function, _, place = bare.partition("@")
-    # A function's name has no space, so this is prose with an e-mail address or a handle.
-    if " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
-        return None
-    return _placed(place, function=function.removeprefix("async*").rstrip("/<") or None)
 
 
 def _placed(place: str, *, function: str | None) -> Frame | None:

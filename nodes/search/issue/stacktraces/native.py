@@ -1,11 +1,11 @@
-"""Parse traces of C and C++: gdb, lldb, the sanitizers, Valgrind and libraries."""
+"""Parse traces of native programs: C and C++ (gdb, lldb, the sanitizers, Valgrind, libraries), and Swift."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import Dialect, FramelessError, Heading, Line, add_frameless_errors, find_runs
+from nodes.search.issue.stacktraces.runs import Dialect, FramelessError, Heading, Line, add_frameless_errors
 from nodes.search.types import Frame, StackTrace
 
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
@@ -54,11 +54,28 @@ _FILLER = re.compile(
 )
 _LOOKBACK = 12
 
+_FATAL = re.compile(
+    r"(?:(?:Swift/)?([^\s:]{1,300}\.swift):(\d{1,9}): )?(Fatal error|Precondition failed|Assertion failed)(?:: (.*))?$"
+)
+_OLD_PLACE = re.compile(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
+_CRASH = re.compile(r"Exception Type: {1,8}(.*)")
+_BACKTRACE = re.compile(
+    r"\d{1,4} (?:\[[\w,]{1,20}\] ){0,2}0x[0-9a-f]{1,16} (.{1,600}) in \S{1,120} at "
+    r"(\S{1,400}\.\w{1,6}):(\d{1,9})(?::\d{1,9})?$"
+)
+_REPORT = re.compile(
+    r"\d{1,4} {1,40}(\S{1,120}) {1,80}\t{0,4}0x[0-9a-f]{1,16} (.{1,600}?)(?: \+ \d{1,12})?"
+    r"(?: \(([^():]{1,200}\.\w{1,6}):(\d{1,9})\))?$"
+)
+# Swift draws the source between frames; frames of system libraries have an address and no location.
+_SWIFT_FILLER = re.compile(r"[│├╭╰…]|\d.*(?:│|0x)")
+_UNSYMBOLICATED = re.compile(r"0x[0-9a-f]{1,16}$")
+
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
     dialect = Dialect("c", _frame, _heading, filler=_FILLER, finished=_with_names, lookback=_LOOKBACK)
-    return add_frameless_errors(lines, "c", find_runs(lines, dialect), _frameless_error)
+    return add_frameless_errors(lines, "c", dialect.find(lines), _frameless_error)
 
 
 def _with_names(trace: StackTrace, lines: Sequence[Line]) -> StackTrace | None:
@@ -72,9 +89,14 @@ def _with_names(trace: StackTrace, lines: Sequence[Line]) -> StackTrace | None:
 def _frame(bare: str) -> Frame | None:
     if "#" in bare[:12] and (number := _NUMBER.match(bare)):
         return _numbered(bare[number.end() :], has_address="0x" in number[0])
-    if bare.startswith("==") and (valgrind := _VALGRIND.match(bare)):
-        return _valgrind(bare[valgrind.end() :])
-    return None
+    valgrind = _VALGRIND.match(bare) if bare.startswith("==") else None
+    if not valgrind:
+        return None
+    function, _, rest = bare[valgrind.end() :].partition(" (")
+    place = _PLACE.match(rest.removesuffix(")"))
+    if place and not rest.startswith("in "):
+        return Frame(forward(place[1]), int(place[2]), _name(function))
+    return Frame("", None, _name(function)) if function != "???" else None
 
 
 def _numbered(body: str, *, has_address: bool) -> Frame | None:
@@ -98,14 +120,6 @@ def _numbered(body: str, *, has_address: bool) -> Frame | None:
     return Frame("", None, name) if name and name != "??" else None
 
 
-def _valgrind(body: str) -> Frame | None:
-    function, _, rest = body.partition(" (")
-    place = _PLACE.match(rest.removesuffix(")"))
-    if place and not rest.startswith("in "):
-        return Frame(forward(place[1]), int(place[2]), _name(function))
-    return Frame("", None, _name(function)) if function != "???" else None
-
-
 def _name(written: str) -> str | None:
     """Return the function without its arguments; those of ``operator()`` and of templates belong to the name."""
     written = written.strip()
@@ -122,10 +136,7 @@ def _heading(bare: str) -> Heading | None:
             return Heading(match[1], (match[2] or "").strip(" :,()") or None)
     if match := _MEMCHECK.match(bare):
         return Heading(match[1])
-    located = _located(bare)
-    if located:
-        return located
-    return Heading(bare.partition(" (")[0].rstrip(".")) if _PLAIN_SIGNAL.match(bare) else None
+    return _located(bare) or (Heading(bare.partition(" (")[0].rstrip(".")) if _PLAIN_SIGNAL.match(bare) else None)
 
 
 def _located(bare: str) -> Heading | None:
@@ -142,11 +153,51 @@ def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None
     bare = lines[index].bare
     if match := _TERMINATED.match(bare):
         below = lines[index + 1].bare if index + 1 < len(lines) else ""
-        has_message = below.startswith(_WHAT)
-        return FramelessError(
-            Heading(match[1], below.removeprefix(_WHAT).strip() or None if has_message else None),
-            index + 1 + has_message,
-        )
+        message = below.removeprefix(_WHAT).strip() if below.startswith(_WHAT) else None
+        return (Heading(match[1], message or None), index + 1 + (message is not None))
     certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
     heading = _heading(bare) if certain else _located(bare)
-    return FramelessError(heading, index + 1) if heading else None
+    return (heading, index + 1) if heading else None
+
+
+def _swift_frame(bare: str) -> Frame | None:
+    if not bare[0].isdigit() or "0x" not in bare:
+        return None
+    if match := _BACKTRACE.match(bare):
+        return Frame(match[2], int(match[3]), _swift_name(match[1]))
+    report = _REPORT.match(bare)
+    # Crash reports without symbols give addresses instead of functions.
+    if not report or _UNSYMBOLICATED.match(report[2]):
+        return None
+    return Frame(report[3] or "", int(report[4]) if report[4] else None, _swift_name(report[2]), report[1])
+
+
+def _swift_name(written: str) -> str:
+    return written.partition(" + ")[0].partition("(")[0].strip() or written
+
+
+def _swift_heading(bare: str) -> Heading | None:
+    if match := _FATAL.match(bare):
+        return _fatal(match)
+    match = _CRASH.match(bare)
+    return Heading(match[1].strip() or None) if match else None
+
+
+def _fatal(match: re.Match[str]) -> Heading:
+    message = match[4] or ""
+    if match[1]:
+        return Heading(match[3], message or None, Frame(match[1], int(match[2])))
+    # Before Swift 5.4 the location followed the message.
+    old = _OLD_PLACE.search(message, max(0, len(message) - 400))
+    if not old:
+        return Heading(match[3], message or None)
+    return Heading(match[3], message[: old.start()] or None, Frame(old[1], int(old[2])))
+
+
+def _alone(bare: str) -> Heading | None:
+    match = _FATAL.match(bare) if ".swift" in bare else None
+    heading = _fatal(match) if match else None
+    return heading if heading and heading.frame else None
+
+
+SWIFT = Dialect("swift", _swift_frame, _swift_heading, filler=_SWIFT_FILLER, alone=_alone)

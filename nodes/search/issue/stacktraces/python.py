@@ -1,4 +1,4 @@
-"""Parse Python traces in the interpreter's format, and the parts that all Python tools have in common."""
+"""Parse Python traces in the formats of the interpreter, IPython, Jupyter, Colab, rich and pytest."""
 
 import re
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from functools import partial
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.stacktraces.runs import (
+    MAX_TRACES,
     Found,
     FramelessError,
     Heading,
@@ -19,14 +20,14 @@ from nodes.search.issue.stacktraces.runs import (
 )
 from nodes.search.types import Frame, StackTrace
 
-MAX_RECENT = "Traceback (most recent call last)"
+_RECENT_LAST = "Traceback (most recent call last)"
 _FILE = re.compile(
     r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d))?(?:,? in (.{1,200}))?'
 )
 """Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
 _NUMBERED = re.compile(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""
-MOST_RECENT_FIRST = "(most recent call first)"
+_RECENT_FIRST = "(most recent call first)"
 _FATAL = "Fatal Python error: "
 _TO_FATAL = 3
 """Lines between a fatal error and the frames of the thread that had it."""
@@ -41,6 +42,22 @@ _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 python_trace = partial(build_trace, "python", is_recent_last=True)
 """Build the trace of some lines from its heading and its frames as printed."""
 
+_CELL = re.compile(
+    r"(?:(?:Cell|Input) In ?\[\d{1,6}\],?|\S.{0,300}\.ipynb Cell \d{1,6})(?: line (\d{1,7}))?(?:,? in (.{1,200}))?$"
+)
+_IPYTHON = re.compile(r"File ([^\"“”:]{1,500}|[A-Za-z]:[^\"“”:]{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
+_RICH = re.compile(r"((?:[A-Za-z]:)?[^\s:][^:]{0,400}\.\w{1,6}|<[\w -]{1,60}>):(\d{1,7}) in ([\w.<>]{1,200})$")
+_ARROW = re.compile(r"-{1,12}> {0,8}(\d{1,7})\b")
+_TOOLS_NUMBERED = re.compile(r"(?:❱ )?\d{1,7}\b|\(\.\.\.\)|\^{1,200}$|[│|]|\.{3} \d{1,6} frames hidden")
+_CARET = re.compile(r"\^{1,200}")
+_HEADED = re.compile(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
+_LINKED = re.compile(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
+_PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}):(?: (in )?([\w.<>]{1,200})|$)")
+# Lines of source that pytest may print between two frames of one failure.
+_MAX_APART = 60
+_MAX_BELOW = 8
+"""Maximum number of lines of source and error below the last frame."""
+
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find the interpreter's traces; each link of a chain is a separate trace."""
@@ -50,33 +67,32 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             return None
         index, frames = _frames(lines, first)
         above = lines[first - 1].bare if first else ""
-        if MOST_RECENT_FIRST in above:
-            top, heading = _fatal_error(lines, first)
+        if _RECENT_FIRST in above:
+            # A crashed interpreter prints its error above the thread that had it.
+            heads = range(first - 2, max(-1, first - 2 - _TO_FATAL), -1)
+            top = next((at for at in heads if lines[at].bare.startswith(_FATAL)), first - 1)
+            fatal = Heading("Fatal Python error", lines[top].bare.removeprefix(_FATAL) or None)
+            heading = fatal if top < first - 1 else Heading(None)
             return build_trace("python", heading, frames, lines[top:index]), index
         stop, heading = conclusion(lines, index, under=lines[first])
         # AWS Lambda prints the error above the trace.
-        if heading.error is None and MAX_RECENT in above and first > 1:
+        if heading.error is None and _RECENT_LAST in above and first > 1:
             heading = error_line(lines[first - 2].bare.removeprefix("[ERROR] ")) or heading
         # Reporters often paste a trace without its first line.
-        top = first - 1 if MAX_RECENT in above else first
+        top = first - 1 if _RECENT_LAST in above else first
         return python_trace(heading, frames, lines[top:stop]), stop
 
     return add_frameless_errors(lines, "python", scan(lines, read), _frameless_error)
 
 
-def _fatal_error(lines: Sequence[Line], first: int) -> tuple[int, Heading]:
-    """Return where the trace of a crashed interpreter begins, and its error."""
-    for at in range(first - 2, max(-1, first - 2 - _TO_FATAL), -1):
-        if lines[at].bare.startswith(_FATAL):
-            return at, Heading("Fatal Python error", lines[at].bare.removeprefix(_FATAL) or None)
-    return first - 1, Heading(None)
-
-
 def conclusion(lines: Sequence[Line], index: int, *, under: Line) -> tuple[int, Heading]:
     """Return the end of the trace and the error in the line below its frames, the first of which is ``under``."""
-    if index >= len(lines):
-        return index, Heading(None)
-    heading = error_below(_text(lines[index])) or _error_alone(lines, index, under)
+    heading: Heading | None = None
+    if name := _text(lines[index]) if index < len(lines) else "":
+        is_next = index > 0 and lines[index].start - lines[index - 1].end == 1
+        # An error without a message may be any word, directly below the frames and less indented.
+        is_alone = is_next and _indent(lines[index]) < _indent(under) and name.isidentifier()
+        heading = error_below(name) or (Heading(name) if is_alone else None)
     if heading is None:
         return index, Heading(None)
     below = lines[index + 1].bare if index + 1 < len(lines) else ""
@@ -99,13 +115,6 @@ def error_below(text: str) -> Heading | None:
     if (colon and (len(parts) > 1 or name[0].isupper())) or (len(parts) > 1 and parts[-1][0].isupper()):
         return Heading(name, message.strip() or None)
     return None
-
-
-def _error_alone(lines: Sequence[Line], index: int, under: Line) -> Heading | None:
-    """Parse an error without a message whose name may be any word, directly below the frames and less indented."""
-    name = _text(lines[index])
-    is_next = index > 0 and lines[index].start - lines[index - 1].end == 1
-    return Heading(name) if is_next and _indent(lines[index]) < _indent(under) and name.isidentifier() else None
 
 
 def function_name(written: str | None) -> str | None:
@@ -131,7 +140,7 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
 
 
 def _is_source(line: Line, *, under: Line, distance: int) -> bool:
-    if MAX_RECENT in line.bare or distance > _MAX_CODE or is_fence(line.bare):
+    if _RECENT_LAST in line.bare or distance > _MAX_CODE or is_fence(line.bare):
         return False
     if _indent(line) > _indent(under) or _text(line).startswith(_UNFINISHED):
         return True
@@ -141,13 +150,13 @@ def _is_source(line: Line, *, under: Line, distance: int) -> bool:
 
 def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
     """Parse a heading whose frames are missing, and the error below it."""
-    if MAX_RECENT not in lines[index].bare:
+    if _RECENT_LAST not in lines[index].bare:
         return None
     for at in range(index + 1, min(index + 1 + _MAX_CODE, len(lines))):
         line = lines[at]
         heading = error_line(_text(line)) if _indent(line) <= _indent(lines[index]) else None
         if heading:
-            return FramelessError(heading, at + 1)
+            return (heading, at + 1)
         if is_fence(line.bare) or not (_indent(line) > _indent(lines[index]) or _ELIDED.match(_text(line))):
             break
     return None
@@ -169,3 +178,98 @@ def _text(line: Line) -> str:
 
 def _indent(line: Line) -> int:
     return line.indent + len(line.bare) - len(line.bare.lstrip("|+- ")) if line.bare[0] in "|+" else line.indent
+
+
+def find_cells(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find traces of notebooks, and of IPython on a terminal."""
+
+    def read(first: int, _: int) -> Found | None:
+        if _frame(lines[first].bare) is None:
+            return None
+        index, frames = _tools_frames(lines, first)
+        stop, heading = conclusion(lines, index, under=lines[first])
+        top, named = first, None
+        if first and _RECENT_LAST in lines[first - 1].bare:
+            top, named = first - 1, _HEADED.match(lines[first - 1].bare)
+        # One frame without a heading may be a line of prose such as "utils.py in load(x)".
+        is_trace = named or heading.error or len(frames) > 1
+        heading = heading if heading.error else Heading(named[1] if named else None)
+        return python_trace(heading, frames, lines[top:stop]) if is_trace else None, max(stop, first + 1)
+
+    return scan(lines, read)
+
+
+def _tools_frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
+    frames: list[Frame] = []
+    index = first
+    while index < len(lines):
+        bare = lines[index].bare
+        if frame := _frame(bare):
+            frames.append(frame)
+        elif arrow := _ARROW.match(bare):
+            # Older versions give the line only by the arrow next to the source.
+            frames[-1] = replace(frames[-1], line=frames[-1].line or int(arrow[1]))
+        elif bare == "locals":  # rich: a table of names and values, until the next frame or the error
+            while index + 1 < len(lines) and not (_frame(lines[index + 1].bare) or error_line(lines[index + 1].bare)):
+                index += 1
+        # The one line of a syntax error is not numbered; its caret is below.
+        elif not (_TOOLS_NUMBERED.match(bare) or (index + 1 < len(lines) and _CARET.fullmatch(lines[index + 1].bare))):
+            break
+        index += 1
+    return index, frames
+
+
+def _frame(bare: str) -> Frame | None:
+    if match := _IPYTHON.match(bare):
+        return Frame(forward(match[1]), int(match[2]), function_name(match[3]))
+    if match := _RICH.match(bare):
+        return Frame(forward(match[1]), int(match[2]), match[3])
+    if match := _CELL.match(bare):
+        return Frame("", int(match[1]) if match[1] else None, function_name(match[2]))
+    if link := _LINKED.match(bare):  # Colab links every file
+        bare = link[1] + bare[link.end() :]
+    path, _, function = bare.partition(" in ")
+    if function and path.startswith("<ipython-input-"):
+        return Frame("", None, function_name(function))
+    is_file = path.endswith((".py", ".pyx", ".pyc")) and " " not in path
+    return Frame(forward(path), None, function_name(function)) if is_file and re.search(r"[(<]", function) else None
+
+
+def find_failures(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find test failures of pytest."""
+    traces: list[StackTrace] = []
+    frames: list[Frame] = []
+    first = last = 0
+    error_heading: Heading | None = None
+    for index, line in enumerate(lines):
+        # A line of underscores begins the next failure.
+        if frames and (index - last > _MAX_APART or line.bare.startswith("____")):
+            traces.append(python_trace(error_heading or Heading(None), frames, lines[first : last + 1]))
+            frames, error_heading = [], None
+        if line.bare.startswith("E  "):
+            error_heading = error_heading or error_below(line.bare[1:].strip())
+        match = _PYTEST.match(line.bare) if ".py" in line.bare else None
+        # ``file.py:3: in name`` is a frame, ``file.py:3:`` as well; ``file.py:3: NameError`` ends the failure.
+        is_outer = match is not None and not match[4] and index + 1 < len(lines) and lines[index + 1].bare[:3] == "_ _"
+        if not match or not (is_outer or match[3] or (match[4] or "")[:1].isupper()):
+            continue
+        first = first if frames else index
+        last = index
+        frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
+        if not (match[3] or is_outer):
+            heading = error_heading or error_below(line.bare[match.start(4) :]) or Heading(match[4])
+            traces.append(python_trace(heading, frames, lines[first : index + 1]))
+            frames, error_heading = [], None
+    if frames:
+        traces.append(python_trace(error_heading or Heading(None), frames, lines[first : _end(lines, last)]))
+    return traces[:MAX_TRACES]
+
+
+def _end(lines: Sequence[Line], last: int) -> int:
+    """Return the index after the source and the error that are printed below the last frame."""
+    stop = last + 1
+    while stop < min(len(lines), last + _MAX_BELOW):
+        if lines[stop].indent <= lines[last].indent and not lines[stop].bare.startswith("E  "):
+            break
+        stop += 1
+    return stop

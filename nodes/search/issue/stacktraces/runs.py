@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.types import Frame, StackTrace
@@ -75,6 +74,10 @@ class Heading:
     """The location of the error, if the heading states it."""
 
 
+FramelessError = tuple[Heading, int]
+"""An error that is recognised without frames below it, and the index after its last line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """The trace format of one language."""
@@ -90,6 +93,44 @@ class Dialect:
     """Completes a trace by the lines that were read; None if they are not a trace."""
     lookback: int = 8
     """Number of lines above the first frame that may contain the heading; a message may have several lines."""
+
+    def find(self, lines: Sequence[Line]) -> list[StackTrace]:
+        """Return every run of frames, with the heading above it, then the errors that are recognised alone."""
+
+        def read(index: int, floor: int) -> Found | None:
+            frames, stop = list[Frame](), index
+            while stop < len(lines):
+                if frame := self.frame(lines[stop].bare):
+                    frames.append(frame)
+                elif not (frames and self.filler.match(lines[stop].bare)):
+                    break
+                stop += 1
+            if not frames:
+                return None
+            # The floor prevents a second use of the heading of the trace above.
+            top, heading = self._heading_above(lines, floor=floor, first=index)
+            # Only near the top: further down the same place is another call of a recursion.
+            if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
+                frames = [heading.frame, *frames]
+            return self.finished(build_trace(self.language, heading, frames, lines[top:stop]), lines), stop
+
+        def read_alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+            return (found, index + 1) if (found := self.alone(lines[index].bare)) else None
+
+        return add_frameless_errors(lines, self.language, scan(lines, read), read_alone)
+
+    def _heading_above(self, lines: Sequence[Line], *, floor: int, first: int) -> tuple[int, Heading]:
+        for index in range(first - 1, max(floor, first - self.lookback) - 1, -1):
+            if is_fence(lines[index].bare):
+                break
+            if heading := self.heading(lines[index].bare):
+                # A type with a colon at the end has its message on the next line.
+                if heading.message is None and index + 1 < first and lines[index].bare.endswith(":"):
+                    heading = replace(heading, message=lines[index + 1].bare)
+                return index, heading
+        above = lines[first - 1].bare if first > floor else ""
+        inside = _ERROR_INSIDE.search(above[:_LONGEST])
+        return (first - 1, Heading(inside[1], inside[2] or None)) if inside else (first, Heading(None))
 
 
 def error_line(text: str) -> Heading | None:
@@ -118,9 +159,7 @@ def build_trace(
 def scan(lines: Sequence[Line], read: Callable[[int, int], Found | None]) -> list[StackTrace]:
     """Return the traces that a reader finds.
 
-    Args:
-        lines: the lines of the text.
-        read: receives the index of a line and of the first one that no trace has yet; None if no frame begins there.
+    It receives the index of a line and of the first one without a trace, and returns None if no trace begins there.
     """
     traces: list[StackTrace] = []
     floor = index = 0
@@ -134,35 +173,6 @@ def scan(lines: Sequence[Line], read: Callable[[int, int], Found | None]) -> lis
     return traces
 
 
-def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
-    """Return every run of frames, with the heading above it, then the errors that are recognised alone."""
-
-    def read(index: int, floor: int) -> Found | None:
-        if dialect.frame(lines[index].bare) is None:
-            return None
-        stop, frames = _frames(lines, index, dialect)
-        # The floor prevents a second use of the heading of the trace above.
-        top, heading = _heading_above(lines, dialect, floor=floor, first=index)
-        # Only near the top: further down the same place is another call of a recursion.
-        if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
-            frames = [heading.frame, *frames]
-        return dialect.finished(build_trace(dialect.language, heading, frames, lines[top:stop]), lines), stop
-
-    return add_frameless_errors(
-        lines,
-        dialect.language,
-        scan(lines, read),
-        lambda read, at: FramelessError(found, at + 1) if (found := dialect.alone(read[at].bare)) else None,
-    )
-
-
-class FramelessError(NamedTuple):
-    """An error that is recognised without frames below it, and the index after its last line."""
-
-    heading: Heading
-    stop: int
-
-
 def add_frameless_errors(
     lines: Sequence[Line],
     language: str,
@@ -170,47 +180,18 @@ def add_frameless_errors(
     read: Callable[[Sequence[Line], int], FramelessError | None],
 ) -> list[StackTrace]:
     """Add the errors outside the traces that state their location, or whose format only this language has."""
-    found: list[StackTrace] = []
-    index = 0
-    while index < len(lines) and len(found) < MAX_TRACES:
+
+    def read_error(index: int, _: int) -> Found | None:
         error = read(lines, index)
-        stop = error.stop if error else index + 1
-        start, end = lines[index].start, lines[stop - 1].end
+        if error is None:
+            return None
+        heading, stop = error
+        found = build_trace(language, heading, [heading.frame] if heading.frame else [], lines[index:stop])
         # An error inside a trace is its heading, which that trace already has.
-        if error and all(trace.end <= start or end <= trace.start for trace in traces):
-            frames = [error.heading.frame] if error.heading.frame else []
-            found.append(build_trace(language, error.heading, frames, lines[index:stop]))
-            index = stop
-        else:
-            index += 1
-    return (traces + found)[:MAX_TRACES]
+        is_apart = all(trace.end <= found.start or found.end <= trace.start for trace in traces)
+        return (found, stop) if is_apart else None
 
-
-def _frames(lines: Sequence[Line], first: int, dialect: Dialect) -> tuple[int, list[Frame]]:
-    frames: list[Frame] = []
-    index = first
-    while index < len(lines):
-        frame = dialect.frame(lines[index].bare)
-        if frame is not None:
-            frames.append(frame)
-        elif not dialect.filler.match(lines[index].bare):
-            break
-        index += 1
-    return index, frames[:MAX_FRAMES]
-
-
-def _heading_above(lines: Sequence[Line], dialect: Dialect, *, floor: int, first: int) -> tuple[int, Heading]:
-    for index in range(first - 1, max(floor, first - dialect.lookback) - 1, -1):
-        if is_fence(lines[index].bare):
-            break
-        if heading := dialect.heading(lines[index].bare):
-            # A type with a colon at the end has its message on the next line.
-            if heading.message is None and index + 1 < first and lines[index].bare.endswith(":"):
-                heading = replace(heading, message=lines[index + 1].bare)
-            return index, heading
-    above = lines[first - 1].bare if first > floor else ""
-    inside = _ERROR_INSIDE.search(above[:_LONGEST])
-    return (first - 1, Heading(inside[1], inside[2] or None)) if inside else (first, Heading(None))
+    return (traces + scan(lines, read_error))[:MAX_TRACES]
 
 
 def same_place(one: Frame, other: Frame) -> bool:

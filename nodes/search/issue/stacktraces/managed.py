@@ -1,12 +1,34 @@
-"""Parse .NET traces: C#, F# and Visual Basic."""
+"""Parse traces of managed runtimes: Java, Kotlin, Scala and Groovy; C#, F# and Visual Basic."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
 from nodes.search.types import Frame, StackTrace
+
+_JVM_PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
+_INSIDE = re.compile(r"\$(?:_|anonfun\$)?([A-Za-z]\w{0,100}?)(?:_closure|\$)\d{1,4}\b|\$([a-z]\w{0,100})$")
+"""The function in a class that the compiler makes of a coroutine, lambda or closure: ``Folds$foldAll$1``."""
+_GENERAL = frozenset({"invokeSuspend", "invoke", "invokeStatic", "doInvoke", "doCall", "call", "apply", "accept"})
+_NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
+_OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
+_LEADS = (
+    "Caused by: ",
+    "Suppressed: ",
+    "Wrapped by: ",
+    "[CIRCULAR REFERENCE: ",
+    "FATAL EXCEPTION: ",
+    "Fatal Exception: ",
+)
+_CONSOLE = re.compile(r"Exception (?=[a-z][\w$]{0,80}\.[\w.$]{1,200}:?$)")
+"""The heading of Google's console, below which the message is missing."""
+_BARE = re.compile(r"(?:[a-z][\w$]{0,60}\.){2,12}[A-Z][\w$.]{0,200}\.[\w$<>-]{1,100} ?\(")
+"""The beginning of a frame without ``at``, as in Crashlytics: ``com.acme.ui.Home.open (Home.kt:57)``."""
+_CLASS = re.compile(r"[\w.$]{1,200}$")
+_CLOJURE = re.compile(r"Execution error \((\w{1,80})\) at [\w./$!?*<>-]{1,200} \(([\w./-]{1,200}):(\d{1,7})\)")
+_THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 
 # Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
@@ -14,7 +36,9 @@ _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
 _AT = re.compile(
     r"(?:at|bei|à|en|em|in|w|v|a|bij|ved|vid|hos|kohteessa|konum:|в|в|у|в месте|在|於|于|場所|위치:) {1,4}(?=[\w<])"  # noqa: RUF001
 )
-_PLACE = re.compile(r"[)}\]>] [^\W\d]{1,12} ((?:[A-Za-z]:)?[^:()]{1,400}):[^\W\d]{1,12}[.:]? ?(\d{1,9})\.?(?:<---)?$")
+_DOTNET_PLACE = re.compile(
+    r"[)}\]>] [^\W\d]{1,12} ((?:[A-Za-z]:)?[^:()]{1,400}):[^\W\d]{1,12}[.:]? ?(\d{1,9})\.?(?:<---)?$"
+)
 _GENERATED = re.compile(r"(?:[.+]<>[^.+]{1,80})?[.+]<{1,2}(\w{1,200})>[a-z]\w{0,3}__.{0,200}$")
 """The class or method that the compiler makes of an async method, an iterator, a lambda or a local function."""
 # "Exception Info" is how the event log of Windows writes an unhandled exception.
@@ -32,12 +56,52 @@ _FILLER = re.compile(r"(?!.{0,300}(?:inner|intern|внутр|内部))-{3} \S.{0,
 """A note that is not the one between the frames of an inner exception and those of the exception around it."""
 
 
-def find(lines: Sequence[Line]) -> list[StackTrace]:
+def _jvm_frame(bare: str) -> Frame | None:
+    is_bare = bare.endswith(")") and bool(_BARE.match(bare))
+    if not (is_bare or bare.startswith("at ")):
+        return None
+    head, paren, rest = bare.removeprefix("at ").partition("(")
+    place, closed, _ = rest.partition(")")
+    # A frame may begin with a class loader and a module: ``app//java.base/java.util…``.
+    module, dot, function = head.rstrip().rpartition("/")[2].rpartition(".")
+    if not (paren and closed and dot and module):
+        return None
+    # The compiler made another class of the one in the source.
+    inside = _INSIDE.search(module, max(0, len(module) - 200)) if function in _GENERAL and "$" in module else None
+    if inside:
+        module, function = module[: inside.start()], inside[1] or inside[2]
+    if place in _NOWHERE:
+        return Frame(path="", function=function, module=module)
+    match = _JVM_PLACE.match(place)
+    if not match:
+        return None
+    # Native methods and obfuscators give numbers of zero or less, which name no line.
+    line = int(match[2]) if match[2] else 0
+    return Frame(path=match[1], line=line if line > 0 else None, function=function, module=module)
+
+
+def _jvm_heading(bare: str) -> Heading | None:
+    if thread := _THREAD.match(bare):
+        bare = bare[thread.end() :]
+    console = _CONSOLE.match(bare)
+    lead = console[0] if console else next((lead for lead in _LEADS if bare.startswith(lead)), "")
+    bare = bare[len(lead) :].removesuffix(":" if console else "")
+    return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
+
+
+def _jvm_alone(bare: str) -> Heading | None:
+    if printed := _CLOJURE.match(bare):
+        return Heading(printed[1], None, Frame(printed[2], int(printed[3])))
+    heading = _jvm_heading(bare) if _THREAD.match(bare) or bare.startswith("Caused by: ") else None
+    return heading if heading and "." in str(heading.error) else None
+
+
+def find_dotnet(lines: Sequence[Line]) -> list[StackTrace]:
     """Find .NET traces; an inner exception is a separate trace, above that of the exception around it."""
     index = {line.start: at for at, line in enumerate(lines)}
     around: list[Heading] = []
     traces: list[StackTrace] = []
-    for trace in sorted(find_runs(lines, _DIALECT), key=lambda trace: trace.start):
+    for trace in sorted(_DOTNET.find(lines), key=lambda trace: trace.start):
         first = index[trace.start]
         if around and trace.error is None and first and _NOTE.match(lines[first - 1].bare):
             heading = around.pop()
@@ -57,10 +121,10 @@ def _around(lines: Sequence[Line], index: int) -> list[Heading]:
     while chain.startswith("---> ") and index:
         index -= 1
         chain = f"{lines[index].bare} {chain}"
-    return [heading for part in chain.split("---> ")[:-1] if (heading := _heading(part.strip()))]
+    return [heading for part in chain.split("---> ")[:-1] if (heading := _dotnet_heading(part.strip()))]
 
 
-def _frame(bare: str) -> Frame | None:
+def _dotnet_frame(bare: str) -> Frame | None:
     lead = _AT.match(bare)
     if not lead and " [0x" not in bare:
         return None
@@ -70,7 +134,7 @@ def _frame(bare: str) -> Frame | None:
     module, dot, function = _split_name(name)
     if not (paren and dot and module and _NAME.match(name)):
         return None
-    place = _PLACE.search(bare, max(0, len(bare) - _MAX_PLACE))
+    place = _DOTNET_PLACE.search(bare, max(0, len(bare) - _MAX_PLACE))
     if place:
         return Frame(forward(place[1]), int(place[2]), function, module)
     mono = _MONO.search(rest[:_MAX_ARGUMENTS])
@@ -92,17 +156,19 @@ def _split_name(name: str) -> tuple[str, str, str]:
     return module, dot, function
 
 
-def _heading(bare: str) -> Heading | None:
+def _dotnet_heading(bare: str) -> Heading | None:
     if lead := _LEAD.match(bare):
         bare = bare[lead.end() :]
     # The outer exception and the inner one may share a line; the frames below belong to the inner one.
     return error_line(bare.rpartition(" ---> ")[2]) or error_line(bare)
 
 
-def _alone(bare: str) -> Heading | None:
-    heading = _heading(bare) if bare.startswith(_UNHANDLED) else None
+def _dotnet_alone(bare: str) -> Heading | None:
+    heading = _dotnet_heading(bare) if bare.startswith(_UNHANDLED) else None
     # Without frames only a full type name counts: "Error: …" alone may be of any language, or prose.
     return heading if heading and "." in str(heading.error) else None
 
 
-_DIALECT = Dialect("csharp", _frame, _heading, filler=_FILLER, alone=_alone)
+_DOTNET = Dialect("csharp", _dotnet_frame, _dotnet_heading, filler=_FILLER, alone=_dotnet_alone)
+JVM = Dialect("java", _jvm_frame, _jvm_heading, filler=_OMITTED, alone=_jvm_alone)
+"""Every ``Caused by`` is a separate trace."""

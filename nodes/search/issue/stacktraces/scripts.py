@@ -1,0 +1,202 @@
+"""Parse traces of PHP, with the pages and logs of Symfony and Laravel, and of Ruby, Rails and RSpec."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from nodes.search.issue.located import forward
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
+from nodes.search.types import Frame, StackTrace
+
+_NUMBERED = re.compile(
+    r"#\d{1,5}:? {1,4}(?:([^(]{1,400}(?:\([A-Za-z0-9 ]{1,20}\)[^(]{1,300})?)\((\d{1,9})\)"
+    r"|\[internal function\]): ?([^(]{1,300}(?=\())?"
+)
+"""The path, the line and the function called there, which a log that cut its line before the arguments lacks."""
+_XDEBUG = re.compile(
+    r"(?:PHP {1,4})?(?:\d{1,6}\.\d{1,6} {1,8}\d{1,12} {1,4})?\d{1,4}\. ([\w\\{}>:-]{1,300})\(.{0,600}?\) "
+    r"((?:[A-Za-z]:)?[^:()\s]{1,300}\.\w{2,6}):(\d{1,9})$"
+)
+_CALLED_IN = re.compile(r" called in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6}) on line (\d{1,9})(?: and defined)?")
+_MAIN = re.compile(r"#\d{1,5} {1,4}\{main\}")
+_AT = re.compile(
+    r"at (?:([\w\\]{1,200}(?:->|::))?([\w{}\\]{1,120})\(.{0,400}\) ?)?(?:in )?"
+    r"\(?((?:[A-Za-z]:)?[^:()\s]{1,300}\.(?:php|phtml|inc|twig))(?::| line )(\d{1,9})\)?$"
+)
+_FATAL = re.compile(
+    r"(?:PHP )?(Fatal error|Parse error|Warning|Notice|Deprecated|(?:Catchable|Recoverable) fatal error): {1,3}(.*)"
+)
+_UNCAUGHT = re.compile(r"(?:.{0,400}?[:'] {0,3})?(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
+_SYMFONY = re.compile(
+    r'.{0,200}?Uncaught PHP Exception ([\w\\]{1,200}): "(.{0,1000})" at (\S{1,300}\.\w{2,6}) line (\d{1,9})'
+)
+_WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| on line (\d{1,9}))")
+_LARAVEL = re.compile(r".{0,400}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
+_LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
+_NEXT = re.compile(r"Next ([\w\\]{1,200}): (.*)$")
+_MAX_MESSAGE = 1_000
+# Lines between an error and its frames.
+_MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
+
+_FRAME = re.compile(
+    r"(?:# )?(?:(\d{1,5}): )?(?:from )?((?:[A-Za-z]:)?[^:\"]{1,400}):(\d{1,9}):in ['`]([^'`]{0,200})'(?:: (.*))?$"
+)
+_SPEC = re.compile(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
+# The colons are required: a name that can be split in many ways takes exponential time to fail.
+_CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
+_RAISED = re.compile(rf"(.*?) ?\({_CLASS}\):?$")
+_RAILS = re.compile(rf"{_CLASS} \((.{{0,1900}}?)\)(?::?$|: {{1,4}}\d)")
+_NAMED = re.compile(rf"{_CLASS}:(?:\s+(.*))?$")
+_CARETS = re.compile(r"\^[\^~ ]{0,200}$")
+_OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
+
+
+def _php_frame(bare: str) -> Frame | None:
+    if bare.startswith("#") and (match := _NUMBERED.match(bare)):
+        path, line = (forward(match[1]), int(match[2])) if match[1] else ("", None)
+        return Frame(path, line, *_called(match[3] or ""))
+    if "." in bare[:60] and (step := _XDEBUG.match(bare)):
+        return Frame(forward(step[2]), int(step[3]) or None, *_called(step[1]))
+    at = _AT.match(bare) if bare.startswith("at ") else None
+    if not at:
+        return None
+    module = at[1].removesuffix("->").removesuffix("::") if at[1] else None
+    return Frame(forward(at[3]), int(at[4]), at[2], module)
+
+
+def _called(written: str) -> tuple[str | None, str | None]:
+    name = written.partition("(")[0].strip()
+    for arrow in ("->", "::"):
+        module, found, function = name.rpartition(arrow)
+        if found:
+            return function or None, module or None
+    return name or None, None
+
+
+def _php_heading(bare: str) -> Heading | None:
+    bare = bare.removeprefix("( ! ) ")
+    for pattern in (_UNCAUGHT, _FATAL, _LARAVEL, _NEXT):
+        if match := pattern.match(bare):
+            return _located(match[1], match[2] or "")
+    if bare in _MARKER:
+        return None
+    heading = error_line(bare.strip("[]")) if "rror" in bare or "xception" in bare else None
+    return _located(heading.error, heading.message) if heading and heading.error and heading.message else heading
+
+
+def _located(error: str, rest: str) -> Heading:
+    # A wrong argument comes from the caller; the place of the definition only refuses it.
+    where = _CALLED_IN.search(rest[:_MAX_MESSAGE]) or _last(_WHERE, rest) or _last(_LARAVEL_PLACE, rest)
+    if not where:
+        return Heading(error, rest.strip() or None)
+    frame = Frame(forward(where[1]), int(next(group for group in where.groups()[1:] if group)))
+    return Heading(error, rest[: where.start()].strip() or None, frame)
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match; only the last 400 characters are searched."""
+    return next(reversed([*pattern.finditer(text, max(0, len(text) - 400))]), None)
+
+
+def _shifted(trace: StackTrace) -> StackTrace:
+    # The function of a place is the one that the next frame calls.
+    holders = [(frame.function, frame.module) for frame in trace.frames[1:]]
+    placed = zip(trace.frames, (*holders, (None, None)), strict=True)
+    moved = tuple(replace(place, function=function, module=module) for place, (function, module) in placed)
+    return replace(trace, frames=moved)
+
+
+def _alone(bare: str) -> Heading | None:
+    bare = bare.removeprefix("( ! ) ")
+    if "Uncaught PHP Exception " in bare and (logged := _SYMFONY.match(bare)):
+        return _located(logged[1], f"{logged[2]} in {logged[3]}:{logged[4]}")
+    match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
+    if not match:
+        return None
+    uncaught = _UNCAUGHT.match(bare)
+    heading = _located(uncaught[1], uncaught[2] or "") if uncaught else _located(match[1], match[2])
+    return heading if heading.frame or uncaught else None
+
+
+def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """Name in each frame the function that contains its place; PHP prints the one that is called there."""
+    inside = [line.bare for line in lines if trace.start <= line.start < trace.end]
+    steps = sum(bool(_XDEBUG.match(bare)) for bare in inside)
+    if steps:
+        # Xdebug prints the outermost frame first. The error's place is inside the last function that is called, unless
+        # that is one of PHP's own.
+        callers = trace.frames[-steps:][::-1]
+        inner = trace.frames[:-steps] if callers[0].module or callers[0].function == "{main}" else ()
+        trace = replace(trace, frames=(*inner, *callers))
+    # In frames such as ``at Class->method() in file`` the function contains the location.
+    return _shifted(trace) if steps or any(bare.startswith("#") for bare in inside) else trace
+
+
+def find_ruby(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find Ruby traces."""
+    carets = [_CARETS.match(line.bare) is not None for line in lines]
+    # Inside a trace Ruby shows code, the carets below it, and suggestions.
+    plain = [
+        line
+        for line, is_carets, is_above in zip(lines, carets, (*carets[1:], False), strict=False)
+        if not (is_carets or line.bare.startswith("Did you mean?") or (is_above and _match(line.bare) is None))
+    ]
+    return [_completed(part, plain) for trace in _RUBY.find(plain) for part in _links(trace, plain)]
+
+
+def _links(trace: StackTrace, lines: Sequence[Line]) -> Iterator[StackTrace]:
+    """Split a chain: each error's first line names it and is followed by callers."""
+    inside = [line for line in lines if trace.start <= line.start < trace.end and _ruby_frame(line.bare)]
+    heads = [at for at, line in enumerate(inside) if (match := _match(line.bare)) and match[5]]
+    if len(heads) < 2 or heads[0] or len(trace.frames) != len(inside):
+        yield trace
+        return
+    for at, stop in zip(heads, (*heads[1:], len(inside)), strict=True):
+        start = inside[at].start if at else trace.start
+        yield replace(trace, frames=trace.frames[at:stop], start=start, end=inside[stop - 1].end)
+
+
+def _match(bare: str) -> re.Match[str] | None:
+    return _FRAME.match(bare) if ":in " in bare else None
+
+
+def _ruby_frame(bare: str) -> Frame | None:
+    if match := _match(bare):
+        return Frame(_path(match[2]), int(match[3]), match[4] or None)
+    spec = _SPEC.match(bare) if bare.startswith("# ") else None
+    return Frame(_path(spec[1]), int(spec[2])) if spec else None
+
+
+def _path(written: str) -> str:
+    return forward(written).removeprefix("./")
+
+
+def _ruby_heading(bare: str) -> Heading | None:
+    rails = _RAILS.match(bare)
+    if rails:
+        return Heading(rails[1], rails[2])
+    raised = _RAISED.match(bare)
+    if raised and ("::" in raised[2] or error_line(raised[2])):
+        return Heading(raised[2], raised[1])
+    named = _NAMED.match(bare)
+    if named and ("::" in named[1] or error_line(bare)):
+        return Heading(named[1], named[2])
+    return None
+
+
+def _completed(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """Add the error that the first line names, and reverse the frames if the most recent call came last."""
+    inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
+    # Ruby 2.5 to 2.7 print the most recent call last on a terminal, with falling numbers in front.
+    if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
+        trace = replace(trace, frames=trace.frames[::-1])
+    text = next((match[5] for match in inside if match[5]), None)
+    if text is None:
+        return trace
+    raised = _RAISED.match(text)
+    error, message = (raised[2], raised[1]) if raised else (trace.error, text)
+    return replace(trace, error=error, message=message or None)
+
+
+_RUBY = Dialect("ruby", frame=_ruby_frame, heading=_ruby_heading, filler=_OMITTED)
+PHP = Dialect("php", _php_frame, _php_heading, filler=_MAIN, alone=_alone, finished=_finished)
