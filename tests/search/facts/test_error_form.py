@@ -102,3 +102,31 @@ def test_the_answer_leads_to_the_first_file_of_a_larger_project(tmp_path: Path):
 )
 def test_another_form_is_no_fact(tmp_path: Path, code: str, error: str):
     assert of_kind(facts_of(tmp_path, {"a.py": code}, "It fails", error), "raised_here") == []
+
+
+RUST = {
+    "src/error.rs": '#[derive(Debug, thiserror::Error)]\npub enum ScanError {\n    #[error("barcode {0} belongs to two books")]\n    Twice(u64),\n    #[error("no scanner")]\n    NoScanner,\n    #[error("scanner at {port} does not answer")]\n    Silent {\n        port: String,\n    },\n}\n',
+    "src/scan.rs": "use crate::error::ScanError::Silent;\n\npub fn run(code: u64, port: String) -> Result<(), ScanError> {\n    if code > 9 {\n        return Err(ScanError::Twice(code));\n    }\n    if port.is_empty() {\n        return Err(ScanError::NoScanner);\n    }\n    Err(ScanError::Silent { port })\n}\n",
+    "src/main.rs": "fn main() -> Result<(), ScanError> {\n    match scan::run(1, port()) {\n        Err(ScanError::Silent { .. }) => retry(),\n        other => other,\n    }\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        pytest.param("Error: Twice(12)", 5, id="what-main-returns"),
+        pytest.param("Error: NoScanner", 8, id="without-a-value"),
+        pytest.param('Error: Silent { port: "COM3" }', 10, id="matched-elsewhere"),
+        pytest.param("Error: barcode 12 belongs to two books", 5, id="message-of-a-variant"),
+        pytest.param("Error: scanner at COM3 does not answer", 10, id="message-of-a-variant-with-fields"),
+    ],
+)
+def test_an_error_of_rust_leads_to_the_line_that_makes_it(tmp_path: Path, error: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, RUST, "It stops", f"```\n{error}\n```"), "raised_here")
+    assert (found.path, found.line) == ("src/scan.rs", line)
+
+
+def test_an_error_of_rust_that_two_lines_make_names_neither(tmp_path: Path):
+    twice = {**RUST, "src/again.rs": "pub fn again() -> ScanError {\n    ScanError::Twice(1)\n}\n"}
+    text = "```\nError: barcode 12 belongs to two books\n```"
+    assert not of_kind(facts_of(tmp_path, twice, "It stops", text), "raised_here")

@@ -265,6 +265,8 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *,
     alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(hit.symbol or "")
     # What only reports progress is often of a part that works, so it is stated for the first file and never claimed.
     is_stated = progress and count == 1 and hit.path in inquiry.first[:1]
+    # The attribute of a Rust error: the place that makes the error is more relevant.
+    is_stated |= match.literal.before.rstrip().endswith("#[error(")
     return hit.fact(
         "built_here", says, match.words, count=count,
         strong=alone and (reports or is_stated), several=not alone and reports, unclaimed=is_stated,

@@ -13,7 +13,8 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
-from nodes.search.facts.output.shapes import Shape, shape_of
+from nodes.search.facts.output.raised_here import is_refusal
+from nodes.search.facts.output.shapes import MADE, Shape, shape_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -24,10 +25,13 @@ FEW_FILES = 40
 """Maximum number of own files that are all read, because the report reaches none of their functions."""
 DISTINCTIVE = 6
 """Minimum length of a name for which the files of a large project are read that have it."""
+MESSAGE_OF, MAX_ATTRIBUTES = "#[error(", 6
+"""The attribute with the message of a Rust error, and maximum number of lines from it to the error's name."""
 MAX_LINES, MAX_WIDTH = 2_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
 MAX_FILES = 8
 """Maximum number of names of files that are looked up."""
+_VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
 _FILE = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]{2,80}\.[A-Za-z]{1,5}(?![\w-])")
 
 
@@ -47,6 +51,20 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # The trace of the error may end in that line already.
         if fact and (fact.path, fact.line) not in shown:
             yield fact
+    for built in [fact for fact in inquiry.found if fact.kind == "built_here"]:
+        number = inquiry.code.number(built.path)
+        message = None if number is None else _of_message(built, inquiry.code.lines(number))
+        if message and (made := _in_all(inquiry, message)):
+            yield replace(made, follows=(built.path or "", built.line or 0), refuses=True)
+
+
+def _of_message(fact: Fact, lines: Sequence[str]) -> Shape | None:
+    """Return how a Rust error is made whose attribute has the message of a fact: the attribute is over its variant."""
+    line = fact.line or 0
+    is_over = any(MESSAGE_OF in text for text in lines[max(0, line - 2) : line])
+    below = lines[line : line + MAX_ATTRIBUTES] if is_over else ()
+    name = next((found[1] for text in below if (found := _VARIANT.match(text))), None)
+    return Shape(fact.words or "", re.compile(MADE.replace("@name", name)), name) if name else None
 
 
 def _errors(inquiry: FinderInput) -> list[Shape]:
@@ -105,7 +123,8 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     if not is_few:
         numbers = [number for path in inquiry.first[:1] if (number := code.number(path)) is not None]
     code.read(numbers)
-    held = [(number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape.form)]
+    places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape.form))
+    held = [place for place in places if not code.is_tested(*place)]
     fact = _fact(inquiry, shape.words, *held[0]) if len(held) == 1 else None
     return fact and replace(fact, strong=is_few)
 
@@ -129,12 +148,16 @@ def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | No
         # Ruby and Rust print an opening backtick, which would begin a code span.
         quoted, of = words.replace("`", "'"), say(" of `{place}`", place=hit.place)
         says = say("“{error}” fits this line{of}.", error=quoted, of=of)
-    return hit.fact("raised_here", says, words, count=1, strong=True)
+    refuses = is_refusal(inquiry.code.lines(number), line)
+    return hit.fact("raised_here", says, words, count=1, strong=True, refuses=refuses)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line is code and has the form of the error."""
-    shape, line = shape_of(fact.words or ""), fact.line or 0
+    words, line, (path, above) = fact.words or "", fact.line or 0, fact.follows or ("", 0)
+    message = _of_message(replace(fact, line=above), witness.lines(path, 1, above + MAX_ATTRIBUTES)) if path else None
+    # The words end before the bracket behind the name of a Rust error.
+    shape = message or shape_of(words) or shape_of(f"{words}(")
     if shape is None:
         return "the words are not an error of a language"
     held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape.form)

@@ -22,6 +22,8 @@ _DIVIDE = r"[\w)\]]\s?(?://?|%)\s?(?![\d/*\s\"'=]|[A-Z_]+\b)[\w(]"
 _UNWRAP = r"\.(?:unwrap|expect)\("
 _SUBSCRIPT = r"[\w)\]]\[(?!\s?[\d\"'`:\]])[^\]\[\n:]{1,60}\](?!\s?:?=(?!=))"
 _CAST = r"\(\s?(?:[\w.]{1,80}\.)?@name(?:<[^()\n]{0,60}>)?\s?\)\s?[\w(]|\bas[!?]?\s(?:[\w.]{1,80}\.)?@name\b"
+MADE = r"^(?!\s*(?:pub\s)?use\s|[^\n]*\b(?:if|while)\slet\b|[^\n]*\bmatches!)[^\n]*::@name(?!\w)(?![^\n]*=>)"
+"""A line of Rust that makes a variant of an error, and does not import or match it."""
 
 SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(error), form)
@@ -62,6 +64,9 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"null cannot be cast to non-null type {_TYPE}", r"\bas\s(?:[\w.]{1,80}\.)?@name\b(?!\?)"),
         (rf"cannot be cast to(?: class)? {_TYPE}", _CAST),
         (rf"is not a subtype of type '{_TYPE}\??' in type cast", r"\bas\s@name\b"),
+        # What ``main`` returns, in its debugging form.
+        (r"^\s{0,8}Error: (?P<name>[A-Z]\w{1,60})(?=\s?[({])", MADE),
+        (r"^\s{0,8}Error: (?P<name>[A-Z][a-z0-9]{1,40}[A-Z]\w{1,40})$", MADE),
         (rf"Unable to cast object of type '[^'\n]{{1,100}}' to type '{_TYPE}", _CAST),
     )
 )
