@@ -365,6 +365,15 @@ def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> No
     assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
 
 
+def test_what_a_program_printed_precedes_what_explains_a_message() -> None:
+    guard = replace(CALLED, kind="guarded_by", says="It runs only if `x`.", path=BUILT.path, line=6, follows=AT)
+    call = replace(CALLED, path=BUILT.path, follows=AT)
+    frame = replace(BUILT, kind="raised_here", says="The error passes through here.", line=90, unclaimed=True)
+    text = unfolded(comment(**{**FOUND, "facts": (BUILT, guard, call, frame)}))
+    assert frame.says in text
+    assert text.index(frame.says) < text.index(guard.says)
+
+
 def test_a_sentence_about_two_lines_is_shown_once() -> None:
     facts = (BUILT, replace(BUILT, line=5), CALLED)
     assert comment(**{**FOUND, "facts": facts}).count(BUILT.says) == 1

@@ -46,6 +46,9 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     # Without a claim, the other places of the report matter as much as what surrounds the first.
     stated = (*elsewhere, *same) if report.statement != "claim" else (*same, *elsewhere)
     first = (*stated, *kinds.values()) if report.statement != "claim" and elsewhere else (*kinds.values(), *stated)
+    # What a program printed is always said.
+    frames = [fact for fact in stated if fact.kind == "raised_here"] if lead.kind == "built_here" else []
+    first = tuple(dict.fromkeys((*frames, *first)))
     return first[: FACTS - 1] if leads_with_fact(report) else (lead, *first)[:FACTS]
 
 

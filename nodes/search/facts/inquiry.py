@@ -180,9 +180,13 @@ class FinderInput:
 
     @property
     def is_placed(self) -> bool:
-        """Return whether a fact says more of a place than where a name of the report is defined."""
+        """Return whether a fact says more of a place than where a name of the report is defined.
+
+        The words around a trace are often those of its error.
+        """
+        frames = (fact for fact in self.found if fact.kind == "raised_here")
         strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind != "defined_once")
-        return any(fact.is_named_line or fact.path in self.first for fact in strong)
+        return any(frames) or any(fact.is_named_line or fact.path in self.first for fact in strong)
 
     @property
     def shown(self) -> tuple[Fact, ...]:

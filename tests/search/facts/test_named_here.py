@@ -536,3 +536,27 @@ def test_the_report_tells_which_file_of_a_common_name_is_meant(tmp_path: Path, b
     }
     found = [fact.path for fact in of_kind(facts_of(tmp_path, files, "It hangs", body), "named_here") if fact.line]
     assert found == ([path] if path else [])
+
+
+def test_a_path_below_a_folder_with_the_projects_name_is_whole(tmp_path: Path):
+    files = {
+        "ShedInfo.lua": "local a = 1\nlocal function show(box)\n    return #box.rows\nend\n",
+        "dkjson.lua": "return 1\n",
+    }
+    line = "C:/Users/x/My Games/mods/{}/ShedInfo.lua:3: attempt to get length of a nil value"
+    for folder, found in (("Shed_Info", ["ShedInfo.lua"]), ("OtherMod", [])):
+        project = tmp_path / folder / "Shed_Info"
+        facts = of_kind(facts_of(project, files, "Log is flooded", line.format(folder)), "named_here")
+        assert [fact.path for fact in facts] == found
+
+
+def test_a_named_line_that_only_remarks_carries_no_claim(tmp_path: Path):
+    files = {"tools/shelve.sh": "set -e\n# Print the summary\necho done\n"}
+    facts = of_kind(facts_of(tmp_path, files, "It stops", "tools/shelve.sh: line 2: syntax error"), "named_here")
+    assert [(fact.line, fact.unclaimed) for fact in facts] == [(2, True)]
+
+
+def test_a_bar_before_a_message_is_not_quoted(tmp_path: Path):
+    body = "| CMake Error at src/CMakeLists.txt:1 (project):\n|   The version is too low for this."
+    (fact,) = of_kind(facts_of(tmp_path, {"src/CMakeLists.txt": "project(x)\n"}, "It fails", body), "named_here")
+    assert fact.says == "The report has “The version is too low for this.” for this line of `src/CMakeLists.txt`."

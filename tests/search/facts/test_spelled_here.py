@@ -159,3 +159,15 @@ def test_what_a_fact_says_is_checked_again(tmp_path: Path):
     for one in (fact, *wrong):
         fault = verify(one, engine.repository, engine.commit(), TITLE)
         assert (fault is None) == (one is fact), one
+
+
+def test_words_of_an_error_whose_frame_is_found_lead_nowhere(tmp_path: Path):
+    files = {
+        "lib/tokens.ex": "defmodule Tokens do\n  def start([x]) do\n    x\n  end\nend\n",
+        "lib/report.ex": "defmodule Report do\n  def show(kind) do\n    kind == :function_clause && 1\n  end\nend\n",
+    }
+    title = "no function clause matching in Tokens.start"
+    trace = f"** (FunctionClauseError) {title}/1\n    lib/tokens.ex:9: Tokens.start([])"
+    facts = facts_of(tmp_path, files, title, f"```\n{trace}\n```", first=("lib/tokens.ex", "lib/report.ex"))
+    assert [fact.path for fact in of_kind(facts, "raised_here")] == ["lib/tokens.ex"]
+    assert of_kind(facts, "quoted_here") == []

@@ -22,7 +22,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
 from nodes.search.issue.located import Located, find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
-from nodes.search.paths.project import common_tail
+from nodes.search.paths.project import common_tail, simplified
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, normalise_space
 
@@ -53,6 +53,8 @@ _DECLARED_ELSEWHERE = re.compile(
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
+_REMARKS = ("# ", "// ", "-- ", "/*", "* ")
+"""The beginnings of a line that runs nothing; its number is of another version."""
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = frozenset(
@@ -122,7 +124,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
         reported = message(lines, at, place)
         elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
-        yield replace(fact, unclaimed=outer or elsewhere or is_logging(text))
+        is_remark = text.lstrip().startswith(_REMARKS)
+        yield replace(fact, unclaimed=outer or elsewhere or is_logging(text) or is_remark)
 
 
 def _by_severity(issue: Issue, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:
@@ -247,7 +250,7 @@ def file_of(
     most = [number for number, length in tails.items() if length == longest]
     best = [number for number in most if printed and holding(code.lines(number), printed, place.line)]
     best = best or [number for number in most if line_now(code, release, number, place.line).line]
-    if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
+    if len(best) == 1 and not _is_ambiguous(code, parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
     best = [number for number in best if _is_described(code, number, place.line, report)] or [
         n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)
@@ -257,10 +260,13 @@ def file_of(
     return best[0] if len(best) == 1 else None
 
 
-def _is_ambiguous(parts: Sequence[str], path: str, shared: int) -> bool:
+def _is_ambiguous(code: Code, parts: Sequence[str], path: str, shared: int) -> bool:
     """Return whether a file of another project may be meant: the folders differ, or many projects have such a file."""
     # Also with one more folder, unless one of the paths is the end of the other.
     if _PROGRAM.fullmatch(path) and "/".join(parts) == path:
+        return False
+    # Below a folder with the project's name, the whole path is given.
+    if shared == 1 + path.count("/") < len(parts) and simplified(parts[-shared - 1]) in code.index.project.names:
         return False
     differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)

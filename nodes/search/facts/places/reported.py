@@ -40,7 +40,7 @@ _POINTER = re.compile(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
 
 def message(lines: Sequence[str], at: int, place: Located) -> str:
     """Return what a tool says of a place: behind it, above it, or below it; else an empty text."""
-    line, below = lines[at], lines[at + 1][:MAX_MESSAGE].strip() if at + 1 < len(lines) else ""
+    line, below = lines[at], lines[at + 1][:MAX_MESSAGE].strip(" |") if at + 1 < len(lines) else ""
     if coded := _CODE_ONLY.match(line, place.end):
         return f"{coded[1].strip()} {below.lstrip('• ')}"
     if behind := _BEHIND.match(f"{line}\n{below}", place.end):
