@@ -182,7 +182,7 @@ OPTION = Fact(
 )
 TITLED = Fact(
     "named_here",
-    "The title has the word `customZones`, the name of one source file: `src/plugin/customZones/index.js`.",
+    "The title may mean `src/plugin/customZones/index.js`, the source file named `customZones`.",
     words="customZones",
     path="src/plugin/customZones/index.js",
     count=1,

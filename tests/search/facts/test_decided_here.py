@@ -93,6 +93,23 @@ def test_two_conditions_are_both_found(tmp_path: Path):
     }
 
 
+ALONE = [
+    pytest.param("a.py", "class Mail:\n    retry_count: int = 3\n", 2, id="field"),
+    pytest.param("a.ts", "export const options = {\n  retryCount: 3,\n};\n", 2, id="entry"),
+    pytest.param("a.py", "class Mail:\n    retry_count = 3\n\nget = Mail.getRetryCount\n", None, id="in-another"),
+    pytest.param("a.py", "send(retry_count=3)\n", None, id="only-given"),
+    pytest.param("a.go", 'type Mail struct {\n\tTries int `yaml:"retry_count"`\n}\n', None, id="of-another-field"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "text", "line"), ALONE)
+def test_a_setting_that_nothing_else_has_is_declared_only(tmp_path: Path, path: str, text: str, line: int | None):
+    facts = of_kind(facts_of(tmp_path, {path: text}, "Mail is sent once", "I set `--retry-count` to 9."), "read_here")
+    alone = "declared in `{}`, and no other line of the project's own code has it."
+    found = [fact.line for fact in facts if fact.says.endswith(alone.format(fact.symbol or path))]
+    assert found == ([line] if line else [])
+
+
 def test_the_check_counts_again(tmp_path: Path):
     (fact,) = of_kind(facts_of(tmp_path, FILES, "Mail is sent", "I gave --dry-run and it was."), "read_here")
     engine = Engine(tmp_path)

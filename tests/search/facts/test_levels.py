@@ -50,6 +50,7 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([_fact("a.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-here"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
         pytest.param([_fact("f.py", "raised_here", strong=False)], 0.9, "stated", "f.py", id="a-frame-anywhere"),
+        pytest.param([_fact("f.py", "built_here")], 0.9, "stated", "f.py", id="a-message-anywhere"),
         pytest.param([replace(_fact("b.py"), line=None)], 0.9, "ranked", None, id="a-file-without-a-line-elsewhere"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
         pytest.param(

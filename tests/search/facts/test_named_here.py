@@ -92,7 +92,7 @@ def test_the_prefix_of_a_title_that_names_one_file(tmp_path: Path, language: str
     files = {path: content or "class Zone {\n}\n", f"tests/{path.rpartition('/')[2]}": content or "class Zone {\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "grpclb: the drop index is lost"), "named_here")
     assert (found.path, found.words, found.in_title) == (path, "grpclb", True)
-    assert found.says == f"The title has the word `grpclb`, the name of one source file: `{path}`."
+    assert found.says == f"The title may mean `{path}`, the source file named `grpclb`."
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_words_side_by_side_that_spell_the_name_of_one_file(tmp_path: Path, lang
     inquiry = {path: content, f"tests/{path.rpartition('/')[2]}": content}
     (found,) = of_kind(facts_of(tmp_path, inquiry, "Run job fails silently", first=[path]), "named_here")
     assert (found.path, found.words, found.strong, found.in_title) == (path, "Run job", True, True)
-    assert found.says == f"The title has the words `Run job`, the name of one source file: `{path}`."
+    assert found.says == f"The title may mean `{path}`, the source file named `Run job`."
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_name_of_two_files_that_belong_together(
     found = of_kind(facts_of(tmp_path, files, "drop_index loses an entry", first=first), "named_here")
     assert [(fact.path, fact.count) for fact in found] == ([(named, 2)] if named else [])
     for fact in found:
-        assert fact.says == f"The title has the word `drop_index`, the name of `{named}` and of one other source file."
+        assert fact.says == f"The title may mean `{named}`, or the other source file named `drop_index`."
 
 
 def test_a_name_in_the_title_may_be_defined_in_the_file_that_it_names(tmp_path: Path):

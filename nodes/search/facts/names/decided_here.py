@@ -11,17 +11,18 @@ from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, Docstrings, is_code
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness
+from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
+from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
 MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
 SHORTEST, MAX_WIDTH = 4, 400
-TESTED, READ = say("tested by this condition"), say("read by this call")
+TESTED, READ, DECLARED = say("tested by this condition"), say("read by this call"), say("declared")
 _KEYWORD = re.compile(
     r"\b(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
     r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
@@ -41,7 +42,13 @@ _SNAKE = re.compile(r"(?<![\w$./-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(./-])")
 _UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 _WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
 """Languages in which a line with a hash may be a condition."""
-SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
+_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_DECLARED = (
+    r"\s*(?:(?:pub|public|private|protected|export|const|static|final|let|var|val|readonly|(?:std::)?string|bool(?:ean)?|int)"
+    r"\s+)*[\"']?{0}[\"']?\s*\??(?::\s*[^():]{{1,80}})?(?:=\s*[^()]{{1,80}})?[,;]?\s*$"
+)
+"""A line that only declares a setting."""
+SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}|{DECLARED}) in ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -52,6 +59,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         verb, held = TESTED, places(inquiry.witness, words, TESTED)
         if not held:
             verb, held = READ, places(inquiry.witness, words, READ)
+        if not held:
+            verb, held = DECLARED, places(inquiry.witness, words, DECLARED)
         yield from _facts(inquiry, words, verb, held) if len(held) <= FEW else ()
 
 
@@ -61,6 +70,8 @@ def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iter
         only = (
             say("one of {count} in the project's own code", count=len(held))
             if len(held) > 1
+            else say("and no other line of the project's own code has it")
+            if verb == DECLARED
             else say("and by no other in the project's own code")
         )
         says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=hit.place, only=only)
@@ -94,7 +105,12 @@ def _named(issue: Issue) -> Iterator[str]:
 
 
 def places(witness: Witness, words: str, verb: str) -> list[Hit]:
-    """Return the lines of own code that test an option or that read it; none if there are too many."""
+    """Return the lines of own code that test an option, that read it, or the one that declares it if no other has it.
+
+    There are none if there are too many.
+    """
+    if verb == DECLARED:
+        return _alone(witness, words)
     held = list["Hit"]()
     for name in _spellings(words):
         whole = whole_word(name).pattern
@@ -106,6 +122,17 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
         does = partial(_tests, name=name) if verb == TESTED else read.search
         held += [hit for hit in near if does(hit.text) and not called.search(hit.text)]
     return [hit for hit in held if not Docstrings(witness.lines(hit.path, 1, hit.line)).holds(hit.line)][: FEW + 1]
+
+
+def _alone(witness: Witness, words: str) -> list[Hit]:
+    """Return the only line of own code with an option in any spelling, also within longer names, if it declares it."""
+    parts = [part.lower() for part in _PART.findall(words)]
+    names = {mark.join(parts) for mark in "-_"} | {"_".join(parts).upper()} | {"".join(map(str.capitalize, parts))}
+    names |= {parts[0] + "".join(map(str.capitalize, parts[1:]))} if len(parts) > 1 else set()
+    hits = witness.grep_any(sorted(names), words=False) if len(parts) > 1 else []
+    held = [hit for hit in hits if role_of(hit.path) in ("source", "data") and _is_code(hit)]
+    declares = "|".join(_DECLARED.format(re.escape(name)) for name in sorted(names))
+    return held if len(held) == 1 and is_own(held[0].path) and re.match(declares, held[0].text) else []
 
 
 def _tests(text: str, name: str) -> bool:

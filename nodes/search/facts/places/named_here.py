@@ -168,17 +168,10 @@ def _belong_together(one: str, other: str) -> bool:
 
 
 def _says(words: str, paths: Sequence[str]) -> str:
+    # A word of the title may mean anything, so this is a guess for the reader and no finding.
     if len(paths) > 1:
-        return say(
-            "The title has the word `{words}`, the name of `{path}` and of one other source file.",
-            words=words,
-            path=paths[0],
-        )
-    if " " in words:
-        return say(
-            "The title has the words `{words}`, the name of one source file: `{path}`.", words=words, path=paths[0]
-        )
-    return say("The title has the word `{words}`, the name of one source file: `{path}`.", words=words, path=paths[0])
+        return say("The title may mean `{path}`, or the other source file named `{words}`.", words=words, path=paths[0])
+    return say("The title may mean `{path}`, the source file named `{words}`.", words=words, path=paths[0])
 
 
 def _definition_in_title(inquiry: FinderInput, written: Sequence[str]) -> Iterator[Fact]:
