@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Literal
 
-from nodes.report import Message
+from nodes.report import Message, TriageReport
 from nodes.state import Finished, Waiting
 
 Reaction = Literal["eyes", "rocket", "confused"]
@@ -150,6 +150,11 @@ class Effect:
     github_id: int | None = None
     """The id of the created comment."""
 
+    @property
+    def is_done(self) -> bool:
+        """Whether GitHub has what is wanted."""
+        return self.done_hash == self.wanted_hash
+
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
@@ -220,3 +225,8 @@ class Withheld:
 
 
 Outcome = Waiting | Finished | Withheld
+
+
+def report_of(outcome: Outcome) -> TriageReport | None:
+    """Return the report of a run that ended; None if there is none."""
+    return outcome.state.report if isinstance(outcome, Finished) else None

@@ -46,7 +46,7 @@ class ExternalWorkers:
         Raises:
             StoreError: the store does not respond.
         """
-        faults = await self._store.heartbeats.alive()
+        faults = await self._store.leases.alive()
         return faults[0] if faults else "no worker sends heartbeats"
 
     async def start(self) -> None:

@@ -25,7 +25,6 @@ CommandName = Literal[
     "resume",
     "right",
     "wrong",
-    "component",
     "duplicate",
     "not-duplicate",
     "label",

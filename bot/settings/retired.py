@@ -60,6 +60,7 @@ REPOSITORY_KEYS: Mapping[str, str] = {
     "pictures": "pictures are not read",
     "digest": "no digest is posted; the pages and `triage stats` show a repository's reports",
     "commands.digest": "there is no digest",
+    "commands.component": "`/triage redirect` and `/triage wrong` name a place",
     "labels.paths": "labels judge no report; `/triage right` and `/triage wrong` do",
     "earlier_issues": "a report is always compared with earlier issues",
     "limits.runs_per_day": "the operator's limit on issues of one repository applies",

@@ -42,10 +42,8 @@ class RepositoryState:
     name: str
     archived: bool
     gone: bool
-    """The repository was deleted or removed from the installation."""
     installation: InstallationState
     config: str | None
-    """The last valid ``.github/triage.yml``."""
 
 
 class Listed(NamedTuple):

@@ -134,9 +134,7 @@ class Dropped:
     issues: int
     """Closed issues whose evidence, events and usage were deleted."""
     threads: tuple[str, ...]
-    """Runs whose checkpoints are no longer needed."""
     more: bool
-    """There may be more to delete."""
 
 
 class Pruning(Table):

@@ -9,14 +9,13 @@ from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
 from bot.store.databases.database import Connection, Database, Keyed, query
 from bot.store.effects import Effects
 from bot.store.installations import EndedSessions, Installations, RepositoryConfig
-from bot.store.issues.past_issues import Crashes, PastIssues
-from bot.store.issues.people import Control, IssueSignals, Questions, read_label_changes, read_questions, read_relations
+from bot.store.issues.past_issues import PastIssues
+from bot.store.issues.people import Control, IssueSignals, Questions, read_asked, read_label_changes, read_relations
 from bot.store.issues.state import Issues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
-from bot.store.pages.attention import Attention, Queue
-from bot.store.pages.repositories import Repositories
+from bot.store.pages.overview import Attention, Queue, Repositories
 from bot.store.pages.runs import Runs
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs.api_runs import ApiRuns
@@ -24,7 +23,7 @@ from bot.store.runs.issue_runs import IssueRuns, open_run
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, Standing, read_standing
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
-from bot.store.workers import Heartbeats, Leases, Metrics
+from bot.store.workers import Leases, Metrics
 from bot.store.writes import StoredWrites
 
 
@@ -34,9 +33,7 @@ class ReportInputs:
 
     questions: tuple[AskedQuestion, ...]
     touched: dict[str, bool]
-    """Labels that a person added (True) or removed (False)."""
     typed: bool
-    """A person set or removed the issue's type."""
     relations: tuple[Relation, ...]
     standing: Standing
     limited: bool
@@ -64,7 +61,6 @@ class Store:
         self.installations = Installations(self._database)
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)
-        self.heartbeats = Heartbeats(self._database)
         self.writes = StoredWrites(self._database)
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
@@ -76,9 +72,6 @@ class Store:
     def clock(self) -> float:
         """Return seconds since 1970, the same for all processes that share the store."""
         return self._database.clock()
-
-    async def shrink(self) -> None:
-        """Release unused disk space where the database does not do so by itself."""
 
     def repository_data(self, repository_key: str) -> RepositoryData:
         """Return access to everything stored about a repository, for export and deletion."""
@@ -124,13 +117,12 @@ class RepositoryStore(Keyed):
 
     def __init__(self, database: Database, key: str) -> None:
         super().__init__(database, key)
-        self.effects = Effects(database, key)
-        self.questions = Questions(database, key)
+        # Issue #0 cannot exist on GitHub.
+        self.effects = Effects(database, f"{key}#0")
         self.config = RepositoryConfig(database, key)
         self.limited = RepositoryLimited(database, key)
         self.past = PastIssues(database, key)
         self.outcomes = RepositoryOutcomes(database, key)
-        self.crashes = Crashes(database, key)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues; raises ``ForeignKeyError`` for another repository's."""
@@ -144,6 +136,8 @@ class IssueStore(Keyed):
     def __init__(self, database: Database, ref: IssueRef, repository: RepositoryStore) -> None:
         super().__init__(database, ref.key)
         self.repository = repository
+        self.effects = Effects(database, ref.key)
+        self.questions = Questions(database, ref.key)
         self.runs = IssueRuns(database, ref)
         self.signals = IssueSignals(database, ref.key)
         self.row = Issues(database, ref.key)
@@ -156,7 +150,7 @@ class IssueStore(Keyed):
         # One query instead of six: each would wait for the store's thread.
         repository, key = self._key.rpartition("#")[0], self._key
         return ReportInputs(
-            tuple(asked for asked, _ in read_questions(db, key)),
+            read_asked(db, key),
             read_label_changes(db, key),
             read_state(db, key).typed,
             read_relations(db, key),

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.store.databases.database import Connection, Table, Value, query, transaction
+from bot.store.databases.database import Connection, Table, Value, query, transaction, upsert
 from bot.store.jobs.queue import FEW, WAITING, free_jobs
 
 # Check and change are one statement, so of two processes only one changes the row.
@@ -20,10 +20,7 @@ WHERE leases.until <= :now OR leases.until > :latest
 """
 _SKEW = 60.0
 """Seconds by which clocks may differ, or by which a process may be late after it read its clock."""
-_BEAT = """
-INSERT INTO leases (name, until, fault) VALUES (:name, :until, :fault)
-ON CONFLICT (name) DO UPDATE SET until = excluded.until, fault = excluded.fault
-"""
+_BEAT = upsert("leases", "name", "until, fault")
 _OLD = "DELETE FROM leases WHERE name LIKE 'worker:%' AND until < ?"
 _ALIVE = "SELECT fault FROM leases WHERE name LIKE 'worker:%' AND until >= ? ORDER BY fault"
 Sample = tuple[str, tuple[tuple[str, str], ...]]
@@ -32,10 +29,7 @@ _ADD = """
 INSERT INTO metric_samples (name, labels, value) VALUES (?, ?, ?)
 ON CONFLICT (name, labels) DO UPDATE SET value = metric_samples.value + excluded.value
 """
-_SET = """
-INSERT INTO metric_samples (name, labels, value) VALUES (?, ?, ?)
-ON CONFLICT (name, labels) DO UPDATE SET value = excluded.value
-"""
+_SET = upsert("metric_samples", "name, labels", "value")
 _QUEUE = "SELECT lane, state, count(*) FROM jobs WHERE state <> 'done' GROUP BY lane, state"
 _OLDEST = "SELECT lane, min(due) FROM jobs WHERE state = 'todo' AND due <= ? GROUP BY lane"
 
@@ -66,7 +60,7 @@ SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS
 
 
 class Leases(Table):
-    """Each lease expires by itself, so a dead process cannot hold one."""
+    """Leases, and the heartbeats of workers. Each expires by itself, so a dead process cannot hold one."""
 
     async def take(self, name: str, seconds: float) -> bool:
         """Take a lease for this many seconds; False if any process, including this one, still holds it.
@@ -86,15 +80,11 @@ class Leases(Table):
         """Release the lease, so that the next process can take it at once."""
         await self._change("DELETE FROM leases WHERE name = ?", (name,))
 
-
-class Heartbeats(Table):
-    """The heartbeats of all workers that share the store."""
-
     @transaction
     def record(self, db: Connection, place: str, seconds: float, fault: str = "") -> None:
         """Count a worker as alive for this many seconds, with what keeps it from working; empty if nothing does."""
         now = self._clock()
-        db.execute(_BEAT, {"name": f"worker:{place}", "until": now + seconds, "fault": fault[:500]})
+        db.execute(_BEAT, (f"worker:{place}", now + seconds, fault[:500]))
         # A worker has a new name after each start, so the rows of ended workers would accumulate.
         db.execute(_OLD, (now - 3_600.0,))
 
@@ -143,7 +133,6 @@ class Queue:
     """The state of the queue."""
 
     jobs: Mapping[tuple[str, str], int]
-    """Number of jobs by lane and state."""
     oldest: Mapping[str, float]
     """By lane, the age in seconds of the oldest due job that no worker has claimed."""
 

@@ -60,12 +60,9 @@ class StoredWrites(Table):
         """Installations with a refused write and no successful one since."""
 
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
-        """Count one write.
+        """Count one write, or raise ``RateLimitedError`` with the wait in seconds as ``after``.
 
         ``repository``: key of the repository, which leaves room for the installation's other repositories.
-
-        Raises:
-            RateLimitedError: there is no room for writes of this kind; ``after`` is the wait in seconds.
         """
         refused = await self._take(installation, budget, repository)
         if refused is not None:
@@ -109,23 +106,13 @@ class StoredWrites(Table):
         return RateLimitedError("writes are paused, as GitHub asked", after=wait, limit="github.quiet")
 
     async def check_writes_paused(self, installation: str, budget: WriteBudget = WHOLE) -> None:
-        """Return if GitHub accepts writes. It counts no write; callers use it to skip the reads that prepare one.
-
-        Raises:
-            RateLimitedError: GitHub refused a write and asked to wait; ``after`` is the wait in seconds.
-        """
+        """Raise ``RateLimitedError`` while GitHub accepts no writes; it saves the reads that prepare one."""
         paused = await self._database.do(lambda db: self._paused(db, installation, budget, self._clock()))
         if paused is not None:
             raise paused
 
     async def check_paused(self, installation: str) -> None:
-        """Return if a request to GitHub is allowed.
-
-        Refused callers receive different times to retry, so that they do not all return at once.
-
-        Raises:
-            RateLimitedError: the installation is in a quiet period.
-        """
+        """Raise ``RateLimitedError`` in a quiet period, with a time of its own for each caller to retry."""
         now = self._clock()
         cached = self._seen.get(installation)
         if cached is None or not 0 <= now - cached.read_at < SEEN_FOR:

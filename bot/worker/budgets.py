@@ -70,7 +70,6 @@ class SharedBudget:
 
     run: Scope
     day: Sequence[Scope]
-    """Further scopes in which the run's calls count."""
     counters: Counters
     pace: StoredPace
     prices: Prices
@@ -81,12 +80,7 @@ class SharedBudget:
         """Do nothing: the store contains the run's usage."""
 
     async def reserve(self, call: Call) -> Settle:
-        """Reserve a call and its highest possible cost, then wait for its turn if the wait is short.
-
-        Raises:
-            ModelError: A budget is used up.
-            PostponedError: The queue for the model is too long.
-        """
+        """Reserve a call's highest possible cost and wait for its turn; raises ``ModelError`` or ``PostponedError``."""
         amount = self.amount(call.model, call.input_tokens, call.output_tokens)
         # The budget comes before the pace: a call that is over budget must not take a turn from other runs.
         reached = await self.counters.reserve(self.scopes, amount)
@@ -103,13 +97,9 @@ class SharedBudget:
         return partial(self._settle, call.model, amount)
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
-        """Sleep briefly; postpone the run for a longer pause.
+        """Sleep briefly; for a longer pause raise ``PostponedError``, or ``ModelError`` after too many.
 
         ``limited``: the server enforces a rate limit, so calls of all runs pause.
-
-        Raises:
-            ModelError: The pause is too long, or the run was postponed too often.
-            PostponedError: The run continues later.
         """
         if limited:
             # All processes pause, because the limit applies to the account and not only to this run.

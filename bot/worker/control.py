@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 
 from bot import jobs
-from bot.errors import RetryableError, StoppedError
+from bot.errors import RefusedError, RetryableError, StoppedError
+from bot.limits.writes import REPLIES
 from bot.ports import IssueRef
+from bot.report.comment.notices import alert_comment
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.commands.execute import execute
 from bot.worker.issue_job import IssueJob, may_answer
-from bot.worker.publish.labels import LATER, ReportLabels
-from bot.worker.publish.replies import Replies
+from bot.worker.publish import replies
+from bot.worker.publish.labels import LATER, put_postponed
+from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.runs.steps import mark_ended
 from bot.worker.tools import Tools
 
@@ -21,10 +24,10 @@ _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspe
 async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     """Run the new commands of a comment; a running run sees at once what they stored."""
     found = await issue_job.config()
-    publisher = issue_job.publisher(issue_job.check_ownership)
     # The installation of a stored job may be an earlier one.
     work = work.model_copy(update={"ref": issue_job.ref})
-    result = await execute(work, found, issue_job.store, publisher, lambda: may_answer(issue_job, work))
+    target = issue_job.target(found, issue_job.check_ownership)
+    result = await execute(work, issue_job.store, target, lambda: may_answer(issue_job, work))
     follows: list[jobs.Work] = [*await issue_job.pending_writes(found)]
     if isinstance(result, IssueRef):
         follows.append(work.model_copy(update={"ref": result}))
@@ -39,7 +42,7 @@ async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:
     """
     try:
         found = await issue_job.config()
-        await Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found).catch_up()
+        await replies.catch_up(issue_job.target(found, issue_job.check_ownership))
         await _labels_left_over(issue_job, found)
         again = await issue_job.pending_writes(found, again=work.again + 1)
     # A StoreError is retryable too, but is raised here, because the new job could not be stored either.
@@ -53,29 +56,27 @@ async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:
 
 async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
     """Set the postponed labels of a report, or drop them if a person stopped triage meanwhile."""
-    effects, key = issue_job.store.repository.effects, issue_job.ref.key
-    if not any(item.kind == LATER for item in await effects.pending(key)):
+    target = issue_job.target(found)
+    if not any(item.kind == LATER for item in await target.effects.pending()):
         return
-    labels = ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.record_missing_permission)
     known = await issue_job.store.report_inputs()
     row = await issue_job.store.row.state()
     # A second check after the one before each write: labels that a stop overtook must be dropped, not retried forever.
     issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
     try:
-        await labels.catch_up(key, issue, found.config, set(known.touched), typed=known.typed)
+        await put_postponed(target, issue, known.touched, typed=known.typed)
     except StoppedError as error:
         issue_job.log("labels_dropped", str(error))
-        await labels.catch_up(key, None, found.config, set())
+        await put_postponed(target, None, ())
 
 
 async def comment_deleted(issue_job: IssueJob, work: jobs.CommentDeleted) -> None:
     """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
-    sticky = await issue_job.store.repository.effects.get(issue_job.ref.key, "sticky")
-    if sticky is None or sticky.github_id != work.comment_id:
+    if await issue_job.store.effects.comment_id("sticky") != work.comment_id:
         return await issue_job.settle("not our report")
     await issue_job.store.row.mute(muted=True)
     # Forgotten, so that a later `/triage` posts a new report instead of editing the deleted one.
-    await issue_job.store.repository.effects.forget(issue_job.ref.key, "sticky")
+    await issue_job.store.effects.forget("sticky")
     return await issue_job.settle("muted")
 
 
@@ -93,8 +94,8 @@ async def ended(issue_job: IssueJob, work: jobs.Ended) -> None:
         then = [jobs.Score(ref=issue_job.ref)] if reported else []
         return await issue_job.settle(work.how, then)
     # The issue is deleted: an answer is no longer possible, so the run ends too.
-    for question in await issue_job.store.repository.questions.all(issue_job.ref.key):
-        await issue_job.settle_question(question.question_id, "withdrawn")
+    for question in await issue_job.store.questions.all():
+        await issue_job.store.questions.settle(question.question_id, "withdrawn")
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
         return await issue_job.settle(work.how)
@@ -124,6 +125,25 @@ async def typed(issue_job: IssueJob, work: jobs.Typed) -> None:  # noqa: ARG001 
     """Store that a person set or removed the issue's type, so that the App leaves it alone."""
     await issue_job.store.row.decide_type()
     await issue_job.settle("noted")
+
+
+async def alert(issue_job: IssueJob, work: jobs.Alert) -> None:
+    """Comment on the first issue, unless the App leaves that issue alone; a repeated attempt writes nothing more."""
+    storm = await issue_job.store.repository.past.recent_crashes(work.fingerprint, work.at)
+    found = await issue_job.config()
+    config = found.config
+    if not config.crash_alerts:
+        return await issue_job.settle("alerts are off")
+    issue = await issue_job.github.issue(issue_job.ref.number)
+    if issue is not None and config.mode == "comment" and reason_to_skip(issue, config) is None:
+        others = [number for number in storm.issues if number != issue_job.ref.number]
+        try:
+            body = alert_comment(storm.fingerprint, storm.reporters, others)
+            target = issue_job.target(found, ref=issue.ref)
+            await target.put("alert", storm.fingerprint, body, budget=REPLIES)
+        except (RefusedError, StoppedError) as error:
+            issue_job.log("alert.refused", f"alert refused: {error}")
+    return await issue_job.settle(f"{storm.reporters} reporters")
 
 
 async def installation(job: jobs.Job, work: jobs.InstallationChanged, tools: Tools) -> None:

@@ -12,23 +12,22 @@ from bot.errors import MissingPermissionError, RateLimitedError, RefusedError, S
 from bot.github.repository import RepositoryClient
 from bot.jobs import Commands, Job, LeftOver, Work
 from bot.limits.ceilings import PERMISSION, Amount, ReachedCeiling, Scope, seconds_until_tomorrow
-from bot.limits.writes import REPLIES, WHOLE, WriteBudget, installation_key
+from bot.limits.writes import WHOLE, WriteBudget, installation_key
 from bot.observability.measures import LIMITS
-from bot.ports import Issue, IssueRef, OwnerCheck, Permission, QuestionState, RepositoryRef
+from bot.ports import Issue, IssueRef, OwnerCheck, Permission, RepositoryRef
 from bot.settings.repository_file import FoundConfig, find_config
 from bot.store.runs.issue_runs import Run
 from bot.store.tables import IssueStore, Store
-from bot.worker.publish import Publisher
+from bot.worker.publish import replies
 from bot.worker.publish.labels import LATER
-from bot.worker.publish.poster import Poster
 from bot.worker.publish.publisher import Why
-from bot.worker.publish.replies import ANSWER, LABELS, Replies
+from bot.worker.publish.target import Target
 from bot.worker.tools import Tools
 
 _KNOWN = frozenset({"issues", "contents", "metadata"})
 """Permissions that the App asks for. Others count as "unknown", or GitHub would choose the values of a metric label."""
 logger = logging.getLogger(__name__)
-_LABELS = (LABELS, LATER)
+_LABELS = (replies.LABELS, LATER)
 _QUESTION, _ANSWER = Amount(questions=1), Amount(answers=1)
 
 
@@ -51,11 +50,9 @@ class CurrentIssue:
     found: FoundConfig
     why: Why
     commanded: bool = False
-    """A person's command started the run."""
     asked_in: int | None = None
     """Id of the comment with that command."""
     asked_by: str = ""
-    """Login of that person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +71,7 @@ class IssueJob:
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 
     async def may_write(self) -> None:
-        """Return if this attempt still owns the job and no stop was requested.
-
-        Raises:
-            JobTakenOverError: Another attempt owns the job.
-            StoppedError: A person stopped triage, or the issue was closed, deleted or transferred.
-        """
+        """Raise ``JobTakenOverError`` unless this attempt owns the job; ``StoppedError`` if a stop was requested."""
         row = await self.store.row.state_for(self.job)
         if row.muted or row.ended:
             raise StoppedError(row.ended or "a person stopped triage")
@@ -88,27 +80,22 @@ class IssueJob:
         """Raise ``JobTakenOverError`` unless this attempt owns the job; commands are answered on a muted issue too."""
         await self.tools.store.jobs.check(self.job)
 
-    def publisher(self, check: OwnerCheck | None = None) -> Publisher:
-        """Build a publisher; ``check`` precedes each write: `may_write`, as runs need it, or one for commands."""
-        effects = self.store.repository.effects
-        github = self.tools.github.for_repository
-        return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
+    def target(self, found: FoundConfig, check: OwnerCheck | None = None, ref: IssueRef | None = None) -> Target:
+        """Return the issue as this job writes to it.
 
-    def poster(self, ref: IssueRef, check: OwnerCheck | None = None) -> Poster:
-        """Build a poster of replies on an issue: this job's, or the same one at its new place."""
-        return self.publisher(check).poster(ref, REPLIES)
-
-    async def settle_question(
-        self,
-        question_id: str,
-        state: QuestionState,
-        answer: str | None = None,
-        by: str | None = None,
-        url: str | None = None,
-    ) -> None:
-        """Settle a question of the issue; an answer has its author and its address."""
-        questions = self.store.repository.questions
-        await questions.settle(self.ref.key, question_id, state, answer=answer, answered_by=by, answer_url=url)
+        ``check`` precedes each write: `may_write`, as runs need it, or one for commands. ``ref`` is the issue as GitHub
+        names it now.
+        """
+        return Target(
+            ref or self.ref,
+            found,
+            self.store.effects,
+            self.store.repository.effects,
+            self.tools.github.for_repository,
+            check or self.may_write,
+            self._now,
+            self.record_missing_permission,
+        )
 
     async def check_writes_paused(self, found: FoundConfig, budget: WriteBudget = WHOLE) -> None:
         """Raise ``RateLimitedError`` if a publication would write while GitHub refuses writes."""
@@ -128,8 +115,8 @@ class IssueJob:
         """Return a job that retries a reaction, answer or label that is allowed but not yet on GitHub; else nothing."""
         if found.config.mode == "dry-run" or not found.config.enabled:
             return ()
-        pending = await self.store.repository.effects.pending(self.ref.key)
-        kinds = _LABELS if found.config.mode == "label" else (*_LABELS, "reaction", ANSWER)
+        pending = await self.store.effects.pending()
+        kinds = _LABELS if found.config.mode == "label" else (*_LABELS, "reaction", replies.ANSWER)
         return (LeftOver(ref=self.ref, again=again),) if any(effect.kind in kinds for effect in pending) else ()
 
     async def config(self) -> FoundConfig:
@@ -177,11 +164,8 @@ class OverLimitError(RefusedError):
 async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, by_author: bool = True) -> Run:
     """Return the issue's unfinished run, or a new one that is counted.
 
-    ``leave`` is a waiting run that is ended first; ``by_author`` is False if a maintainer asked for it.
-
-    Raises:
-        RateLimitedError: The day's limit of runs is reached; the job is retried tomorrow.
-        OverLimitError: The author's limit is reached.
+    ``leave`` is a waiting run that is ended first; ``by_author`` is False if a maintainer asked for it. Raises
+    ``RateLimitedError`` until tomorrow, or ``OverLimitError`` at the author's limit.
     """
     now = issue_job.tools.store.clock()
     day = issue_job.tools.budgets.day(issue_job.ref.repository, now)
@@ -230,6 +214,6 @@ async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int
     """Reply once to a command whose run does nothing. Without a command there is no reply."""
     if asked_in is None or not found.config.enabled:
         return
-    replies = Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found)
-    await replies.explain_refusal(asked_in, why)
-    await replies.catch_up()
+    target = issue_job.target(found, issue_job.check_ownership)
+    await replies.note_refusal(target, asked_in, why)
+    await replies.catch_up(target)

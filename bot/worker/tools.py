@@ -91,7 +91,6 @@ class Tools:
     checkpoints: BaseCheckpointSaver[Any]
     brains: Brains
     sources: Sources
-    """Sources outside the repository that a run may query."""
     budgets: Budgets
     pace: StoredPace
     """Pace of model calls, shared by all processes that use the store."""
@@ -109,11 +108,7 @@ class Tools:
 
 @asynccontextmanager
 async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
-    """Open the resources; close them at the end.
-
-    Raises:
-        UserError: The model is not configured, or is not suitable for the supervisor.
-    """
+    """Open the resources, and close them at the end; raises ``UserError`` if the model cannot be used."""
     async with AsyncExitStack() as stack:
         # The stack closes in reverse order, so the store, which everything else uses, is closed last.
         store = open_store(settings.settings)

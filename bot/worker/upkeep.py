@@ -51,20 +51,7 @@ async def catch_up(store: Store, app: GitHub) -> int:
         if delivery.event in HANDLERS and not await store.inbox.knows(delivery.guid):
             await app.redeliver(delivery.id)
             requested += 1
-    if requested:
-        logger.info("requested %d missed deliveries", requested, extra={"action": "caught_up"})
     return requested
-
-
-async def revive_dead(store: Store) -> int:
-    """Retry jobs that failed for good while a service was unavailable. Returns how many.
-
-    Each job has a few retries: the first an hour after it failed, each later one after twice the previous wait.
-    """
-    revived = await store.dead.revive()
-    if revived:
-        logger.warning("queued %d dead jobs again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
-    return len(revived)
 
 
 async def find_missed(store: Store, github_for: Callable[[RepositoryRef], RepositoryClient]) -> int:
@@ -96,8 +83,6 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], Reposi
         if found >= MAX_ISSUES:
             break  # before `listed`, so that the next round continues with this repository
         await store.installations.listed(listed.ref.key, started)
-    if found:
-        logger.info("queued %d issues for which no delivery arrived", found, extra={"action": "missed_found"})
     return found
 
 
@@ -133,8 +118,6 @@ async def unpark_active(store: Store, app: GitHub) -> int:
             revived += await _revive(store, app, ref, installations)
         except BotError as error:
             logger.info("%s", error, extra={"action": "not_asked", "repository": ref.key})
-    if revived:
-        logger.warning("queued %d parked jobs again", revived, extra={"action": "unparked"})
     return revived
 
 
@@ -157,7 +140,7 @@ async def _revive(
 
 
 async def prune(tools: Tools) -> None:
-    """Delete rows that are older than the settings allow, and return the space to the file system."""
+    """Delete rows that are older than the settings allow."""
     store = tools.store
     await store.inbox.forget_old(DELIVERIES_KEPT)
     await store.jobs.forget_done(DELIVERIES_KEPT)
@@ -175,8 +158,6 @@ async def prune(tools: Tools) -> None:
         more = dropped.more
     for key in await store.pruning.gone_repositories(GONE_KEPT):
         logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
-    # Last, when all rows are deleted.
-    await store.shrink()
 
 
 async def remove_unused_mirrors(tools: Tools) -> None:
@@ -206,28 +187,21 @@ async def run_upkeep(tools: Tools) -> None:
 
 async def _own_parts(tools: Tools) -> None:
     """Do what each process does at the start and at every check."""
-    await _part("correct_due_times", lambda: correct_due_times(tools.store))
-    await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
-
-
-async def correct_due_times(store: Store) -> None:
-    """Correct the due times that a wrong clock set, and log how many."""
-    corrected = await store.jobs.correct_due_times()
-    if corrected:
-        logger.warning(
-            "the clock was set back: %d jobs wait from now on", corrected, extra={"action": "clock_set_back"}
-        )
+    message = "the clock was set back: %d jobs wait from now on"
+    await _part("clock_set_back", tools.store.jobs.correct_due_times, message)
+    await _part("mirrors_removed", lambda: remove_unused_mirrors(tools))
 
 
 async def run_upkeep_round(tools: Tools) -> None:
     """Do one round for all processes. A part that fails is retried in the next round."""
     store, github = tools.store, tools.github
-    await _part("catch_up", lambda: catch_up(store, github))
-    await _part("find_revived", lambda: unpark_active(store, github))
-    await _part("revive_dead", lambda: revive_dead(store))
-    await _part("find_missed", lambda: find_missed(store, github.for_repository))
-    await _part("queue_fix_searches", lambda: queue_fix_searches(store))
-    await _part("prune", lambda: prune(tools))
+    await _part("caught_up", lambda: catch_up(store, github), "requested %d missed deliveries")
+    await _part("unparked", lambda: unpark_active(store, github), "queued %d parked jobs again")
+    await _part("jobs_revived", store.dead.revive, "queued %d dead jobs again")
+    missed = "queued %d issues for which no delivery arrived"
+    await _part("missed_found", lambda: find_missed(store, github.for_repository), missed)
+    await _part("fix_searches_queued", lambda: queue_fix_searches(store))
+    await _part("pruned", lambda: prune(tools))
 
 
 async def queue_fix_searches(store: Store) -> int:
@@ -242,10 +216,14 @@ async def queue_fix_searches(store: Store) -> int:
     return len(due)
 
 
-async def _part(name: str, do: Callable[[], Awaitable[object]]) -> None:
+async def _part(action: str, do: Callable[[], Awaitable[int | None]], message: str = "") -> None:
+    """Do a part of the maintenance, and log how many things it did."""
     try:
-        await do()
+        count = await do()
     except BotError as error:
-        logger.warning("upkeep, %s: %s", name, error, extra={"action": "upkeep_failed", "part": name})
+        logger.warning("upkeep, %s: %s", action, error, extra={"action": "upkeep_failed", "part": action})
     except Exception:  # the next round retries, and jobs continue meanwhile
-        logger.exception("upkeep, %s", name, extra={"action": "upkeep_failed", "part": name})
+        logger.exception("upkeep, %s", action, extra={"action": "upkeep_failed", "part": action})
+    else:
+        if count and message:
+            logger.warning(message, count, extra={"action": action})

@@ -18,7 +18,7 @@ from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.worker import alerts, control, outcomes
+from bot.worker import control, outcomes
 from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane, steps
@@ -43,7 +43,7 @@ ON_ISSUE: Mapping[type[jobs.OnIssueWork], Callable[[IssueJob, Any], Awaitable[No
     jobs.Continue: lane.resume_run,
     jobs.Expire: lane.expire,
     jobs.Remind: lane.remind,
-    jobs.Alert: alerts.alert,
+    jobs.Alert: control.alert,
     jobs.Commands: control.commands,
     jobs.PageCommand: page_command,
     jobs.LeftOver: control.left_over,
@@ -168,12 +168,7 @@ class Worker:
             raise
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
-        """Return the repository with its current installation.
-
-        Raises:
-            SuspendedError: The installation is suspended.
-            GoneError: No installation is known, or the repository was deleted, archived or removed from it.
-        """
+        """Return the repository with its current installation; raises ``SuspendedError`` or ``GoneError``."""
         installations = self._tools.store.installations
         known = await installations.repository(ref.key)
         if known is None and ref.installation_id:

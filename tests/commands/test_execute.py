@@ -19,7 +19,7 @@ from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
 from bot.worker.commands.execute import execute
 from bot.worker.commands.table import COMMANDS
-from bot.worker.publish import Publisher
+from bot.worker.publish.target import Target
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
 from tests.publish.clock import Clock
@@ -41,11 +41,11 @@ class Stage:
         self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
         self.store = store.for_issue(self.ref)
         self.jobs, self.writes = store.jobs, store.writes
-        self.writes._clock = self.store.repository.effects._clock = self.clock.seconds
+        self.writes._clock = self.store.effects._clock = self.clock.seconds
 
-    @property
-    def publisher(self) -> Publisher:
-        return Publisher(self.github.for_repository, self.store.repository.effects, self._ours, self.clock)
+    def target(self, found: FoundConfig) -> Target:
+        mine, shared = self.store.effects, self.store.repository.effects
+        return Target(self.ref, found, mine, shared, self.github.for_repository, self._ours, self.clock)
 
     async def _ours(self) -> None:
         return None
@@ -84,7 +84,7 @@ class Stage:
             edited=before is not None,
             before=before,
         )
-        await execute(work, found, self.store, self.publisher, self._may_answer)
+        await execute(work, self.store, self.target(found), self._may_answer)
 
     async def signals(self) -> list[tuple[str, str]]:
         return [(one.kind, one.text) for one in await self.store.signals.since(0)]
@@ -183,20 +183,6 @@ async def test_right_and_wrong_judge_the_last_report(stage) -> None:
     assert {one.actor: one.judgement.right for one in judged} == {"mia": True, "tom": True}
 
 
-async def test_a_component_is_searched_and_judges_the_last_report(stage) -> None:
-    await stage.finish_a_run()
-    first = FOUND.suspects[0].path
-    await stage.say(f"/triage component = `{first}`")
-    assert (await stage.signals(), await stage.queued()) == ([], [])
-    await stage.say("/triage component = src/other/", "tom")
-    assert (await stage.signals(), await stage.queued()) == ([("redirect", "`src/other`")], ["continue"])
-    judged = await stage.store._database.read(lambda db: read_feedback(db, stage.ref.key, 1))
-    assert [(one.actor, one.judgement.right, one.judgement.why) for one in judged] == [
-        ("mia", True, ""),
-        ("tom", False, "`src/other`"),
-    ]
-
-
 async def test_stop_mutes_and_resume_lifts_it(stage) -> None:
     await stage.say("/triage stop")
     assert (await stage.store.row.state()).muted
@@ -220,7 +206,7 @@ async def test_answer_needs_an_open_question(stage) -> None:
     comment = await stage.say("/triage answer 2.4.1", "rita")
     assert stage.marks(comment) == ["confused"]
     assert "No question is open" in stage.said[-1]
-    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.store.questions.ask(EXCHANGE)
     await stage.say("/triage answer 2.4.1", "rita")
     assert await stage.signals() == [("answer", "2.4.1")]
 
@@ -243,7 +229,7 @@ async def test_status_describes_the_current_state(stage) -> None:
     await stage.say("/triage status")
     assert "No run yet." in stage.said[-1]
     await stage.finish_a_run()
-    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.store.questions.ask(EXCHANGE)
     await stage.say("/triage status")
     assert f"Run 1 is **finished**, on commit `{SHA[:12]}`, by `rules`." in stage.said[-1]
     assert "**Q1**: Which version?" in stage.said[-1]
@@ -323,10 +309,6 @@ async def test_a_configuration_can_only_restrict_who_may_run_a_command(stage) ->
         ("/triage redirect", "Say where to look"),
         ("/triage wrong", "Say what is wrong"),
         ("/triage wrong it is", "no report"),
-        ("/triage component", "Name one path"),
-        ("/triage component =", "Name one path"),
-        ("/triage component lexer = src/parser", "Name one path"),
-        ("/triage component = a.py b<c", "Name one path"),
         ("/triage resume", "is not stopped"),
         ("/triage duplicate", "Name one issue"),
         ("/triage duplicate octo/other#2", "Name one issue"),
@@ -497,7 +479,7 @@ STARTERS = ("", "redirect x", "wrong it is not", "duplicate #2", "not-duplicate 
 )
 async def test_no_run_is_announced_that_would_do_nothing(stage, change, says) -> None:
     await stage.finish_a_run()
-    await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
+    await stage.store.questions.ask(EXCHANGE)
     await stage.queued()
     before = await stage.signals()
     stage.repo.issues[1] |= change

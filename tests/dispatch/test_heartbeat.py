@@ -89,12 +89,12 @@ async def test_heartbeats_count_only_once_the_worker_takes_jobs() -> None:
 async def test_a_server_without_a_worker_of_its_own_asks_the_store(store: Store) -> None:
     server = ExternalWorkers(store)
     assert await server.not_ready() == "no worker sends heartbeats"
-    await store.heartbeats.record("here:1", 0.05)
+    await store.leases.record("here:1", 0.05)
     await asyncio.sleep(0.1)
     assert await server.not_ready() == "no worker sends heartbeats"
-    await store.heartbeats.record("here:1", 600.0)
-    await store.heartbeats.record("there:2", 600.0, "the disk is full")
+    await store.leases.record("here:1", 600.0)
+    await store.leases.record("there:2", 600.0, "the disk is full")
     assert await server.not_ready() == ""
-    assert await store.heartbeats.alive() == ["", "the disk is full"]
-    await store.heartbeats.record("here:1", 600.0, "the disk is full")
+    assert await store.leases.alive() == ["", "the disk is full"]
+    await store.leases.record("here:1", 600.0, "the disk is full")
     assert await server.not_ready() == "the disk is full"

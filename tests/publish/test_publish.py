@@ -26,8 +26,9 @@ from bot.settings.repository_file import FoundConfig, find_config
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
 from bot.store.writes import StoredWrites
-from bot.worker.publish import Publication, Published, Publisher
-from bot.worker.publish.labels import ReportLabels, log_missing
+from bot.worker.publish.labels import put_postponed
+from bot.worker.publish.publisher import Publication, Published
+from bot.worker.publish.target import Target
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.sentences import say
@@ -88,22 +89,27 @@ class Stage:
     def ref(self) -> IssueRef:
         return IssueRef("127.0.0.1", INSTALLATION, self.repo.id, self.repo.owner, self.repo.name, 1)
 
+    def target(self, with_config: FoundConfig, ref: IssueRef | None = None) -> Target:
+        ref = ref or self.ref
+        mine, shared = (
+            Effects(self.databases[-1], key, self.clock.seconds) for key in (ref.key, f"{ref.repository.key}#0")
+        )
+        return Target(ref, with_config, mine, shared, self.github.for_repository, self.owner_check, self.clock)
+
     @property
-    def publisher(self) -> Publisher:
-        return Publisher(self.github.for_repository, self.effects, self.owner_check, self.clock)
+    def effects(self) -> Effects:
+        return self.target(found()).effects
 
     def forget(self) -> None:
         """Replace the store by an empty one."""
         self.databases.append(SqliteDatabase(self.directory / f"{len(self.databases)}.db"))
-        self.effects = Effects(self.databases[-1], self.ref.repository.key, self.clock.seconds)
 
     async def owner_check(self) -> None:
         self.checks += 1
 
     async def publish(self, outcome=FINISHED, config: str = "", **given) -> Published:
         run, with_config = given.pop("run", 1), given.pop("found", found(config))
-        publication = Publication(self.ref, run, outcome, with_config, **given)
-        return await self.publisher.publish(publication)
+        return await Publication(self.target(with_config), run, outcome, **given).publish()
 
     def later(self, seconds: int = 60) -> None:
         self.clock.time += seconds * SECONDS
@@ -228,7 +234,7 @@ async def test_a_post_that_was_refused_is_not_waited_for(stage, fault) -> None:
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises((RateLimitedError, RefusedError)):
         await stage.publish()
-    assert (await stage.effects.get(stage.ref.key, "sticky")).intent_at == datetime.fromtimestamp(0, UTC)
+    assert (await stage.effects.get("sticky")).intent_at == datetime.fromtimestamp(0, UTC)
     stage.later(16)
     await stage.publish()
     assert len(stage.comments) == 1
@@ -248,8 +254,8 @@ async def test_a_failed_post_is_repeated_only_after_the_grace_period(stage, faul
 
 
 async def test_after_a_crash_between_intent_and_post_the_report_is_posted(stage) -> None:
-    await stage.effects.set_wanted(stage.ref.key, "sticky", "", "x", "")
-    await stage.effects.record_intent(stage.ref.key, "sticky", "")
+    await stage.effects.set_wanted("sticky", "", "x", "")
+    await stage.effects.record_intent("sticky", "")
     stage.later(16)
     await stage.publish()
     assert len(stage.comments) == 1
@@ -281,10 +287,8 @@ async def test_a_transferred_issue_retains_its_one_comment(stage) -> None:
     assert moved.state == "moved"
     assert moved.moved_to is not None
     assert (moved.moved_to.repository_id, moved.moved_to.name) == (other.id, "lexer")
-    publication = Publication(moved.moved_to, 1, OTHER, found())
-    effects = Effects(stage.databases[0], moved.moved_to.repository.key, stage.clock.seconds)
-    publisher = replace(stage.publisher, effects=effects)
-    assert (await publisher.publish(publication)).state == "posted"
+    publication = Publication(stage.target(found(), moved.moved_to), 1, OTHER)
+    assert (await publication.publish()).state == "posted"
     assert len(stage.world.reports(other, 1)) == 1
     assert old.key != moved.moved_to.key
 
@@ -338,9 +342,9 @@ async def test_an_attempt_that_lost_its_job_writes_nothing(stage) -> None:
     async def not_ours() -> None:
         raise JobTakenOverError("another attempt has it")
 
-    publisher = replace(stage.publisher, owner_check=not_ours)
+    target = replace(stage.target(found()), owner_check=not_ours)
     with pytest.raises(JobTakenOverError):
-        await publisher.publish(Publication(stage.ref, 1, FINISHED, found()))
+        await Publication(target, 1, FINISHED).publish()
     assert stage.writes() == 0
 
 
@@ -444,7 +448,7 @@ async def test_faults_of_the_configuration_are_reported_once(stage) -> None:
     assert stage.writes("PATCH") == 0
     stage.world.open_issue(stage.repo)
     second = replace(stage.ref, number=2)
-    await stage.publisher.publish(Publication(second, 1, FINISHED, broken))
+    await Publication(stage.target(broken, second), 1, FINISHED).publish()
     assert "unknown key" not in stage.world.ours(stage.repo, 2)[0]
 
 
@@ -482,7 +486,7 @@ async def test_a_label_that_a_person_removed_is_not_added_again(stage) -> None:
 
 async def test_a_failed_reaction_blocks_nothing_and_is_retried(stage) -> None:
     stage.server.fail("POST", "/reactions", Fault(status=502))
-    await stage.publisher.reactions(stage.ref, found()).react("eyes")
+    await stage.target(found()).react("eyes")
     assert stage.world.reactions == []
     await stage.publish()
     assert sorted(stage.world.reactions) == [("issue", 1, "eyes"), ("issue", 1, "rocket")]
@@ -588,6 +592,5 @@ async def test_a_type_that_a_limit_postpones_is_set_later(stage) -> None:
     assert (type_of(stage), stage.labels) == (None, set())
     stage.later(600)
     github = stage.github.for_repository(stage.ref.repository)
-    labels = ReportLabels(github, stage.effects, stage.owner_check, log_missing)
-    await labels.catch_up(stage.ref.key, await github.issue(1), read_config(""), set())
+    await put_postponed(stage.target(found()), await github.issue(1), ())
     assert (type_of(stage), stage.labels) == ("Bug", set())

@@ -22,7 +22,7 @@ from bot.store.runs.issue_runs import Run, RunStatus
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
 from bot.worker.commands.table import _last_run, _waiting
-from bot.worker.publish.poster import first_faults
+from bot.worker.publish.target import first_faults
 from nodes.report import OutsideSource, RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.github_markdown import acting

@@ -48,7 +48,7 @@ def test_the_file_that_other_tests_copy_equals_a_new_one(tmp_path: Path) -> None
     found = []
     for name, connect in (("created", _connect), ("copied", copying(_connect))):
         with closing(connect(tmp_path / name, 1_000)) as db:
-            pragmas = ("user_version", "auto_vacuum", "journal_mode", "page_size", "encoding", "wal_autocheckpoint")
+            pragmas = ("user_version", "journal_mode", "page_size", "encoding", "wal_autocheckpoint")
             found.append(
                 [db.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()]
                 + [db.execute(f"PRAGMA {pragma}").fetchone() for pragma in pragmas]

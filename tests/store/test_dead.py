@@ -36,7 +36,7 @@ class Stage:
 
     async def revived(self, after: float = FIRST_REST) -> int:
         self.now += after
-        return len(await self.dead.revive())
+        return await self.dead.revive()
 
 
 @pytest.fixture

@@ -39,49 +39,41 @@ def comment(at: str = "2024-01-01T00:00:00Z") -> Comment:
 
 
 async def test_an_effect_is_pending_until_its_wanted_state_is_done(issue: IssueStore) -> None:
-    effects = issue.repository.effects
-    assert await effects.get(REF.key, "sticky") is None
-    wanted = await effects.set_wanted(REF.key, "sticky", "", "h1", "text")
+    effects = issue.effects
+    assert await effects.get("sticky") is None
+    wanted = await effects.set_wanted("sticky", "", "h1", "text")
     assert (wanted.done_hash, wanted.intent_at, wanted.github_id) == (None, None, None)
-    await effects.record_intent(REF.key, "sticky", "")
-    begun = await effects.get(REF.key, "sticky")
+    await effects.record_intent("sticky", "")
+    begun = await effects.get("sticky")
     assert begun is not None
     assert begun.intent_at is not None
     assert abs((datetime.now(UTC) - begun.intent_at).total_seconds()) < 60
-    await effects.record_done(REF.key, "sticky", "", "h1", 123)
-    assert await effects.pending(REF.key) == []
-    again = await effects.set_wanted(REF.key, "sticky", "", "h2", "other text")
+    await effects.record_done("sticky", "", "h1", 123)
+    assert await effects.pending() == []
+    again = await effects.set_wanted("sticky", "", "h2", "other text")
     assert (again.done_hash, again.github_id, again.intent_at) == ("h1", 123, None)
-    assert [effect.wanted_hash for effect in await effects.pending(REF.key)] == ["h2"]
+    assert [effect.wanted_hash for effect in await effects.pending()] == ["h2"]
 
 
-async def test_one_repository_cannot_reach_into_another(store: Store) -> None:
+def test_one_repository_cannot_reach_into_another(store: Store) -> None:
     mine = store.for_repository(REF.repository)
     with pytest.raises(ForeignKeyError):
         mine.issue(OTHER)
-    for reaching in (
-        mine.effects.set_wanted(OTHER.key, "sticky", "", "h", "x"),
-        mine.effects.pending(OTHER.key),
-        mine.questions.all(OTHER.key),
-        mine.questions.ask(OTHER.key, HumanExchange(question="?", question_id="q")),
-    ):
-        with pytest.raises(ForeignKeyError):
-            await reaching
 
 
 async def test_a_question_is_asked_and_settled_once_and_at_most_two_exist(issue: IssueStore) -> None:
-    questions = issue.repository.questions
-    first = await questions.ask(REF.key, HumanExchange(question="Which version?", question_id="q1", options=("1", "2")))
+    questions = issue.questions
+    first = await questions.ask(HumanExchange(question="Which version?", question_id="q1", options=("1", "2")))
     assert (first.slot, first.text, first.state, first.options) == (1, "Which version?", "open", ("1", "2"))
-    assert await questions.ask(REF.key, HumanExchange(question="Which version?", question_id="q1")) == first
-    await questions.settle(REF.key, "q1", "answered", answer="2.4", answered_by="rita", answer_url="https://x/5")
-    await questions.settle(REF.key, "q1", "withdrawn")
-    (settled,) = await questions.all(REF.key)
+    assert await questions.ask(HumanExchange(question="Which version?", question_id="q1")) == first
+    await questions.settle("q1", "answered", answer="2.4", answered_by="rita", answer_url="https://x/5")
+    await questions.settle("q1", "withdrawn")
+    (settled,) = await questions.all()
     assert (settled.state, settled.answer) == ("answered", "2.4")
-    await questions.ask(REF.key, HumanExchange(question="How?", question_id="q2"))
+    await questions.ask(HumanExchange(question="How?", question_id="q2"))
     with pytest.raises(NoSlotError):
-        await questions.ask(REF.key, HumanExchange(question="Why?", question_id="q3"))
-    assert [exchange.answer for exchange in await questions.exchanges(REF.key)] == ["2.4"]
+        await questions.ask(HumanExchange(question="Why?", question_id="q3"))
+    assert [exchange.answer for exchange in await questions.exchanges()] == ["2.4"]
 
 
 async def test_applying_a_command_is_idempotent(store: Store, issue: IssueStore) -> None:
@@ -140,7 +132,7 @@ async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store
 async def test_a_moved_issue_retains_its_conversation(store: Store, issue: IssueStore) -> None:
     await issue.runs.open()
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
-    await issue.repository.questions.ask(REF.key, HumanExchange(question="?", question_id="q1"))
+    await issue.questions.ask(HumanExchange(question="?", question_id="q1"))
     beside = store.for_issue(replace(REF, number=41))
     gathered = Evidence(kind="issue", quote="it fails")
     for one in (issue, beside):
@@ -151,7 +143,7 @@ async def test_a_moved_issue_retains_its_conversation(store: Store, issue: Issue
     assert not await moved.row.adopt(REF.key)
     assert (await moved.row.state()).muted
     assert len(await moved.signals.unread(0)) == 1
-    assert len(await moved.repository.questions.all(OTHER.key)) == 1
+    assert len(await moved.questions.all()) == 1
     for one in (moved, beside):
         assert await one.events(1).all() == ["{}"]
         assert list(await one.evidence(1).get([gathered.key])) == [gathered.key]

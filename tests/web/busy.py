@@ -181,7 +181,7 @@ async def _used(store: Store) -> None:
     await mine.limited.note("repository.tokens")
     for number in range(60):
         labels = '["bug", "area: parser"]' if number % 3 else '["enhancement"]'
-        await mine.effects.set_wanted(f"{PARSER.key}#{100 + number}", "labels", "", "h", labels)
+        await store.for_issue(PARSER.issue(100 + number)).effects.set_wanted("labels", "", "h", labels)
     for number, label in ((101, "bug"), (104, "bug"), (105, "area: parser")):
         ref = IssueRef("github.com", 7, 9, "octo", "parser", number)
         await store.for_issue(ref).control.labelled(label, "rita", added=False)

@@ -144,8 +144,8 @@ async def ran(store: Store, run: Ran) -> IssueRef:
     await mine.evidence(row.number).put(run.gathered)
     await mine.events(row.number).add(*map(dump, visits(run.trace) if run.visits is None else run.visits))
     if run.comment:
-        await mine.repository.effects.set_wanted(ref.key, "sticky", "", "h", run.comment)
-        await mine.repository.effects.record_done(ref.key, "sticky", "", "h", 5)
+        await mine.effects.set_wanted("sticky", "", "h", run.comment)
+        await mine.effects.record_done("sticky", "", "h", 5)
     if run.status != "running":
         await _settle(mine, row.number, job, run)
     return ref
@@ -180,16 +180,16 @@ async def _settle(mine: IssueStore, number: int, job: Job, run: Ran) -> None:
 
 async def ask(store: Store, ref: IssueRef, *, answer: str | None = None) -> None:
     """Store a question on an issue, and its outcome."""
-    questions = store.for_repository(ref.repository).questions
+    questions = store.for_issue(ref).questions
     exchange = HumanExchange(
         question="Which version does it happen with?",
         reason="Two releases differ in the lexer.",
         question_id="q1",
         options=("2.3", "2.4"),
     )
-    await questions.ask(ref.key, exchange)
+    await questions.ask(exchange)
     if answer is not None:
-        await questions.settle(ref.key, "q1", "answered", answer=answer, answered_by="rita")
+        await questions.settle("q1", "answered", answer=answer, answered_by="rita")
 
 
 async def known(store: Store) -> None:

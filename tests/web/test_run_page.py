@@ -142,7 +142,7 @@ async def test_it_shows_whether_the_report_was_right(site: Site, verdict: Verdic
 async def test_it_shows_judgements_of_people_and_the_labels_that_were_set(site: Site) -> None:
     ref = await ran(site.store, Ran())
     await say(site, ref, judgement=Judgement(right=False, why="it is the reader"))
-    await site.store.for_repository(ref.repository).effects.set_wanted(ref.key, "labels", "", "h", '["bug"]')
+    await site.store.for_issue(ref).effects.set_wanted("labels", "", "h", '["bug"]')
     await site.store.for_issue(ref).control.labelled("area: parser", "rita", added=False)
     page = text_of(await shown(site, ref))
     assert "mona said that this is wrong: it is the reader" in page

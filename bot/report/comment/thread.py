@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from bot.ports import AskedQuestion
 from bot.report.languages.catalogue import LANGUAGES, Translator, translator
@@ -78,9 +77,9 @@ class Thread:
         return f"{self.server_url.rstrip('/')}/{self.repository}"
 
 
-def marker(kind: Literal["question", "reminder", "answered", "alert"], identity: str) -> str:
-    """Return the line by which a separate comment on a question, or the alert of a crash, is found."""
-    name = "crash" if kind == "alert" else "id"
+def marker(kind: str, identity: str) -> str:
+    """Return the line by which a comment is found that is not the report: a reply, a question, an alert."""
+    name = {"alert": "crash", "reply": "to"}.get(kind, "id")
     return f"<!-- triage:{kind} {name}={re.sub(r'[^A-Za-z0-9_.-]', '-', identity)[:80]} -->"
 
 

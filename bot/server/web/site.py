@@ -11,7 +11,7 @@ from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.auth.sessions import Sessions, session_secret, viewer_of
 from bot.settings import Settings
 from bot.store.installations import EndedSessions
-from bot.store.pages.repositories import RepositoryRow
+from bot.store.pages.overview import RepositoryRow
 from bot.store.pages.runs import FullRun
 from bot.store.tables import Store
 

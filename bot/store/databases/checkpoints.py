@@ -32,11 +32,7 @@ async def open_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[An
 
 @asynccontextmanager
 async def open_checkpoints(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open the file, and create it if it is missing; move a damaged one aside, because its runs can start again.
-
-    Raises:
-        StoreError: the disk is full, or the file is locked; also for what fails while it is open.
-    """
+    """Open or create the file; move a damaged one aside, as its runs can start again; raises ``StoreError``."""
     try:
         if not await _is_sound(path):
             _set_aside(path)

@@ -19,6 +19,7 @@ STEPS = tuple(_COMMENT.sub("", step).strip().removesuffix(";") for step in _STEP
 """The migration steps. A file's ``user_version`` is the number of steps applied."""
 T = TypeVar("T")
 S = TypeVar("S", bound="Table")
+K = TypeVar("K", bound="Keyed")
 P = ParamSpec("P")
 Value = str | bytes | int | float | None
 Parameters = Sequence[Value] | Mapping[str, Value]
@@ -30,6 +31,14 @@ class StoreError(RetryableError, UnavailableError):
 
 class ClosedError(StoreError):
     """This process has closed the store because it is shutting down."""
+
+
+def upsert(table: str, keys: str, values: str) -> str:
+    """Return a statement that inserts a row, or sets the values of the row with these keys; both are lists of names."""
+    columns = f"{keys}, {values}"
+    marks = ", ".join("?" * len(columns.split(", ")))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values.split(", "))
+    return f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT ({keys}) DO UPDATE SET {changes}"
 
 
 class Rows(Protocol):
@@ -84,19 +93,11 @@ class Database(ABC):
         self._closed = False
 
     async def do(self, work: Work[T]) -> T:
-        """Run a serializable transaction: commit all of its changes or none.
-
-        Raises:
-            StoreError: the database does not answer, or is full, or this process has closed it.
-        """
+        """Run a serializable transaction, all of it or nothing; raises ``StoreError``."""
         return await self._run(self._commit, work)
 
     async def read(self, work: Work[T]) -> T:
-        """Run a query that does not block writers.
-
-        Raises:
-            StoreError: the database does not answer, or this process has closed it.
-        """
+        """Run a query that does not block writers; raises ``StoreError``."""
         return await self._run(self._query, work)
 
     async def _run(self, run: Callable[[Work[T]], T], work: Work[T]) -> T:
@@ -180,5 +181,15 @@ def query(work: Callable[Concatenate[S, Connection, P], T]) -> Callable[Concaten
     @wraps(work)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._database.read(lambda db: work(self, db, *args, **kwargs))
+
+    return run
+
+
+def of_key(read: Callable[Concatenate[Connection, str, P], T]) -> Callable[Concatenate[K, P], Coroutine[Any, Any, T]]:
+    """Make a method of a function that reads the rows of one key: the key is the table's."""
+
+    @wraps(read)
+    async def run(self: K, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.read(lambda db: read(db, self._key, *args, **kwargs))
 
     return run

@@ -53,11 +53,7 @@ class PostgresDatabase(Database):
     """A few connections, each used by one thread at a time; a transaction that conflicts with another is retried."""
 
     def __init__(self, url: str) -> None:
-        """Connect to a database whose schema is this release's.
-
-        Raises:
-            UserError: the server cannot be reached, or the schema is another release's.
-        """
+        """Connect; raises ``UserError`` if no server answers, or its schema is another release's."""
         super().__init__(ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="store"))
         self._url = url
         self._clock_offset, self._clock_read_at = 0.0, 0.0

@@ -40,8 +40,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 def migrate(connection: Connection) -> int:
     """Apply the missing steps, ours in one transaction, and return their number. Concurrent calls apply them once.
 
-    Raises:
-        UserError: a newer release made the schema, or another migration does not end.
+    Raises ``UserError`` if a newer release made the schema, or another migration does not end.
     """
     _wait(connection)
     try:
@@ -77,11 +76,7 @@ def require_current(connection: Connection) -> None:
 
 
 def install(connection: Connection) -> None:
-    """Create or upgrade procrastinate's tables and our trigger, within a transaction.
-
-    Raises:
-        UserError: a newer release made them, or another application has tables of these names.
-    """
+    """Create or upgrade procrastinate's tables and our trigger; raises ``UserError`` if they are a newer release's."""
     connection.execute("CREATE TABLE IF NOT EXISTS wakeup_steps (name TEXT PRIMARY KEY)")
     applied = _applied(connection)
     if not applied:

@@ -15,10 +15,6 @@ from bot.store.tables import Store
 
 LOCK_SECONDS, LOCK_NAP = 30.0, 0.001
 """Seconds to wait for another process to finish writing, and between two tries."""
-# The value of ``PRAGMA auto_vacuum`` in a file that can release pages.
-_INCREMENTAL = 2
-_SPARE, _AT_ONCE = 1_000, 2_000
-"""Free pages that the file retains, and the maximum released in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
 """Pages of the write-ahead log at which a commit checkpoints them, in the process that does upkeep and in others."""
 
@@ -79,11 +75,6 @@ class SqliteStore(Store):
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
         super().__init__(SqliteDatabase(path, tidy=tidy))
 
-    async def shrink(self) -> None:
-        """Release free pages to the disk, a limited number per transaction, so that other processes wait briefly."""
-        while await self._database.do(_release_pages) > 0:
-            pass
-
 
 def open_store(settings: Settings, *, tidy: bool = True) -> Store:
     """Open the store; raises ``UserError`` if it cannot be used, or its schema is of another release."""
@@ -115,21 +106,9 @@ def copy_database(source: Path, target: Path) -> None:
         raise StoreError(str(error)) from error
 
 
-def _release_pages(connection: Connection) -> int:
-    """Release some free pages; returns how many are left beyond the reserve. Files of older releases retain all."""
-    (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
-    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    if mode != _INCREMENTAL or free <= _SPARE:
-        return 0
-    # SQLite releases one page per row of this pragma, so all rows must be fetched.
-    connection.execute(f"PRAGMA incremental_vacuum({min(free - _SPARE, _AT_ONCE)})").fetchall()
-    return int(free) - _SPARE - _AT_ONCE
-
-
 def _connect(path: Path, pages: int) -> _File:
     connection = sqlite3.connect(path, isolation_level=None, factory=_File)
     connection.execute("PRAGMA busy_timeout = 30000")
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect only in a new file
     connection.execute("PRAGMA journal_mode = WAL")
     # FULL syncs the log at each commit: what was acknowledged survives a crash.
     connection.execute("PRAGMA synchronous = FULL")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
-from bot.store.databases.database import Connection, Database, Keyed, query, transaction
+from bot.store.databases.database import Connection, Database, Keyed, of_key, query, transaction, upsert
 from nodes.search.issue.similar import VERSION, IssueWords
 
 MAX_COMPARED = 50_000
@@ -42,12 +42,41 @@ class ReadingProgress:
     finished: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The crashes that one issue reports."""
+
+    fingerprints: tuple[str, ...]
+    reporter: int
+    """Id of the issue's author."""
+    at: float
+    """When the issue was opened, in seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """Several reports of one crash within ``WITHIN``."""
+
+    fingerprint: str
+    issues: tuple[int, ...]
+    reporters: int
+
+
+def read_crashes(db: Connection, repository: str, fingerprint: str, until: float) -> Storm:
+    """Return the reports of a crash in the ``WITHIN`` seconds before a time."""
+    rows: Sequence[tuple[str, int]] = db.execute(_RECENT, (repository, fingerprint, until - WITHIN)).fetchall()
+    issues = tuple(int(key.rpartition("#")[2]) for key, _ in rows)
+    return Storm(fingerprint, issues, len({reporter for _, reporter in rows}))
+
+
 class PastIssues(Keyed):
-    """The past issues of one repository."""
+    """The past issues of one repository, and their crashes."""
 
     def __init__(self, database: Database, key: str) -> None:
         super().__init__(database, key)
         self._started: ReadingProgress | None = None
+
+    recent_crashes = of_key(read_crashes)
 
     @transaction
     def keep(self, db: Connection, issues: Sequence[StoredIssue]) -> None:
@@ -97,11 +126,7 @@ class PastIssues(Keyed):
     def store_page(self, db: Connection, issues: Sequence[StoredIssue], walk: ReadingProgress) -> None:
         """Store a page of issues and the progress, in one transaction."""
         _keep(db, self._key, issues)
-        statement = """
-            INSERT INTO past_walks (repository_key, version, page, seen, finished) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (repository_key) DO UPDATE SET version = excluded.version, page = excluded.page,
-                seen = excluded.seen, finished = excluded.finished
-        """
+        statement = upsert("past_walks", "repository_key", "version, page, seen, finished")
         db.execute(statement, (self._key, VERSION, walk.page, walk.seen, int(walk.finished)))
 
     @query
@@ -121,48 +146,13 @@ class PastIssues(Keyed):
 def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
     # Deliveries, pages and reports write the same row in any order, so the newest text wins. A newer version always
     # wins, because it replaces hashes that nothing reads.
-    statement = """
-        INSERT INTO past_issues (repository_key, number, is_open, updated_at, version, title, body, crash)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (repository_key, number) DO UPDATE SET is_open = excluded.is_open,
-            updated_at = excluded.updated_at, version = excluded.version,
-            title = excluded.title, body = excluded.body, crash = excluded.crash
-        WHERE excluded.updated_at >= past_issues.updated_at OR excluded.version > past_issues.version
-    """
+    newer = "excluded.updated_at >= past_issues.updated_at OR excluded.version > past_issues.version"
+    values = "is_open, updated_at, version, title, body, crash"
+    statement = f"{upsert('past_issues', 'repository_key, number', values)} WHERE {newer}"
     rows = (
         (key, issue.number, int(issue.is_open), issue.updated_at, VERSION, *astuple(issue.words)) for issue in issues
     )
     db.executemany(statement, rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """The crashes that one issue reports."""
-
-    fingerprints: tuple[str, ...]
-    reporter: int
-    """Id of the issue's author."""
-    at: float
-    """When the issue was opened, in seconds since 1970."""
-
-
-@dataclass(frozen=True, slots=True)
-class Storm:
-    """Several reports of one crash within ``WITHIN``."""
-
-    fingerprint: str
-    issues: tuple[int, ...]
-    """Numbers of the issues, the earliest first."""
-    reporters: int
-
-
-class Crashes(Keyed):
-    """The crashes of one repository."""
-
-    @query
-    def recent(self, db: Connection, fingerprint: str, until: float) -> Storm:
-        """Return the reports of a crash in the ``WITHIN`` seconds before a time."""
-        return _recent(db, self._key, fingerprint, until)
 
 
 def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list[Storm]:
@@ -175,7 +165,7 @@ def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list
     for fingerprint in crash.fingerprints:
         db.execute(_NOTE, (repository, fingerprint, issue_key, crash.reporter, crash.at))
     # By the time at which issues were opened: a backfill of years of issues must not look like an outage.
-    storms = [_recent(db, repository, fingerprint, now) for fingerprint in dict.fromkeys(crash.fingerprints)]
+    storms = [read_crashes(db, repository, fingerprint, now) for fingerprint in dict.fromkeys(crash.fingerprints)]
     # Of concurrent transactions exactly one claims the alert of a crash.
     claim = "INSERT INTO crash_alerts (repository_key, fingerprint, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     return [
@@ -183,9 +173,3 @@ def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list
         for storm in storms
         if storm.reporters >= REPORTERS and db.execute(claim, (repository, storm.fingerprint, now)).rowcount
     ]
-
-
-def _recent(db: Connection, repository: str, fingerprint: str, until: float) -> Storm:
-    rows: Sequence[tuple[str, int]] = db.execute(_RECENT, (repository, fingerprint, until - WITHIN)).fetchall()
-    issues = tuple(int(key.rpartition("#")[2]) for key, _ in rows)
-    return Storm(fingerprint, issues, len({reporter for _, reporter in rows}))

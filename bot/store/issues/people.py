@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bot.jobs import Continue, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, QuestionState, Relation, SignalKind
-from bot.store.databases.database import Connection, Database, Keyed, Table, query, transaction
+from bot.store.databases.database import Connection, Database, Keyed, Table, of_key, query, transaction, upsert
 from bot.store.jobs.deliveries import insert_job
 from bot.store.runs.feedback import Feedback, note_feedback
 from nodes.context.ports import Signal
@@ -17,22 +17,12 @@ _ROWS = """
 SELECT slot, question_id, exchange, asked_at, state, answer, answered_by, answer_url
 FROM questions WHERE issue_key = ? ORDER BY slot
 """
-LABELLED = """
-INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
-ON CONFLICT (issue_key, label) DO UPDATE SET added = excluded.added, actor = excluded.actor
-"""
-"""The latest change wins."""
+LABELLED = upsert("label_actors", "issue_key, label", "added, actor")
 _SIGNAL = """
 INSERT INTO signals (issue_key, comment_id, edited_at, ordinal, part, kind, text, actor, url)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_RELATE = """
-INSERT INTO relations (issue_key, other, duplicate, actor) VALUES (?, ?, ?, ?)
-ON CONFLICT (issue_key, other) DO UPDATE SET duplicate = excluded.duplicate, actor = excluded.actor
-"""
-_MUTE = """
-INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO UPDATE SET muted = excluded.muted
-"""
+_RELATE = upsert("relations", "issue_key, other", "duplicate, actor")
 PACE = 0.5
 """Minimum seconds between two queries of a run. A signal after the last query of a run starts another run."""
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ? ORDER BY number"
@@ -42,29 +32,42 @@ class NoSlotError(RuntimeError):
     """An issue has two questions already; the guards should have prevented a third."""
 
 
+def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
+    """Return an issue's questions by slot, as posted and as the run asked them."""
+    found = []
+    for slot, question_id, text, *rest in db.execute(_ROWS, (key,)):
+        exchange = HumanExchange.model_validate_json(text)
+        asked = (exchange.question, exchange.reason, exchange.options)
+        question = AskedQuestion(slot, question_id, *asked, *rest)
+        found.append((replace(question, messages=exchange.messages), exchange))
+    return found
+
+
+def read_asked(db: Connection, key: str) -> tuple[AskedQuestion, ...]:
+    """Return every question that was asked, by slot."""
+    return tuple(asked for asked, _ in read_questions(db, key))
+
+
 class Questions(Keyed):
-    """The questions of one repository's issues."""
+    """The questions of one issue."""
+
+    all = of_key(read_asked)
+
+    async def open(self) -> AskedQuestion | None:
+        """Return the open question; None if none is open."""
+        return next((question for question in await self.all() if question.state == "open"), None)
 
     @query
-    def all(self, db: Connection, issue_key: str) -> tuple[AskedQuestion, ...]:
-        """Return every question that was asked, by slot."""
-        return tuple(asked for asked, _ in read_questions(db, self._own(issue_key)))
-
-    @query
-    def exchanges(self, db: Connection, issue_key: str) -> tuple[HumanExchange, ...]:
+    def exchanges(self, db: Connection) -> tuple[HumanExchange, ...]:
         """Return every settled question in the form that a new run inherits."""
-        rows = read_questions(db, self._own(issue_key))
+        rows = read_questions(db, self._key)
         return tuple(_settled(asked, exchange) for asked, exchange in rows if asked.state != "open")
 
     @transaction
-    def ask(self, db: Connection, issue_key: str, exchange: HumanExchange) -> AskedQuestion:
-        """Store a question under its id, in the next slot; one that is stored already is returned unchanged.
-
-        Raises:
-            NoSlotError: both slots are taken.
-        """
-        key = self._own(issue_key)
-        earlier = [asked for asked, _ in read_questions(db, key)]
+    def ask(self, db: Connection, exchange: HumanExchange) -> AskedQuestion:
+        """Store a question in the next slot, unless its id is stored; raises ``NoSlotError`` if both are taken."""
+        key = self._key
+        earlier = read_asked(db, key)
         known = next((asked for asked in earlier if asked.question_id == exchange.question_id), None)
         if known is not None:
             return known
@@ -74,38 +77,27 @@ class Questions(Keyed):
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         statement = "INSERT INTO questions (issue_key, slot, question_id, exchange, asked_at) VALUES (?, ?, ?, ?, ?)"
         db.execute(statement, (key, len(earlier) + 1, exchange.question_id, exchange.model_dump_json(), at))
-        return read_questions(db, key)[-1][0]
+        return read_asked(db, key)[-1]
 
     async def settle(
         self,
-        issue_key: str,
         question_id: str,
         state: QuestionState,
-        *,
         answer: str | None = None,
         answered_by: str | None = None,
         answer_url: str | None = None,
     ) -> None:
-        """Answer, withdraw or expire an open question; a settled one stays unchanged."""
+        """Answer, withdraw or expire an open question; a settled one stays unchanged.
+
+        An answer has its author and its address.
+        """
         # ``state = 'open'`` makes the first settlement final: an answer, an edit and the expiry may arrive at the same
         # time.
         statement = """
             UPDATE questions SET state = ?, answer = ?, answered_by = ?, answer_url = ?
             WHERE issue_key = ? AND question_id = ? AND state = 'open'
         """
-        parameters = (state, answer, answered_by, answer_url, self._own(issue_key), question_id)
-        await self._change(statement, parameters)
-
-
-def read_questions(db: Connection, key: str) -> list[tuple[AskedQuestion, HumanExchange]]:
-    """Read an issue's questions by slot, as posted and as the run asked them, within a larger transaction."""
-    found = []
-    for slot, question_id, text, *rest in db.execute(_ROWS, (key,)):
-        exchange = HumanExchange.model_validate_json(text)
-        asked = (exchange.question, exchange.reason, exchange.options)
-        question = AskedQuestion(slot, question_id, *asked, *rest)
-        found.append((replace(question, messages=exchange.messages), exchange))
-    return found
+        await self._change(statement, (state, answer, answered_by, answer_url, self._key, question_id))
 
 
 def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:
@@ -121,13 +113,13 @@ def _settled(asked: AskedQuestion, exchange: HumanExchange) -> HumanExchange:
 
 
 def read_label_changes(db: Connection, issue_key: str) -> dict[str, bool]:
-    """Read the label changes of an issue within a larger transaction."""
+    """Return the label changes of an issue."""
     rows = db.execute("SELECT label, added FROM label_actors WHERE issue_key = ?", (issue_key,))
     return {label: bool(added) for label, added in rows}
 
 
 def read_relations(db: Connection, issue_key: str) -> tuple[Relation, ...]:
-    """Read the relations of an issue within a larger transaction."""
+    """Return the relations of an issue."""
     rows = db.execute("SELECT other, duplicate FROM relations WHERE issue_key = ? ORDER BY other", (issue_key,))
     return tuple(Relation(other, bool(duplicate)) for other, duplicate in rows)
 
@@ -149,6 +141,11 @@ class StoredSignal:
         return f"{CORRECTION if self.kind == 'correction' else ''}{self.text}"[:600]
 
 
+def read_signals(db: Connection, issue_key: str, after: int) -> list[StoredSignal]:
+    """Return all signals with a number above ``after``, oldest first."""
+    return [StoredSignal(*row) for row in db.execute(_READ, (issue_key, after))]
+
+
 class IssueSignals(Keyed):
     """The signals of one issue; implements the graph's signal port."""
 
@@ -167,15 +164,7 @@ class IssueSignals(Keyed):
             Signal(item.number, "redirect", item.text) for item in await self.since(after) if item.kind == "redirect"
         ]
 
-    @query
-    def since(self, db: Connection, after: int) -> list[StoredSignal]:
-        """Return all signals with a number above ``after``, oldest first."""
-        return read_signals(db, self._key, after)
-
-
-def read_signals(db: Connection, issue_key: str, after: int) -> list[StoredSignal]:
-    """Read signals within a larger transaction."""
-    return [StoredSignal(*row) for row in db.execute(_READ, (issue_key, after))]
+    since = of_key(read_signals)
 
 
 class Control(Table):
@@ -216,7 +205,7 @@ class Control(Table):
         if effects.judgement is not None:
             note_feedback(db, issue_key, Feedback(comment.author, effects.judgement, now))
         if effects.muted is not None:
-            db.execute(_MUTE, (issue_key, int(effects.muted)))
+            db.execute(upsert("issues", "issue_key", "muted"), (issue_key, int(effects.muted)))
         # The time of the edit is part of an id, so a command that an edit adds may start a run too.
         edit = f"{issue_key}:{comment.id}:{comment.updated_at}"
         # Ids of an issue's jobs must grow in the order of commits (`Connection.lock`).

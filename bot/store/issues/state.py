@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.jobs import Job
-from bot.store.databases.database import Connection, Keyed, query, transaction
+from bot.store.databases.database import Connection, Keyed, of_key, query, transaction, upsert
 from bot.store.jobs.queue import check_owned
 
 _FIELDS = "muted, ended, moved_to, typed"
@@ -11,14 +11,8 @@ _FIELDS = "muted, ended, moved_to, typed"
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes", "feedback")
 """Tables whose rows move with a transferred issue. Effects stay: the comments that their ids name were moved."""
 # ``pruned = 0``: runs after a reopening store evidence again, which is pruned after the next closing.
-_END = """
-INSERT INTO issues (issue_key, ended, ended_at) VALUES (?, ?, ?)
-ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, ended_at = excluded.ended_at, pruned = 0
-"""
-_MOVED = """
-INSERT INTO issues (issue_key, ended, moved_to) VALUES (?, 'transferred', ?)
-ON CONFLICT (issue_key) DO UPDATE SET ended = excluded.ended, moved_to = excluded.moved_to
-"""
+_END = upsert("issues", "issue_key", "ended, ended_at, pruned")
+_MOVED = upsert("issues", "issue_key", "ended, moved_to")
 _OF_RUNS = ("evidence", "run_events")
 """Tables whose key is an issue's key, a colon and a run's number."""
 
@@ -32,18 +26,20 @@ class IssueState:
     ended: str | None = None
     """``closed``, ``deleted`` or ``transferred``, according to the last deliveries."""
     moved_to: str | None = None
-    """The key of the issue after a transfer."""
     typed: bool = False
     """A person set or removed the issue's type."""
+
+
+def read_state(db: Connection, key: str) -> IssueState:
+    """Return an issue's row."""
+    row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()
+    return IssueState(bool(row[0]), row[1], row[2], bool(row[3])) if row else IssueState()
 
 
 class Issues(Keyed):
     """The row of one issue."""
 
-    @query
-    def state(self, db: Connection) -> IssueState:
-        """Return the issue's state."""
-        return read_state(db, self._key)
+    state = of_key(read_state)
 
     @query
     def state_for(self, db: Connection, job: Job) -> IssueState:
@@ -61,7 +57,7 @@ class Issues(Keyed):
 
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
         """Record that the issue was closed, deleted or transferred; None records that it is open."""
-        await self._change(_END, (self._key, how, (None if how is None else self._database.clock())))
+        await self._change(_END, (self._key, how, None if how is None else self._database.clock(), 0))
         if moved_to is not None:
             await self._set("moved_to", moved_to)
 
@@ -87,7 +83,7 @@ class Issues(Keyed):
         # A run that waits for an answer keeps waiting, and starts again with the answer.
         db.execute("UPDATE runs SET status = 'failed' WHERE issue_key = ? AND status = 'running'", (new,))
         # The tombstone of the old key redirects late deliveries, and ``was_moved_here`` finds the new key by it.
-        db.execute(_MOVED, (old, new))
+        db.execute(_MOVED, (old, "transferred", new))
         db.execute("INSERT INTO issues (issue_key) VALUES (?) ON CONFLICT DO NOTHING", (new,))
         # A stop by a person applies at the new place too.
         known = "SELECT muted FROM issues WHERE issue_key = ?"
@@ -99,14 +95,4 @@ class Issues(Keyed):
         return await self._row("SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1", (self._key,)) is not None
 
     async def _set(self, column: str, value: str | int | None) -> None:
-        statement = f"""
-            INSERT INTO issues (issue_key, {column}) VALUES (?, ?)
-            ON CONFLICT (issue_key) DO UPDATE SET {column} = excluded.{column}
-        """
-        await self._change(statement, (self._key, value))
-
-
-def read_state(db: Connection, key: str) -> IssueState:
-    """Read an issue's row within a larger transaction."""
-    row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()
-    return IssueState(bool(row[0]), row[1], row[2], bool(row[3])) if row else IssueState()
+        await self._change(upsert("issues", "issue_key", column), (self._key, value))

@@ -97,8 +97,8 @@ class DeadJobs(Table):
     """The dead jobs of all repositories."""
 
     @transaction
-    def revive(self, db: Connection) -> list[int]:
-        """Revive jobs that have been dead long enough and that no later job replaces; returns their ids."""
+    def revive(self, db: Connection) -> int:
+        """Revive jobs that have been dead long enough and that no later job replaces; returns how many."""
         now = self._clock()
         # The due time of a dead job is the time at which it died.
         # A dead job of an older release has no recorded cause and is not revived: only an operator replays it.
@@ -106,14 +106,14 @@ class DeadJobs(Table):
         due = [
             row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now
         ]
-        revived: list[int] = []
+        revived = 0
         for number, key, lane, work, *_ in due:
             # A later job of the same kind replaces it. In the lane ``control`` any later job does, because an old
             # command must not run after newer ones.
             later = db.execute(_LATER, (key, number)).fetchall()
             superseded = any(lane == "control" or kind_of(other) == kind_of(work) for (other,) in later)
-            if len(revived) < MAX_REVIVED and not superseded:
+            if revived < MAX_REVIVED and not superseded:
                 db.lock([key])
                 db.execute(_REVIVE, {"now": now, "id": number})
-                revived.append(number)
+                revived += 1
         return revived

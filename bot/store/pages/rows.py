@@ -100,7 +100,6 @@ class RunRow:
     place: str
     """The file that the report claims; empty if it claims none, and for runs of older releases."""
     symbol: str
-    """The function that it claims; empty if it claims none."""
     outcome: Outcome
     fix: str
     """State of the comparison with the fix (``OutcomeState``); empty if there is none."""
@@ -148,7 +147,6 @@ class RunFilter:
     """A filter for runs; an empty or None field matches all."""
 
     repository: str = ""
-    """Key of the repository."""
     status: str = ""
     text: str = ""
     """A part of the title; ASCII letters match in any case."""

@@ -138,7 +138,7 @@ class Runs(Table):
 
     async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""
-        return await Questions(self._database, run.repository_key).all(run.issue_key)
+        return await Questions(self._database, run.issue_key).all()
 
     async def cost(self, run: RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""

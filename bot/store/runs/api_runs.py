@@ -38,7 +38,6 @@ class StoredRun:
     result: str | None
     """JSON of the result (``triage schema`` describes it)."""
     fault: str | None
-    """The reason why there is no result."""
 
 
 class TooManyRunsError(Exception):
@@ -50,11 +49,7 @@ class ApiRuns(Table):
 
     @transaction
     def accept(self, db: Connection, work: ApiRun, request: str, key: str | None) -> StoredRun:
-        """Store a run and its job in one transaction, or return the run that has the same idempotency key.
-
-        Raises:
-            TooManyRunsError: too many are unfinished.
-        """
+        """Store a run and its job, or return the run of this idempotency key; raises ``TooManyRunsError``."""
         now = self._clock()
         # Expired runs go first, so that their idempotency keys are free again.
         db.execute("DELETE FROM api_runs WHERE settled_at < ?", (now - KEPT,))

@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 
 from bot.ports import Judgement
-from bot.store.databases.database import Connection
+from bot.store.databases.database import Connection, upsert
 
 _LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"
-_NOTE = """
-INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUES (?, ?, 'command', ?, ?, ?, ?)
-ON CONFLICT (issue_key, run_no, source, actor)
-DO UPDATE SET is_right = excluded.is_right, why = excluded.why, at = excluded.at
-"""
+_NOTE = upsert("feedback", "issue_key, run_no, source, actor", "is_right, why, at")
 CORRECTIONS = """
 SELECT feedback.issue_key, sha, place, feedback.why, feedback.at FROM feedback
 JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
@@ -56,7 +52,6 @@ class Correction:
 
     issue: int
     sha: str
-    """The commit that the report read."""
     claimed: str
     """The file that the report claimed; empty if it claimed none."""
     why: str
@@ -79,7 +74,7 @@ def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:
     (run,) = db.execute(_LAST, (issue_key,)).fetchone()
     if run is not None:
         judged = (int(feedback.judgement.right), feedback.judgement.why, feedback.at)
-        db.execute(_NOTE, (issue_key, run, feedback.actor, *judged))
+        db.execute(_NOTE, (issue_key, run, "command", feedback.actor, *judged))
 
 
 def read_feedback(db: Connection, issue_key: str, run: int) -> tuple[Feedback, ...]:

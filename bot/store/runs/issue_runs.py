@@ -7,7 +7,7 @@ from typing import Literal
 from bot.jobs import Alert, Continue, Job, Work
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope
 from bot.ports import IssueRef
-from bot.store.databases.database import Connection, Database, Keyed, query, transaction
+from bot.store.databases.database import Connection, Database, Keyed, of_key, transaction
 from bot.store.issues.past_issues import Crash, note_crash
 from bot.store.issues.people import read_signals
 from bot.store.jobs.queue import settle_job
@@ -88,11 +88,17 @@ class Ending:
 
     kind: str
     claimed: bool
-    """The report names a cause."""
     confidence: float
     place: str = ""
     """The claimed file; empty if the report claims none, or if not everyone may see it."""
     symbol: str = ""
+
+
+def read_last(db: Connection, issue_key: str, before: int = _ANY) -> Run | None:
+    """Return the newest run with a number below ``before``."""
+    which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
+    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
+    return Run(*row) if row else None
 
 
 class IssueRuns(Keyed):
@@ -102,15 +108,7 @@ class IssueRuns(Keyed):
         super().__init__(database, ref.key)
         self._ref = ref
 
-    @query
-    def last(self, db: Connection) -> Run | None:
-        """Return the newest run."""
-        return _last(db, self._key)
-
-    @query
-    def before(self, db: Connection, number: int) -> Run | None:
-        """Return the newest run with a smaller number."""
-        return _last(db, self._key, before=number)
+    last = of_key(read_last)
 
     async def result_before(self, number: int) -> str | None:
         """Return the result, as JSON, of the newest run with a smaller number that has one."""
@@ -125,17 +123,17 @@ class IssueRuns(Keyed):
     @transaction
     def restore(self, db: Connection, status: Literal["waiting", "finished"], body_hash: str) -> Run:
         """Store a run of another store, without its result and checkpoint; return the newest run if one exists."""
-        run = _last(db, self._key) or _new(db, self._key, 1, 0, self._clock())
+        run = read_last(db, self._key) or _new(db, self._key, 1, 0, self._clock())
         # A run that waits or ended is further than the other store knows.
         if run.status == "running":
             stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
             db.execute(stated, (status, body_hash, self._key, run.number))
-        return _last(db, self._key) or run
+        return read_last(db, self._key) or run
 
     @transaction
     def begin(self, db: Connection, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
         """Return the unfinished run, a new and counted one, or the ceiling against it; ``leave`` is ended first."""
-        last = _last(db, self._key)
+        last = read_last(db, self._key)
         if last is not None and last.unfinished and last.number != leave:
             return last
         # Counted in the transaction that opens the run, so concurrent runs cannot exceed a ceiling together.
@@ -188,13 +186,10 @@ class IssueRuns(Keyed):
         unread: bool = False,
         crash: Crash | None = None,
     ) -> None:
-        """Store the status of a run and settle its job, in one transaction.
+        """Store the status of a run and settle its job, in one transaction; a ``JobTakenOverError`` changes nothing.
 
         A job follows for a ``crash`` that several people report and, with ``unread``, if a redirect arrived after
         ``last_signal``.
-
-        Raises:
-            JobTakenOverError: another attempt has the job; nothing was changed.
         """
         now = self._clock()
         db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
@@ -217,7 +212,7 @@ class IssueRuns(Keyed):
 
 def open_run(db: Connection, issue_key: str, now: float) -> Run:
     """Return the unfinished run of an issue, or open a new one, within a transaction."""
-    last = _last(db, issue_key)
+    last = read_last(db, issue_key)
     if last is not None and last.unfinished:
         return last
     # A signal that an earlier run has read must not interrupt this one.
@@ -231,9 +226,3 @@ def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: flo
     """
     parameters = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
     return Run(*db.execute(statement, parameters).fetchone())
-
-
-def _last(db: Connection, issue_key: str, *, before: int = _ANY) -> Run | None:
-    which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
-    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
-    return Run(*row) if row else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from bot.ports import IssueRef
-from bot.store.databases.database import Connection, Keyed, Table, query, transaction
+from bot.store.databases.database import Connection, Keyed, Table, of_key, query, transaction, upsert
 from bot.store.runs.feedback import CORRECTIONS, FEEDBACK_COUNTS, JUDGED, LABELLED, Correction, FeedbackCounts
 
 OutcomeState = Literal["open", "scored", "unknown"]
@@ -50,7 +50,6 @@ class Reported:
     claimed: bool
     """The report named a cause, and not only where to start reading."""
     confidence: float
-    """Confidence in the first file."""
     named: tuple[str, ...]
     """The files of the report's places, best first."""
 
@@ -73,11 +72,9 @@ class Outcome:
 
     run: int
     sha: str
-    """The commit that the report read."""
     reported: Reported
     state: OutcomeState
     verdict: Verdict | None
-    """None before the first search for the fix."""
     looks: int
 
 
@@ -95,7 +92,6 @@ class Tally:
     """The counts of one repository."""
 
     repository: str
-    """The current owner/name."""
     reports: int
     claims: int
     scored: int
@@ -105,19 +101,25 @@ class Tally:
     among_three: int
     """Scored reports with a fixed file among the first three."""
     unknown: int
-    """Closed issues for which no closing commit was found."""
     scored_claims: int
     right_claims: int
     key: str
 
 
+def read_outcome(db: Connection, key: str) -> Outcome | None:
+    """Return the outcome of an issue; None if nothing was reported."""
+    row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    run, sha, claimed, confidence, named, state, rank, fix, why, looks = row
+    reported = Reported(bool(claimed), confidence, tuple(json.loads(named)))
+    return Outcome(run, sha, reported, state, Verdict(state, rank, fix, why) if state != "open" else None, looks)
+
+
 class IssueOutcome(Keyed):
     """The outcome of one issue."""
 
-    @query
-    def get(self, db: Connection) -> Outcome | None:
-        """Return the outcome; None if nothing was reported."""
-        return read_outcome(db, self._key)
+    get = of_key(read_outcome)
 
     @transaction
     def keep(self, db: Connection, verdict: Verdict) -> None:
@@ -135,13 +137,29 @@ class IssueOutcome(Keyed):
         db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, now, self._key))
 
 
+class Standing(NamedTuple):
+    """Results of a repository's reports: the confidence in the first file of each, and whether it was right."""
+
+    scored: list[tuple[float, bool]]
+    """Reports that named a file and whose fix is known."""
+    judged: list[tuple[float, bool]]
+    """Claims that people judged and that no fix has confirmed or refuted."""
+
+
+def read_standing(db: Connection, repository_key: str) -> Standing:
+    """Return the results of a repository's reports and claims."""
+    scored = """
+        SELECT confidence, rank = 1 FROM outcomes
+        WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
+    """
+    parts = (db.execute(statement, (repository_key,)) for statement in (scored, JUDGED))
+    return Standing(*([(float(confidence), bool(right)) for confidence, right in rows] for rows in parts))
+
+
 class RepositoryOutcomes(Keyed):
     """The scored reports of one repository."""
 
-    @query
-    def standing(self, db: Connection) -> Standing:
-        """Return the results of its reports and claims."""
-        return read_standing(db, self._key)
+    standing = of_key(read_standing)
 
     @query
     def feedback_counts(self, db: Connection) -> FeedbackCounts:
@@ -164,25 +182,6 @@ class RepositoryOutcomes(Keyed):
         return [(int(key.rpartition("#")[2]), title, body) for key, title, body in rows]
 
 
-class Standing(NamedTuple):
-    """Results of a repository's reports: the confidence in the first file of each, and whether it was right."""
-
-    scored: list[tuple[float, bool]]
-    """Reports that named a file and whose fix is known."""
-    judged: list[tuple[float, bool]]
-    """Claims that people judged and that no fix has confirmed or refuted."""
-
-
-def read_standing(db: Connection, repository_key: str) -> Standing:
-    """Read the standing of a repository within a larger transaction."""
-    scored = """
-        SELECT confidence, rank = 1 FROM outcomes
-        WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
-    """
-    parts = (db.execute(statement, (repository_key,)) for statement in (scored, JUDGED))
-    return Standing(*([(float(confidence), bool(right)) for confidence, right in rows] for rows in parts))
-
-
 class Outcomes(Table):
     """All repositories' outcomes, for upkeep and statistics."""
 
@@ -199,28 +198,15 @@ class Outcomes(Table):
 
 def note_report(db: Connection, issue_key: str, run: int, reported: Reported) -> None:
     """Store what a report named, within a transaction; it replaces an earlier report's row."""
-    statement = """
-        INSERT INTO outcomes (issue_key, repository_key, run_no, sha, claimed, confidence, named)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (issue_key) DO UPDATE SET run_no = excluded.run_no, sha = excluded.sha,
-            claimed = excluded.claimed, confidence = excluded.confidence, named = excluded.named,
+    # The new report has not been compared yet, so the result of the earlier comparison is reset.
+    statement = f"""
+        {upsert("outcomes", "issue_key", "repository_key, run_no, sha, claimed, confidence, named")},
             state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL
     """
-    # The new report has not been compared yet, so the result of the earlier comparison is reset.
     values = (int(reported.claimed), reported.confidence, json.dumps(reported.named))
     found = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, run)).fetchone()
     sha = found[0] if found else ""
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *values))
-
-
-def read_outcome(db: Connection, key: str) -> Outcome | None:
-    """Read the outcome of an issue within a larger transaction; None if nothing was reported."""
-    row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()
-    if row is None:
-        return None
-    run, sha, claimed, confidence, named, state, rank, fix, why, looks = row
-    reported = Reported(bool(claimed), confidence, tuple(json.loads(named)))
-    return Outcome(run, sha, reported, state, Verdict(state, rank, fix, why) if state != "open" else None, looks)
 
 
 def _ref(issue_key: str, *where: Any) -> IssueRef:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict
 
 from bot.errors import BotError
-from bot.store.databases.database import Connection, Database, Table, transaction
+from bot.store.databases.database import Connection, Database, Table, transaction, upsert
 from nodes.evidence import Evidence
 from nodes.state import TraceEntry
 
@@ -151,10 +151,7 @@ class RunEvidence(Table):
         if not evidence:
             return
         rows = [(self._run, item.key, item.model_dump_json()) for item in evidence]
-        statement = """
-            INSERT INTO evidence (run, hash, body) VALUES (?, ?, ?)
-            ON CONFLICT (run, hash) DO UPDATE SET body = excluded.body
-        """
+        statement = upsert("evidence", "run, hash", "body")
         await self._database.do(lambda db: db.executemany(statement, rows).rowcount)
         self._known.update((item.key, item) for item in evidence)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
-from bot.store.databases.database import Connection, Database, Keyed, Table, Value, query, transaction
+from bot.store.databases.database import Connection, Database, Keyed, Table, Value, query, transaction, upsert
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"
@@ -35,10 +35,7 @@ _MAX_WAIT = 6 * 3_600.0
 # Seconds between a free slot and the latest retry time that is still continued; the sequence then starts again.
 _PROMISED = 3_600.0
 _READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
-_WRITE = """
-INSERT INTO paces (name, next_at, promised) VALUES (:name, :next_at, :promised)
-ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at, promised = excluded.promised
-"""
+_WRITE = upsert("paces", "name", "next_at, promised")
 # A longer closure stays, unless it is so far ahead that it was written with a wrong clock.
 _CLOSE = """
 INSERT INTO paces (name, closed_until) VALUES (:name, :until)
@@ -164,11 +161,11 @@ class StoredPace(Table):
         # ``next_at`` may be ahead of the clock by the calls of one burst.
         free = max(now, closed, next_at - (self._burst - 1) * self._apart)
         if free - now <= SHORTEST_TO_REFUSE:
-            self._write(db, max(next_at, now) + self._apart, promised)
+            db.execute(_WRITE, (self._name, max(next_at, now) + self._apart, promised))
             return Slot(free - now, granted=True)
         # Refused callers get retry times one interval apart: at a common time, all but one would be refused again.
         retry_at = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
-        self._write(db, next_at, retry_at)
+        db.execute(_WRITE, (self._name, next_at, retry_at))
         return Slot(retry_at - now, granted=False)
 
     async def close(self, seconds: float) -> None:
@@ -176,9 +173,6 @@ class StoredPace(Table):
         now = self._database.clock()
         parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _MAX_WAIT}
         await self._change(_CLOSE, parameters)
-
-    def _write(self, db: Connection, next_at: float, promised: float) -> None:
-        db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})
 
 
 class RepositoryLimited(Keyed):

@@ -9,14 +9,12 @@ from bot.errors import UserError
 from bot.jobs import MAX_ARGUMENT, Commands, PageCommand
 from bot.ports import CommandEffects, Comment, IssueRef, Permission
 from bot.report.sanitise import code
-from bot.settings.repository_file import FoundConfig
 from bot.store.tables import IssueStore
-from bot.worker.commands.kinds import CommandContext, is_allowed
 from bot.worker.commands.parse import Command, new_commands, parse
-from bot.worker.commands.table import COMMANDS
+from bot.worker.commands.table import COMMANDS, CommandContext, is_allowed
 from bot.worker.issue_job import IssueJob
-from bot.worker.publish import Publisher
-from bot.worker.publish.replies import Replies
+from bot.worker.publish import replies
+from bot.worker.publish.target import Target
 
 NO_PERMISSION = CommandEffects(reaction="confused")
 MayAnswer = Callable[[], Awaitable[bool]]
@@ -24,9 +22,7 @@ DONE = "done"
 """The message of a job whose command was accepted; every other message gives the reason of a refusal."""
 
 
-async def execute(
-    work: Commands, found: FoundConfig, store: IssueStore, publisher: Publisher, may_answer: MayAnswer
-) -> int | IssueRef:
+async def execute(work: Commands, store: IssueStore, target: Target, may_answer: MayAnswer) -> int | IssueRef:
     """Run the new commands of a comment and answer them in one reply.
 
     The answer to a command is stored before the command is recorded as run, so that a crash loses neither.
@@ -37,9 +33,8 @@ async def execute(
         and none ran here.
     """
     commands = await _new(work, store)
-    replies = Replies.of(publisher, work.ref, found)
-    if commands and found.config.enabled:
-        github = publisher.github_for(work.ref.repository)
+    config, github = target.found.config, target.github
+    if commands and config.enabled:
         issue = await github.issue(work.ref.number)
         if issue is None or issue.is_pull_request:
             return 0
@@ -47,18 +42,18 @@ async def execute(
         if issue.ref.key != work.ref.key:
             return issue.ref
         is_author = work.sender_id is not None and work.sender_id == issue.author_id
-        context = CommandContext(issue, Permission.NONE, is_author, found.config, store, github)
+        context = CommandContext(issue, Permission.NONE, is_author, config, store, github)
         # One request for the permission at most, and none if the author's role is sufficient for all commands.
         kinds = [COMMANDS.get(command.name) for command in commands]
         if not all(kind is not None and is_allowed(kind, context) for kind in kinds):
             context = replace(context, permission=await github.permission(work.sender))
-        await _run(work.comment, commands, context, replies, may_answer)
-    await replies.catch_up()
+        await _run(work.comment, commands, context, target, may_answer)
+    await replies.catch_up(target)
     return len(commands)
 
 
 async def _run(
-    comment: Comment, commands: list[Command], context: CommandContext, replies: Replies, may_answer: MayAnswer
+    comment: Comment, commands: list[Command], context: CommandContext, target: Target, may_answer: MayAnswer
 ) -> None:
     """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
@@ -67,7 +62,7 @@ async def _run(
         if effects.reply is not None or effects.reaction is not None:
             answers = await may_answer() if answers is None else answers
             effects = effects if answers else replace(effects, reply=None, reaction=None)
-        await replies.note(comment.id, command, effects)
+        await replies.note(target, comment.id, command, effects)
         # Last, because it marks the command as run.
         await context.store.control.apply(comment, command.ordinal, command.canonical, effects)
 
@@ -105,7 +100,8 @@ async def _effects(command: Command, context: CommandContext) -> CommandEffects:
     if not is_allowed(kind, context):
         return NO_PERMISSION
     try:
-        return await kind.run(replace(context, command=command.name, argument=command.argument))
+        effects = await kind.run(replace(context, command=command.name, argument=command.argument))
+        return replace(effects, reaction="rocket")
     except UserError as error:
         return CommandEffects(reaction="confused", reply=str(error))
 
@@ -125,23 +121,12 @@ async def page_command(issue_job: IssueJob, work: PageCommand) -> None:
     if not found.config.enabled:
         return await issue_job.settle("triage is disabled in this repository")
     command = Command(work.name, " ".join(work.argument.split())[:MAX_ARGUMENT])
-    context = CommandContext(
-        issue,
-        Permission.ADMIN if work.is_operator else await issue_job.github.permission(work.by),
-        work.by_id is not None and work.by_id == issue.author_id,
-        found.config,
-        issue_job.store,
-        issue_job.github,
-        command.name,
-        command.argument,
-    )
-    kind = COMMANDS[work.name]
-    if not is_allowed(kind, context):
-        return await issue_job.settle("You may not give this command here.")
-    try:
-        effects = await kind.run(context)
-    except UserError as error:
-        return await issue_job.settle(str(error))
+    is_author = work.by_id is not None and work.by_id == issue.author_id
+    permission = Permission.ADMIN if work.is_operator else await issue_job.github.permission(work.by)
+    context = CommandContext(issue, permission, is_author, found.config, issue_job.store, issue_job.github)
+    effects = await _effects(command, context)
+    if effects.reaction == "confused":
+        return await issue_job.settle(effects.reply or "You may not give this command here.")
     await issue_job.store.control.apply(_as_comment(issue_job, work), 0, command.canonical, effects)
     return await issue_job.settle(DONE)
 

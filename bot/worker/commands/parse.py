@@ -42,7 +42,6 @@ class Command:
     """``triage`` if nothing follows; else the next word, known or not."""
     argument: str = ""
     ordinal: int = 0
-    """The command's index in the comment, from 0."""
 
     @property
     def canonical(self) -> str:

@@ -1,25 +1,62 @@
-"""All commands, in the order in which ``/triage help`` lists them."""
+"""All commands, in the order in which ``/triage help`` lists them: each with its usage, its role and its function."""
 
 import difflib
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from bot.errors import UserError
+from bot.github.repository import RepositoryClient
 from bot.limits.ceilings import describe_limit
-from bot.ports import AskedQuestion, CommandEffects, Judgement, NewSignal, Relation
+from bot.ports import AskedQuestion, CommandEffects, Issue, Judgement, NewSignal, Permission, Relation
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
-from bot.settings.repository import CommandName
+from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 from bot.store.runs.issue_runs import Run
-from bot.worker.commands.kinds import STOPPED, CommandContext, CommandKind, Role, check_can_run, check_writable
+from bot.store.tables import IssueStore
+from bot.worker.publish.wanted import reason_to_skip, remedy_for
 
+Role = Literal["author", "maintainer"]
+STOPPED = "Triage is stopped for this issue; `/triage resume` continues it."
+_STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
 WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "no one in this repository"}
-_PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`=<>|\"']{0,299}?)/?`?\s{0,9}")
 _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 _MAX_LABELS = 10
 """Labels of one command; the rest is ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """The input of a command's function."""
+
+    issue: Issue
+    permission: Permission
+    """The sender's permission according to the API; NONE if it was not queried."""
+    is_author: bool
+    config: RepositoryConfig
+    store: IssueStore
+    github: RepositoryClient
+    command: str = ""
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandKind:
+    """A command of the table."""
+
+    name: CommandName
+    usage: str
+    """The command as typed, without ``/triage``."""
+    help: str
+    role: Role
+    """``author``: the issue's author and maintainers; ``maintainer``: users with at least triage permission."""
+    run: Callable[[CommandContext], Awaitable[CommandEffects]]
+
+    def required_role(self, config: RepositoryConfig) -> CommandRole:
+        """Return the role that may use it in a repository; a configuration can only restrict the default."""
+        return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
 
 
 Action = Callable[[CommandContext], Awaitable[CommandEffects]]
@@ -27,30 +64,30 @@ COMMANDS: Final[dict[str, CommandKind]] = {}
 """Filled by the decorator `command`."""
 
 
-def command(name: CommandName, usage: str, text: str, role: Role) -> Callable[[Action], Action]:
-    """Add a function to the table; `CommandKind` describes the arguments."""
+def command(name: CommandName, usage: str, role: Role) -> Callable[[Action], Action]:
+    """Add a function to the table; its docstring is the help, and `CommandKind` describes the arguments."""
 
     def add(run: Action) -> Action:
-        COMMANDS[name] = CommandKind(name, usage, text, role, run)
+        COMMANDS[name] = CommandKind(name, usage, str(run.__doc__), role, run)
         return run
 
     return add
 
 
-@command("triage", "", "Triage this issue again from the start.", "author")
+@command("triage", "", "author")
 async def run_again(context: CommandContext) -> CommandEffects:
-    """Queue a new run; if triage was stopped, resume it."""
+    """Triage this issue again from the start."""
     check_writable(context)
     # ``muted=False``: an explicit request revokes an earlier stop.
-    return CommandEffects(start=True, muted=False, reaction="rocket")
+    return CommandEffects(start=True, muted=False)
 
 
-@command("help", "help", "List the commands.", "author")
+@command("help", "help", "author")
 async def run_help(context: CommandContext) -> CommandEffects:
-    """List the commands as this repository's configuration allows them."""
+    """List the commands."""
     rows = ((kind, WHO[kind.required_role(context.config)]) for kind in COMMANDS.values())
     intro = "Write each command on its own line. To answer a question, just reply; no command is needed."
-    return CommandEffects(reply=f"{intro}\n\n{table(rows)}", reaction="rocket")
+    return CommandEffects(reply=f"{intro}\n\n{table(rows)}")
 
 
 def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
@@ -59,18 +96,19 @@ def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
     return "\n".join(("| Command | What it does | Who |", "|---|---|---|", *lines))
 
 
-@command("status", "status", "Show the status of the run.", "author")
+@command("status", "status", "author")
 async def run_status(context: CommandContext) -> CommandEffects:
-    """Report the last run, whether triage is stopped, open questions and reached limits."""
+    """Show the status of the run."""
     lines = [_last_run(await context.store.runs.last())]
     if (await context.store.row.state()).muted:
         lines.append(STOPPED)
-    questions = await context.store.repository.questions.all(context.issue.ref.key)
-    lines += [_waiting(question) for question in questions if question.state == "open"]
+    question = await context.store.questions.open()
+    if question is not None:
+        lines.append(_waiting(question))
     reached = dict.fromkeys(map(describe_limit, await context.store.repository.limited.today()))
     if reached:
         lines.append(f"Limits reached: {'; '.join(reached)}.")
-    return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
+    return CommandEffects(reply="\n\n".join(lines))
 
 
 def _last_run(last: Run | None) -> str:
@@ -84,17 +122,15 @@ def _waiting(question: AskedQuestion) -> str:
     return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
 
 
-@command(
-    "why", "why", "Explain the last report: path, evidence, guards, dropped claims, scores, retries, cost.", "author"
-)
+@command("why", "why", "author")
 async def run_why(context: CommandContext) -> CommandEffects:
-    """Reply with the folded explanation of the last report."""
+    """Explain the last report: path, evidence, guards, dropped claims, scores, retries, cost."""
     run, result = await _last_report(context)
     if run is None or result is None:
         raise UserError("No run of this issue has finished yet.")
     gathered = result.numbered(await context.store.evidence(run.number).get(result.evidence))
     account = Account(run.number, run.sha, run.brain, run.config_hash, result, gathered)
-    return CommandEffects(reply=render_markdown(account), reaction="rocket")
+    return CommandEffects(reply=render_markdown(account))
 
 
 async def _last_report(context: CommandContext) -> tuple[Run | None, Result | None]:
@@ -103,69 +139,56 @@ async def _last_report(context: CommandContext) -> tuple[Run | None, Result | No
     return run, Result.model_validate_json(run.result) if run is not None and run.result else None
 
 
-@command(
-    "redirect",
-    "redirect <text>",
-    "Say where to search; a run in progress follows it at its next decision.",
-    "maintainer",
-)
+@command("redirect", "redirect <text>", "maintainer")
 async def run_redirect(context: CommandContext) -> CommandEffects:
-    """Store a signal. A running run reads it before its next decision; otherwise a new step starts with it."""
+    """Say where to search; a run in progress follows it at its next decision."""
     if not context.argument:
         raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
     await check_can_run(context)
-    return CommandEffects(signals=(NewSignal("redirect", context.argument),), start=True, reaction="rocket")
+    return CommandEffects(signals=(NewSignal("redirect", context.argument),), start=True)
 
 
-@command("answer", "answer <text>", "Answer the open question; a plain reply works too.", "author")
+@command("answer", "answer <text>", "author")
 async def run_answer(context: CommandContext) -> CommandEffects:
-    """Store the answer as a signal for the waiting run."""
+    """Answer the open question; a plain reply works too."""
     if not context.argument:
         raise UserError("Write the answer on the same line, as in `/triage answer only with --no-cache`.")
     await check_can_run(context)
-    asked = await context.store.repository.questions.all(context.issue.ref.key)
-    if all(question.state != "open" for question in asked):
+    if await context.store.questions.open() is None:
         raise UserError("No question is open here.")
-    return CommandEffects(signals=(NewSignal("answer", context.argument),), start=True, reaction="rocket")
+    return CommandEffects(signals=(NewSignal("answer", context.argument),), start=True)
 
 
-@command(
-    "stop", "stop", "Stop triage of this issue: a run in progress writes nothing more, and no run starts.", "author"
-)
+@command("stop", "stop", "author")
 async def run_stop(context: CommandContext) -> CommandEffects:
-    """End a run before its next write, and start no new one."""
+    """Stop triage of this issue: a run in progress writes nothing more, and no run starts."""
     if (await context.store.row.state()).muted:
         raise UserError("Triage is already stopped for this issue.")
     # The mute also stops a run in progress, which reads it before each write. The signal records who asked.
-    return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
+    return CommandEffects(signals=(NewSignal("stop"),), muted=True)
 
 
-@command("resume", "resume", "Continue triage of this issue after a stop.", "maintainer")
+@command("resume", "resume", "maintainer")
 async def run_resume(context: CommandContext) -> CommandEffects:
-    """Unmute the issue and queue a new run."""
+    """Continue triage of this issue after a stop."""
     if not (await context.store.row.state()).muted:
         raise UserError("Triage is not stopped for this issue.")
     check_writable(context)
-    return CommandEffects(muted=False, start=True, reaction="rocket")
+    return CommandEffects(muted=False, start=True)
 
 
-@command("right", "right", "Say that the report is right.", "maintainer")
+@command("right", "right", "maintainer")
 async def run_right(context: CommandContext) -> CommandEffects:
-    """Store the judgement of the last report. No run starts, and a closed issue's report can be judged too."""
+    """Say that the report is right."""
     _, result = await _last_report(context)
     if result is None:
         raise UserError("This issue has no report yet.")
-    return CommandEffects(judgement=Judgement(right=True), reaction="rocket")
+    return CommandEffects(judgement=Judgement(right=True))
 
 
-@command(
-    "wrong",
-    "wrong <why>",
-    "Say that the report is wrong, and why; triage runs again with that information.",
-    "maintainer",
-)
+@command("wrong", "wrong <why>", "maintainer")
 async def run_wrong(context: CommandContext) -> CommandEffects:
-    """Store the correction, which every later run receives, and queue a new run."""
+    """Say that the report is wrong, and why; triage runs again with that information."""
     if not context.argument:
         raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
     await check_can_run(context)
@@ -175,69 +198,51 @@ async def run_wrong(context: CommandContext) -> CommandEffects:
         signals=(NewSignal("correction", context.argument),),
         judgement=Judgement(right=False, why=context.argument),
         start=True,
-        reaction="rocket",
     )
 
 
-@command(
-    "component",
-    "component = <path>",
-    "Name the file or folder at fault; triage runs again and searches there.",
-    "maintainer",
-)
-async def run_component(context: CommandContext) -> CommandEffects:
-    """Search in the place; a report that names it already is right, so no new run starts."""
-    found = _PATH.fullmatch(context.argument)
-    if found is None:
-        raise UserError("Name one path, as in `/triage component = src/parser`.")
-    path = found["path"]
-    _, result = await _last_report(context)
-    report = result.report if result is not None else None
-    suspects = report.suspects if report is not None else ()
-    if suspects and (suspects[0].path == path or suspects[0].path.startswith(f"{path}/")):
-        return CommandEffects(judgement=Judgement(right=True), reaction="rocket")
-    await check_can_run(context)
-    return CommandEffects(
-        signals=(NewSignal("redirect", f"`{path}`"),),
-        judgement=Judgement(right=False, why=f"`{path}`") if report is not None else None,
-        start=True,
-        reaction="rocket",
-    )
+@command("duplicate", "duplicate #n", "maintainer")
+async def run_duplicate(context: CommandContext) -> CommandEffects:
+    """Mark this issue as a duplicate of another; nothing is closed."""
+    return await _related(context, duplicate=True)
 
 
-@command("not-duplicate", "not-duplicate #n", "Mark this issue as not a duplicate of another.", "maintainer")
-@command("duplicate", "duplicate #n", "Mark this issue as a duplicate of another; nothing is closed.", "maintainer")
-async def run_related(context: CommandContext) -> CommandEffects:
-    """Store the relation and queue a run. Reports name a duplicate, and never one that a person denied."""
+@command("not-duplicate", "not-duplicate #n", "maintainer")
+async def run_not_duplicate(context: CommandContext) -> CommandEffects:
+    """Mark this issue as not a duplicate of another."""
+    return await _related(context, duplicate=False)
+
+
+async def _related(context: CommandContext, *, duplicate: bool) -> CommandEffects:
     found = _NUMBER.fullmatch(context.argument)
     if found is None:
         raise UserError(f"Name one issue of this repository, as in `/triage {context.command} #12`.")
-    other, duplicate = int(found[1]), context.command == "duplicate"
+    other = int(found[1])
     if other == context.issue.ref.number:
         raise UserError("That is this issue itself.")
     # A denial needs no check: it must also apply to an issue that was deleted.
     if duplicate and await context.github.issue(other) is None:
         raise UserError(f"This repository has no issue `#{other}`.")
     await check_can_run(context)
-    return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
+    return CommandEffects(relations=(Relation(other, duplicate),), start=True)
 
 
-@command("label", "label <name>, …", "Add existing labels.", "maintainer")
+@command("label", "label <name>, …", "maintainer")
 async def run_label(context: CommandContext) -> CommandEffects:
-    """Add labels. They count as a person's choice, so the App does not change them from then on."""
+    """Add existing labels."""
     named = await _named(context)
     if _folded(named) <= _folded(context.issue.labels):
         raise UserError("The issue has these labels already.")
-    return CommandEffects(add_labels=named, reaction="rocket")
+    return CommandEffects(add_labels=named)
 
 
-@command("unlabel", "unlabel <name>, …", "Remove labels; triage does not add them again.", "maintainer")
+@command("unlabel", "unlabel <name>, …", "maintainer")
 async def run_unlabel(context: CommandContext) -> CommandEffects:
-    """Remove labels. The App does not add them again."""
+    """Remove labels; triage does not add them again."""
     named = await _named(context)
     if _folded(named).isdisjoint(_folded(context.issue.labels)):
         raise UserError("The issue has no such label.")
-    return CommandEffects(remove_labels=named, reaction="rocket")
+    return CommandEffects(remove_labels=named)
 
 
 def _folded(labels: Iterable[str]) -> frozenset[str]:
@@ -257,3 +262,27 @@ async def _named(context: CommandContext) -> tuple[str, ...]:
         nearest = f" Did you mean {code(known[close[0]])}?" if close else ""
         raise UserError(f"There is no label {code(missing[0][:60])} here.{nearest}")
     return tuple(dict.fromkeys(known[name.casefold()] for name in requested if name))
+
+
+async def check_can_run(context: CommandContext) -> None:
+    """Raise ``UserError`` if triage is stopped on this issue, or a run may not write to it."""
+    if (await context.store.row.state()).muted:
+        raise UserError(STOPPED)
+    check_writable(context)
+
+
+def check_writable(context: CommandContext) -> None:
+    """Raise ``UserError`` if the issue is closed or locked, a bot opened it, or it has the opt-out label."""
+    if context.issue.state != "open":
+        raise UserError("This issue is closed. Reopen it first.")
+    reason = reason_to_skip(context.issue, context.config)
+    if reason is not None:
+        raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())
+
+
+def is_allowed(kind: CommandKind, context: CommandContext) -> bool:
+    """Return whether the sender may use this command."""
+    role = kind.required_role(context.config)
+    if role == "nobody":
+        return False
+    return context.permission >= Permission.TRIAGE or (role == "author" and context.is_author)

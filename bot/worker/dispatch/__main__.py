@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from uvicorn.loops.auto import auto_loop_factory
 
@@ -32,9 +31,6 @@ THREADS, THREADS_OF_A_JOB = 8, 8
 
 Python's default is six on two cores: jobs that wait for the index of one large repository would block all others.
 """
-
-if TYPE_CHECKING:
-    from bot.worker.dispatch.procrastinate import SharedDispatcher
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +79,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         await running
 
 
-def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatcher | SharedDispatcher:
+def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float) -> Dispatcher:
     if isinstance(worker.store, SqliteStore):
         return Dispatcher(worker.store.jobs, worker.work, concurrency=concurrency, deadline=deadline)
     from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415
@@ -92,7 +88,7 @@ def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float
     if not isinstance(worker.store, PostgresStore):
         raise TypeError("a store of another kind")
     return SharedDispatcher(
-        worker.store, worker.work, concurrency=concurrency, place=place, drain=DRAIN, deadline=deadline
+        worker.store, worker.work, place=place, concurrency=concurrency, drain=DRAIN, deadline=deadline
     )
 
 
@@ -117,17 +113,17 @@ def _send_heartbeat(oldest: float, fault: str) -> None:
         os.write(sys.stdout.fileno(), ALIVE + f"{oldest:.0f} {' '.join(fault.split())[:500]}\n".encode())
 
 
-async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatcher | SharedDispatcher) -> None:
+async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatcher) -> None:
     """Store heartbeats for servers that run no jobs themselves; an overdue job stops the heartbeats."""
     await ready.wait()
     while not isinstance(worker.store, SqliteStore):
         if dispatcher.active_attempts.oldest() <= OVERDUE:
             with contextlib.suppress(StoreError):  # the dispatcher reports an outage of the store
-                await worker.store.heartbeats.record(place, SILENT, await asyncio.to_thread(worker.fault))
+                await worker.store.leases.record(place, SILENT, await asyncio.to_thread(worker.fault))
         await asyncio.sleep(SILENT / 4)
 
 
-def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatcher | SharedDispatcher) -> None:
+def _listen(loop: asyncio.AbstractEventLoop, dispatcher: Dispatcher) -> None:
     """Check for jobs on every byte from the parent. End of input means that the parent was killed: exit at once."""
     while os.read(sys.stdin.fileno(), 4096):
         loop.call_soon_threadsafe(dispatcher.wake)

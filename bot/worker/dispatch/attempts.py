@@ -60,11 +60,7 @@ class Attempts:
         """Number of timeouts of each job, by its id."""
 
     async def make(self, job: Job) -> bool:
-        """Make one attempt; False if another attempt took the job over.
-
-        Raises:
-            asyncio.CancelledError: the attempt was cancelled, and the job is free again.
-        """
+        """Make one attempt; False if another attempt took the job over. If it is cancelled, the job is free again."""
         limit = asyncio.timeout(self._deadline)
         try:
             with self.active_attempts.attempt():
@@ -152,20 +148,17 @@ class Dispatcher:
     """Claims due jobs and runs them. Only the process that holds the data directory has one."""
 
     def __init__(self, jobs: Jobs, worker: Worker, *, concurrency: int, deadline: float = DEADLINE) -> None:
+        """Store the settings; nothing is started. Commands have slots besides ``concurrency``."""
         self._jobs = jobs
         self._outage = Outage()
         self._attempts = Attempts(jobs, worker, self._outage, deadline=deadline)
+        self.active_attempts = self._attempts.active_attempts
         self._slots: Mapping[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
         self._owner = secrets.token_hex(8)
         self._running: dict[Lane, set[asyncio.Task[bool]]] = {"run": set(), "control": set()}
         self._wake = asyncio.Event()
         self._draining = False
         self._ended = asyncio.Event()
-
-    @property
-    def active_attempts(self) -> ActiveAttempts:
-        """Return the attempts in progress."""
-        return self._attempts.active_attempts
 
     def wake(self) -> None:
         """Query for jobs again, because one was stored."""

@@ -20,8 +20,7 @@ from bot.jobs import Job, Lane
 from bot.store.databases.database import StoreError
 from bot.store.databases.postgres import PostgresStore, address
 from bot.store.databases.postgres_schema import EARLY, TASK
-from bot.worker.dispatch.attempts import CONTROL_SLOTS, DEADLINE, Attempts, Worker
-from bot.worker.dispatch.health import ActiveAttempts, Outage
+from bot.worker.dispatch.attempts import DEADLINE, Dispatcher, Worker
 
 HEARTBEAT, STALLED = 1.0, 5.0
 """Seconds between two heartbeats, and seconds without one after which other workers take over."""
@@ -107,7 +106,7 @@ async def open_engine(url: str, away: Away) -> AsyncIterator[tuple[App, Retrying
         yield app, connector
 
 
-class SharedDispatcher:
+class SharedDispatcher(Dispatcher):
     """Claims due jobs in turns with all other processes, and runs them."""
 
     def __init__(
@@ -115,31 +114,22 @@ class SharedDispatcher:
         store: PostgresStore,
         worker: Worker,
         *,
-        concurrency: int,
         place: str,
+        concurrency: int,
         drain: float,
         deadline: float = DEADLINE,
     ) -> None:
         """Store the settings; nothing is started.
 
-        Commands have slots besides ``concurrency``; ``place`` identifies this process among all; running jobs may
-        finish within ``drain`` seconds.
+        ``place`` identifies this process among all; running jobs may finish within ``drain`` seconds.
         """
+        super().__init__(store.jobs, worker, concurrency=concurrency, deadline=deadline)
         self._store = store
-        self._outage = Outage()
-        self._attempts = Attempts(store.jobs, worker, self._outage, deadline=deadline)
-        self._slots: dict[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
         self._place = place
         self._drain = drain
-        self._draining = False
         self._active_jobs: set[int] = set()
         self._awake: set[int] = set()
         self._stop = asyncio.Event()
-
-    @property
-    def active_attempts(self) -> ActiveAttempts:
-        """Return the attempts in progress."""
-        return self._attempts.active_attempts
 
     def wake(self) -> None:
         """Do nothing: Postgres notifies all processes."""
@@ -147,7 +137,7 @@ class SharedDispatcher:
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Work until drained; ``ready`` is called once jobs can be claimed."""
         async with open_engine(self._store.url, self._outage.wait) as (app, connector):
-            app.task(name=TASK, pass_context=True)(self._work)
+            app.task(name=TASK, pass_context=True)(self._claim_and_run)
             sweeping = asyncio.create_task(self._sweep(app, connector))
             lanes = [asyncio.create_task(self._run_lane(app, lane)) for lane in self._slots]
             ready()
@@ -184,7 +174,7 @@ class SharedDispatcher:
                 logger.exception("the loop for %s jobs failed", lane, extra={"action": "lane_ended"})
             await asyncio.sleep(POLL)
 
-    async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
+    async def _claim_and_run(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
         """Claim and run jobs while any is due. The wake-up only signals work; the store chooses the job."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
         # `_free_unanswered` must not treat a wake-up as lost while its task runs here.

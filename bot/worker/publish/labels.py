@@ -2,16 +2,15 @@
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
-from bot.github.repository import RepositoryClient
-from bot.ports import Issue, OwnerCheck
+from bot.ports import Issue
 from bot.report.words import confidence_word
-from bot.settings.repository import RepositoryConfig
-from bot.store.effects import Effects
+from bot.worker.publish.target import Target
 from bot.worker.publish.wanted import Wanted, WantedType, reason_to_skip
 from nodes.issue.kinds import classify
 
@@ -20,8 +19,6 @@ _TYPE = "type"
 _MAX_RATIONALE = 280
 """Characters; GitHub's own tools send no more."""
 logger = logging.getLogger(__name__)
-Lacks = Callable[[MissingPermissionError], Awaitable[None]]
-"""Called with a permission that the installation lacks."""
 LATER: Final = "labels-later"
 
 
@@ -69,104 +66,62 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(label.casefold() for label in labels)
 
 
-async def log_missing(error: MissingPermissionError) -> None:
-    """Log a missing permission, without storing it."""
-    logger.warning("%s", error, extra={"action": "permission_missing"})
-
-
 @dataclass(frozen=True, slots=True)
 class ReportLabels:
     """The labels of one issue's report."""
 
-    github: RepositoryClient
-    effects: Effects
-    owner_check: OwnerCheck
-    lacks: Lacks
+    target: Target
+    issue: Issue
+    touched: Iterable[str]
+    typed: bool = False
+    """A person set or removed a type of the issue."""
+    existing: frozenset[str] | None = None
+    """The repository's labels, if they were read already."""
 
-    async def put(
-        self,
-        wanted: Wanted,
-        issue: Issue,
-        touched: Iterable[str],
-        existing: frozenset[str] | None = None,
-        *,
-        typed: bool = False,
-    ) -> None:
+    async def put(self, wanted: Wanted) -> None:
         """Update the issue's type and labels now, or store them for a later job; a report never waits for them.
 
         A job that waits for a limit would block the later jobs of its issue.
-
-        ``existing``: the repository's labels, if they were read already. ``typed``: a person set or removed a type of
-        the issue.
         """
-        key, payload = issue.ref.key, wanted.stored
+        effects, payload = self.target.effects, wanted.stored
         try:
-            labels = wanted.labels - (wanted.unless_typed if await self._type(wanted, issue, typed=typed) else set())
-            await self._sync(labels, issue, touched, existing)
+            has_type = False
+            async with self._tolerated("type"):
+                has_type = await self._set_type(wanted.type)
+            # Labels are less important than the comment, which is written even without the permission for labels.
+            async with self._tolerated("labels"):
+                await self._update(wanted.labels - (wanted.unless_typed if has_type else set()))
         except (RateLimitedError, OutcomeUnknownError) as error:
             logger.info("labels postponed: %s", error, extra={"action": "labels.later"})
-            await self.effects.set_wanted(key, LATER, "", payload, payload)
+            await effects.set_wanted(LATER, "", payload, payload)
             return
-        later = await self.effects.get(key, LATER)
+        later = await effects.get(LATER)
         # Labels that were set now replace those that an earlier report left to a later job.
-        if later is not None and later.done_hash != later.wanted_hash:
-            await self.effects.record_done(key, LATER, "", later.wanted_hash)
+        if later is not None and not later.is_done:
+            await effects.record_done(LATER, "", later.wanted_hash)
 
-    async def catch_up(
-        self,
-        issue_key: str,
-        issue: Issue | None,
-        config: RepositoryConfig,
-        touched: set[str],
-        *,
-        typed: bool = False,
-    ) -> None:
-        """Set postponed labels; drop them if the issue may not be written to any more."""
-        later = await self.effects.get(issue_key, LATER)
-        if later is None or later.done_hash == later.wanted_hash:
-            return
-        moved = issue is not None and issue.ref.key != issue_key
-        if issue is None or moved or reason_to_skip(issue, config) is not None:
-            await self.effects.record_done(issue_key, LATER, "", later.wanted_hash)
-            return
-        await self.put(Wanted.restore(later.payload), issue, touched, typed=typed)
-
-    async def _type(self, wanted: Wanted, issue: Issue, *, typed: bool) -> bool:
-        """Set the type; return whether it takes the place of a label."""
+    @asynccontextmanager
+    async def _tolerated(self, what: str) -> AsyncIterator[None]:
         try:
-            return await self._set_type(wanted.type, issue, typed=typed)
+            yield
         except MissingPermissionError as error:
-            await self.lacks(error)
+            await self.target.lacks(error)
         except RefusedError as error:
-            logger.warning("type refused: %s", error, extra={"action": "type.refused"})
-        return False
+            logger.warning("%s refused: %s", what, error, extra={"action": f"{what}.refused"})
 
-    async def _sync(
-        self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None
-    ) -> None:
-        try:
-            await self._update(wanted, issue, touched, existing)
-        # Labels are less important than the comment, which is written even without the permission for labels.
-        except MissingPermissionError as error:
-            await self.lacks(error)
-        except RefusedError as error:
-            logger.warning("labels refused: %s", error, extra={"action": "labels.refused"})
-
-    async def _update(
-        self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None
-    ) -> None:
+    async def _update(self, wanted: frozenset[str]) -> None:
         """Update the issue's labels to the wanted ones. Send no request if none were set and none are wanted."""
-        key = issue.ref.key
-        before = await self.effects.get(key, "labels")
+        effects, github = self.target.effects, self.target.github
+        before = await effects.get("labels")
         ours: tuple[str, ...] = tuple(json.loads(before.payload)) if before is not None else ()
         if not wanted and not ours:
             return
-        settled = before is not None and before.done_hash == before.wanted_hash
+        settled = before is not None and before.is_done
         changes = plan(
             wanted,
-            current=issue.labels,
-            existing=await self.github.repository_labels() if existing is None else existing,
-            touched=touched,
+            current=self.issue.labels,
+            existing=await github.repository_labels() if self.existing is None else self.existing,
+            touched=self.touched,
             ours=ours,
             settled=settled,
         )
@@ -174,48 +129,56 @@ class ReportLabels:
             return
         # Until the change is complete, old and new labels are ours, so that none is left behind after a crash.
         either = sorted({*ours, *changes.ours})
-        await self.effects.set_wanted(key, "labels", "", f"begun {either}", json.dumps(either))
-        # Additions come first: a crash in between leaves a label too many and not an issue without any.
-        if changes.add:
-            await self.owner_check()
-            await self.github.add_labels(issue.ref.number, changes.add)
-        for label in changes.remove:
-            await self.owner_check()
-            await self.github.remove_label(issue.ref.number, label)
+        await effects.set_wanted("labels", "", f"begun {either}", json.dumps(either))
+        await change_labels(self.target, changes.add, changes.remove)
         done = json.dumps(changes.ours)
-        await self.effects.set_wanted(key, "labels", "", done, done)
-        await self.effects.record_done(key, "labels", "", done)
+        await effects.set_wanted("labels", "", done, done)
+        await effects.record_done("labels", "", done)
 
-    async def _set_type(self, wanted: WantedType, issue: Issue, *, typed: bool) -> bool:
-        """Set or suggest the type; return whether the repository has it, so that no label has to say the same.
-
-        If a person ``typed`` the issue, its type is left alone from then on.
-
-        Raises:
-            RateLimitedError: The budget of writes is used up.
-            RefusedError: GitHub refuses the change.
-        """
-        if not wanted.name or issue.type is None:
+    async def _set_type(self, wanted: WantedType) -> bool:
+        """Set or suggest the type; return whether the repository has it, so that no label has to say the same."""
+        current, effects = self.issue.type, self.target.effects
+        if not wanted.name or current is None:
             return False
-        before = await self.effects.get(issue.ref.key, _TYPE)
-        ours = before.payload if before is not None and before.done_hash == before.wanted_hash else None
+        before = await effects.get(_TYPE)
+        ours = before.payload if before is not None and before.is_done else ""
         # A type that is not ours is a person's or a form's; one of ours that is gone was removed by a person.
-        if issue.type.casefold() == wanted.name.casefold() or typed or issue.type != (ours or ""):
+        if current.casefold() == wanted.name.casefold() or self.typed or current != ours:
             return True
-        names = {name.casefold(): name for name in await self.github.issue_types()}
+        names = {name.casefold(): name for name in await self.target.github.issue_types()}
         name = names.get(wanted.name.casefold())
-        return name is not None and await self._write_type(name, wanted, issue)
-
-    async def _write_type(self, name: str, wanted: WantedType, issue: Issue) -> bool:
-        key = issue.ref.key
-        await self.effects.set_wanted(key, _TYPE, "", name, name)
-        await self.owner_check()
+        if name is None:
+            return False
+        await effects.set_wanted(_TYPE, "", name, name)
+        await self.target.owner_check()
         suggestion = None
         if wanted.suggested:
-            suggestion = {"confidence": confidence_word(classify(issue.title, issue.body).confidence)}
+            suggestion = {"confidence": confidence_word(classify(self.issue.title, self.issue.body).confidence)}
             suggestion |= {"rationale": wanted.rationale[:_MAX_RATIONALE]} if wanted.rationale else {}
         # GitHub drops a type without an error where the App may not set it.
-        done = await self.github.set_type(issue.ref.number, name, suggestion) == name or wanted.suggested
-        if done:
-            await self.effects.record_done(key, _TYPE, "", name)
-        return done
+        is_set = await self.target.github.set_type(self.target.ref.number, name, suggestion) == name
+        if is_set or wanted.suggested:
+            await effects.record_done(_TYPE, "", name)
+        return is_set or wanted.suggested
+
+
+async def change_labels(target: Target, add: Sequence[str], remove: Sequence[str]) -> None:
+    """Add labels to the issue, then remove others."""
+    # Additions come first: a crash in between leaves a label too many and not an issue without any.
+    if add:
+        await target.owner_check()
+        await target.github.add_labels(target.ref.number, add)
+    for label in remove:
+        await target.owner_check()
+        await target.github.remove_label(target.ref.number, label)
+
+
+async def put_postponed(target: Target, issue: Issue | None, touched: Iterable[str], *, typed: bool = False) -> None:
+    """Set postponed labels; drop them if the issue may not be written to any more."""
+    later = await target.effects.get(LATER)
+    if later is None or later.is_done:
+        return
+    if issue is None or issue.ref.key != target.ref.key or reason_to_skip(issue, target.found.config) is not None:
+        await target.effects.record_done(LATER, "", later.wanted_hash)
+    else:
+        await ReportLabels(target, issue, touched, typed).put(Wanted.restore(later.payload))

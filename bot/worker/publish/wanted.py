@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from bot.ports import AskedQuestion, Issue, Outcome
+from bot.ports import AskedQuestion, Issue, Outcome, report_of
 from bot.settings.repository import RepositoryConfig, StateName
 from nodes.issue.asked import answers, questions
 from nodes.report import Kind, TriageReport
-from nodes.state import Finished, Waiting
+from nodes.state import Waiting
 
 CLOSED = "the issue is closed"
 _BOT, _LOCKED, _OPT_OUT = "a bot opened it", "the conversation is locked", "it has the opt-out label"
@@ -53,7 +53,7 @@ class Wanted:
     def by(cls, outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()) -> Wanted:
         """Return what an outcome leads to."""
         labels = wanted_labels(outcome, config, questions)
-        report = outcome.state.report if isinstance(outcome, Finished) else None
+        report = report_of(outcome)
         if report is None:
             return cls(labels)
         # A type makes the kind's default label superfluous, but none of ``labels.map``.
@@ -101,19 +101,15 @@ def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
 
 def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: bool) -> bool:
     """Return whether to write a first comment; ``asked``: a person's command asked for the run."""
-    if asked or not isinstance(outcome, Finished) or outcome.state.report is None:
+    report = report_of(outcome)
+    if asked or report is None or report.kind == "security":
         return True
-    report = outcome.state.report
-    if report.kind == "security":
-        return True
-    if report.kind not in config.comment_on:
-        return False
-    return _says_something(report)
+    return report.kind in config.comment_on and _says_something(report)
 
 
 def answers_question(outcome: Outcome, issue: Issue) -> bool:
     """Return whether the report on a question leads with a fact that answers what the issue asks."""
-    report = outcome.state.report if isinstance(outcome, Finished) else None
+    report = report_of(outcome)
     if report is None or report.kind != "question" or report.headline is None:
         return False
     return answers(report.facts[report.headline], questions(issue.title, issue.body))
@@ -139,9 +135,9 @@ def wanted_labels(
     """Return the labels that the outcome and the issue's questions require, under the repository's own names."""
     if isinstance(outcome, Waiting):
         return _allowed(_state("needs-answer", config), config)
-    if not isinstance(outcome, Finished) or outcome.state.report is None:
+    report = report_of(outcome)
+    if report is None:
         return frozenset()
-    report = outcome.state.report
     custom = config.labels.map.get(report.kind)
     proposed = [custom if custom and label == _LABEL_OF.get(report.kind) else label for label in report.labels]
     named = [custom] if custom else []

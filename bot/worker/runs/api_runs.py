@@ -23,11 +23,7 @@ from nodes.run import initial_state
 async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
     """Do a run and store its result.
 
-    Steps and evidence stay in memory, so that only the run's row has to be deleted. If the process is killed, the
-    progress is lost.
-
-    Raises:
-        BotError: The run cannot be done now, or not at all.
+    Steps and evidence stay in memory, so that only the run's row has to be deleted; a kill loses the progress.
     """
     add_log_context(run=work.id)
     stored = await tools.store.api_runs.get(work.id)

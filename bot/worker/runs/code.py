@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 from bot import errors
 from bot.observability.measures import LIMITS
-from bot.ports import Issue, Outcome
+from bot.ports import Issue, Outcome, report_of
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.fetching import ForbiddenError
@@ -66,7 +66,7 @@ async def recheck_facts(
     issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort, body: str
 ) -> Outcome:
     """Drop facts that no longer hold, since a run may wait for days; ``body`` includes attached logs."""
-    report = outcome.state.report if isinstance(outcome, Finished) else None
+    report = report_of(outcome)
     if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
         return outcome
     # The text must be the one in which the run searched for facts: the issue with redirects and answers.

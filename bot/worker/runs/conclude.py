@@ -2,18 +2,20 @@
 
 import time
 from dataclasses import replace
+from datetime import datetime
 
 from bot.errors import MissingPermissionError, RefusedError, StoppedError, SuspendedError
 from bot.jobs import Expire, Triage, Work
 from bot.limits.writes import FIRST_REPORTS, WHOLE
-from bot.ports import Outcome, Withheld
+from bot.ports import Issue, Outcome, Withheld, report_of
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
+from bot.settings.repository_file import FoundConfig
+from bot.store.issues.past_issues import Crash
 from bot.store.runs.issue_runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
-from bot.worker.alerts import crash_of
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
-from bot.worker.publish import Publication, Published
+from bot.worker.publish.publisher import Publication, Published
 from bot.worker.runs.questions import reminders
 from nodes.agents.writing.statement import function_of
 from nodes.report import TriageReport
@@ -62,10 +64,9 @@ async def publish(
     reports_limits = inputs.limited and seen.found.config.mode == "comment"
     before = await issue_job.store.runs.result_before(run.number) if seen.why == "answer" else None
     publication = Publication(
-        issue_job.ref,
+        issue_job.target(seen.found),
         run.number,
         outcome,
-        seen.found,
         inputs.questions,
         touched=inputs.touched,
         typed=inputs.typed,
@@ -78,7 +79,7 @@ async def publish(
         text_hash=body_hash(seen.issue),
         first=first,
     )
-    return await issue_job.publisher().publish(publication)
+    return await publication.publish()
 
 
 async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, published: Published) -> None:
@@ -87,7 +88,7 @@ async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Ou
     The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
     """
     ref, quiet = issue_job.ref, published.state in ("quiet", "moved")
-    report = outcome.state.report if isinstance(outcome, Finished) else None
+    report = report_of(outcome)
     follows: list[Work] = []
     waits = isinstance(outcome, Waiting) and not quiet
     if isinstance(outcome, Waiting) and waits:
@@ -112,6 +113,24 @@ async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Ou
     # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     if not waits:
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
+
+
+def crash_of(issue: Issue, outcome: Outcome, found: FoundConfig, now: float) -> Crash | None:
+    """Return the crashes that an issue's report names; None if there are none or alerts are off."""
+    report = report_of(outcome)
+    if report is None or not found.config.crash_alerts or report.kind == "security":
+        return None
+    if not report.fingerprints or issue.author_id is None:
+        return None
+    return Crash(report.fingerprints, issue.author_id, min(_seconds(issue.created_at), now))
+
+
+def _seconds(timestamp: str) -> float:
+    """Return GitHub's timestamp in seconds since 1970; infinity if it is not a time, which counts as now."""
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return float("inf")
 
 
 def _result(outcome: Outcome, seen: CurrentIssue, published: Published) -> str | None:
@@ -139,32 +158,28 @@ def ending_of(report: TriageReport) -> Ending:
 
 def describe_publication(outcome: Outcome, published: Published) -> str:
     """Return one line on what was written, or why nothing was."""
-    if published.state == "moved":
-        return "nothing was written: the issue was moved, and is triaged at its new place"
-    if published.state == "quiet":
-        return f"nothing was written: {published.reason or 'the run was stopped'}"
     result = _describe_outcome(outcome)
-    if published.state == "dry-run":
-        return f"nothing was written, since the mode is dry-run: {result}"
-    if published.state == "labelled":
-        return f"no comment, since the mode is label: {result}"
+    match published.state:
+        case "moved":
+            return "nothing was written: the issue was moved, and is triaged at its new place"
+        case "quiet":
+            return f"nothing was written: {published.reason or 'the run was stopped'}"
+        case "dry-run":
+            return f"nothing was written, since the mode is dry-run: {result}"
+        case "labelled":
+            return f"no comment, since the mode is label: {result}"
     if published.comment_id is None:
         return f"no comment, since it would say too little: {result}"
     return f"comment {published.comment_id} contains {result}"
 
 
 def _describe_outcome(outcome: Outcome) -> str:
-    if isinstance(outcome, Waiting):
-        return "a question to the reporter"
-    if isinstance(outcome, Withheld):
-        return "a request to revoke a secret"
-    report = outcome.state.report if isinstance(outcome, Finished) else None
-    return "no report" if report is None else _describe_report(report)
-
-
-def _describe_report(report: TriageReport) -> str:
-    places = f"{len(report.suspects)} {'place' if len(report.suspects) == 1 else 'places'}"
-    if report.root_cause is not None:
-        found = "the place of its change" if report.kind == "feature" else "a cause"
-        return f"a report ({report.kind}) with {found}, {places}, confidence {report.confidence:.2f}"
-    return f"a report ({report.kind}) without a cause, {places}"
+    report = report_of(outcome)
+    if report is None:
+        names = {Waiting: "a question to the reporter", Withheld: "a request to revoke a secret"}
+        return names.get(type(outcome), "no report")
+    cause = "the place of its change" if report.kind == "feature" else "a cause"
+    found = f"with {cause}" if report.root_cause is not None else "without a cause"
+    sure = f", confidence {report.confidence:.2f}" if report.root_cause is not None else ""
+    count = len(report.suspects)
+    return f"a report ({report.kind}) {found}, {count} {'place' if count == 1 else 'places'}{sure}"

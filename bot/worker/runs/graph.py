@@ -46,11 +46,7 @@ class ModelBusyError(RateLimitedError):
 async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Outcome:
     """Advance the run until a question is open or it ends.
 
-    Raises:
-        UnresumableError: The run's checkpoint cannot be read.
-        JobTakenOverError: Another attempt ended the run.
-        ModelBusyError: The model has no capacity now.
-        RetryableError: A newer release saved the run.
+    Raises ``UnresumableError``, ``ModelBusyError``, ``JobTakenOverError``; ``RetryableError`` for a newer one's run.
     """
     promise = promise_of(seen.found.config, (await issue_job.store.report_inputs()).standing.scored)
     context = replace(_context(issue_job, seen, run, code, text), claim_from=promise.claim_from)
@@ -114,25 +110,21 @@ class _GraphRun:
     async def _known_answer(self, waiting: Waiting) -> Answer | None:
         """Return the answer to the question; None while it is open. One that cannot be posted gets an empty one."""
         issue_job, config = self.issue_job, self.seen.found.config
-        questions, key = issue_job.store.repository.questions, issue_job.ref.key
-        was_asked = any(question.question_id == waiting.exchange.question_id for question in await questions.all(key))
-        asked = await questions.ask(key, waiting.exchange)
+        questions = issue_job.store.questions
+        was_asked = any(question.question_id == waiting.exchange.question_id for question in await questions.all())
+        asked = await questions.ask(waiting.exchange)
         # A question that the reporter cannot see would never be answered.
         unseen = config.mode != "comment" or asked.slot > config.limits.questions
         budget = run_scope(issue_job.store.thread(self.run.number), issue_job.tools.budgets.run)
         if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget))):
-            await questions.settle(key, asked.question_id, "withdrawn")
+            await questions.settle(asked.question_id, "withdrawn")
             return Answer()
         if asked.state == "open":
             return None
         return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
 
     async def with_first_report(self) -> Outcome:
-        """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
-
-        Raises:
-            ModelBusyError: The run continues later. The first report is posted if the wait exceeds the time left.
-        """
+        """Do the model's run; post the first report as soon as the run is known to take longer than a minute."""
         task = asyncio.create_task(self.advance())
         try:
             # asyncio.wait and not wait_for, which would cancel the model's run at the timeout.
@@ -154,8 +146,7 @@ class _GraphRun:
 
     async def is_posted(self) -> bool:
         """Return whether the issue has a report."""
-        sticky = await self.issue_job.store.repository.effects.get(self.issue_job.ref.key, "sticky")
-        return sticky is not None and sticky.github_id is not None
+        return await self.issue_job.store.effects.comment_id("sticky") is not None
 
     def _left(self) -> float:
         """Return the seconds until a report is due; negative if it is overdue."""
@@ -217,7 +208,7 @@ async def _known_labels(issue_job: IssueJob) -> frozenset[str]:
 
 async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tuple[str, ...]:
     """Return the report's note on the previous run, if that was dropped because its commit left the branch."""
-    before = await issue_job.store.runs.before(run.number)
+    before = await issue_job.store.runs.last(run.number)
     if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
         return ()
     if await code.follows(before.sha):
@@ -237,7 +228,7 @@ async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, note
     state = initial_state(issue.title, context.body, repository=repository, sha=sha, outside=outside, notes=notes)
     return state.model_copy(
         update={
-            "human_exchanges": await issue_job.store.repository.questions.exchanges(issue_job.ref.key),
+            "human_exchanges": await issue_job.store.questions.exchanges(),
             "redirect_instructions": tuple(signal.instruction for signal in signals)[-MAX_REDIRECTS:],
             "last_signal": signals[-1].number if signals else 0,
         }

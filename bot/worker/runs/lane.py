@@ -7,11 +7,11 @@ from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
 from bot.store.runs.issue_runs import Run
-from bot.worker.commands.kinds import STOPPED
+from bot.worker.commands.table import STOPPED
 from bot.worker.issue_job import CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.wanted import reason_to_skip
-from bot.worker.runs.questions import find_open_question, post_reminder, settle_by_comment, settle_by_edit
+from bot.worker.runs.questions import post_reminder, settle_by_comment, settle_by_edit
 from bot.worker.runs.steps import read_actionable, read_issue, refresh_issue, step
 from nodes.state import HumanExchange
 
@@ -46,14 +46,14 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
     run = await _open_run(issue_job, seen, run, work, by_author=by_author)
     # After the run is opened: an issue that a limit refuses must not seem to be accepted.
-    await issue_job.publisher().reactions(issue_job.ref, seen.found).react("eyes")
+    await issue_job.target(seen.found).react("eyes")
     return await step(issue_job, seen, run)
 
 
 async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     """Skip an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
     open_question = (
-        await find_open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
+        await issue_job.store.questions.open() if work.moved_from is not None and run.status == "waiting" else None
     )
     then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
     await issue_job.settle("triaged before", then)
@@ -61,7 +61,7 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
 
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Leave a waiting run alone, unless the answer came while the issue was closed."""
-    if await find_open_question(issue_job) is not None:
+    if await issue_job.store.questions.open() is not None:
         return await issue_job.settle("the run still waits")
     return await step(issue_job, replace(seen, why="answer"), run)
 
@@ -94,7 +94,7 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     # already.
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
         return await issue_job.settle("nothing new")
-    open_question = await find_open_question(issue_job)
+    open_question = await issue_job.store.questions.open()
     if open_question is not None:
         await settle_by_edit(issue_job, seen.issue, open_question)
     return await step(issue_job, seen, await _new_run(issue_job, seen, run))
@@ -103,7 +103,7 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
 async def reply(issue_job: IssueJob, work: Reply) -> None:
     """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
     run, row = await last_run(issue_job), await issue_job.store.row.state()
-    open_question = await find_open_question(issue_job)
+    open_question = await issue_job.store.questions.open()
     if row.muted or (run is None and row.moved_to is None):
         return await issue_job.settle("not triaged, or stopped")
     if run is not None and open_question is None and run.status != "waiting":
@@ -118,7 +118,7 @@ async def reply(issue_job: IssueJob, work: Reply) -> None:
         return await issue_job.settle(skip_reason or "no question is open")
     if open_question is not None:
         # The reporter sees at once that the answer was read; the report may take a minute.
-        await issue_job.publisher().reactions(issue_job.ref, found).react("eyes", work.comment.id)
+        await issue_job.target(found).react("eyes", work.comment.id)
     return await step(issue_job, CurrentIssue(issue, found, "answer"), run)
 
 
@@ -130,14 +130,14 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
         _, issue = await read_issue(issue_job, work)
         return None if issue is None else await issue_job.settle("no new signals")
     signals = await issue_job.store.signals.since(run.last_signal if run else 0)
-    open_question = await find_open_question(issue_job)
+    open_question = await issue_job.store.questions.open()
     answer = next((signal for signal in signals if signal.kind == "answer"), None)
     redirected = any(signal.kind == "redirect" for signal in signals)
     if open_question is not None and answer is not None:
         given = (answer.text[:1_000], answer.actor, answer.url)
-        await issue_job.settle_question(open_question.question_id, "answered", *given)
+        await issue_job.store.questions.settle(open_question.question_id, "answered", *given)
     elif open_question is not None and redirected:
-        await issue_job.settle_question(open_question.question_id, "withdrawn")
+        await issue_job.store.questions.settle(open_question.question_id, "withdrawn")
     if run is not None and run.unfinished:
         return await _resume_run(issue_job, run, "answer" if answer and open_question else "redirect", work)
     if not redirected:
@@ -148,7 +148,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
 
 async def expire(issue_job: IssueJob, work: Expire) -> None:
     """Mark a question as expired and resume its run without an answer."""
-    await issue_job.settle_question(work.question_id, "expired")
+    await issue_job.store.questions.settle(work.question_id, "expired")
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
         return await issue_job.settle("nothing waits")
@@ -157,7 +157,7 @@ async def expire(issue_job: IssueJob, work: Expire) -> None:
 
 async def remind(issue_job: IssueJob, work: Remind) -> None:
     """Remind of an open question once, if the repository's configuration still asks for it."""
-    open_question = await find_open_question(issue_job)
+    open_question = await issue_job.store.questions.open()
     if open_question is None or open_question.question_id != work.question_id:
         return await issue_job.settle("the question is settled")
     seen = await read_actionable(issue_job, "expired", work)
@@ -165,7 +165,7 @@ async def remind(issue_job: IssueJob, work: Remind) -> None:
         return None
     if seen.found.config.remind_after_days is None or seen.found.config.mode != "comment":
         return await issue_job.settle("reminders are off")
-    await post_reminder(issue_job, seen.issue, open_question, seen.found.config)
+    await post_reminder(issue_job, seen.issue, open_question, seen.found)
     return await issue_job.settle("reminded")
 
 
@@ -176,18 +176,13 @@ async def _resume_run(issue_job: IssueJob, run: Run, why: Why, work: Continue | 
 
 
 async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:
-    """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is ended.
-
-    Raises:
-        RateLimitedError: The day's limit of runs is reached.
-        OverLimitError: A limit is reached and the issue is left alone.
-    """
+    """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is ended."""
     leave = last.number if last is not None and last.status == "waiting" else None
     # Admitted first: if a limit refuses the new run, the old one and its question stay open.
     run = await admit(issue_job, seen.issue, leave=leave, by_author=by_author)
-    open_question = await find_open_question(issue_job) if last is not None else None
+    open_question = await issue_job.store.questions.open() if last is not None else None
     if open_question is not None:
-        await issue_job.settle_question(open_question.question_id, "withdrawn")
+        await issue_job.store.questions.settle(open_question.question_id, "withdrawn")
     return run
 
 
@@ -206,15 +201,15 @@ async def last_run(issue_job: IssueJob) -> Run | None:
     state = read_state(sticky.body) if sticky is not None else None
     if sticky is None or state is None:
         return None
-    key, repository = issue_job.ref.key, issue_job.store.repository
+    effects, questions = issue_job.store.effects, issue_job.store.questions
     for question in state.questions:
         exchange = HumanExchange(
             question=question.text, question_id=question.question_id, reason=question.reason, options=question.options
         )
-        await repository.questions.ask(key, exchange)
+        await questions.ask(exchange)
         if question.state != "open":
-            await repository.questions.settle(key, question.question_id, question.state)
+            await questions.settle(question.question_id, question.state)
     # Only a comment that is newer than the one with the question can be its answer.
-    await repository.effects.set_wanted(key, "sticky", "", "", "")
-    await repository.effects.record_done(key, "sticky", "", "", sticky.id)
+    await effects.set_wanted("sticky", "", "", "")
+    await effects.record_done("sticky", "", "", sticky.id)
     return await issue_job.store.runs.restore(state.status, state.text_hash)

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 from bot.jobs import Remind
+from bot.limits.writes import REPLIES
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
 from bot.report.comment.sticky import reminder
-from bot.report.comment.thread import marker
 from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import FoundConfig
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.publisher import thread_of
 from nodes.issue.facts import IssueFacts, read_facts
@@ -51,17 +52,11 @@ _STATEMENT = 8
 _DAY = 86_400.0
 
 
-async def find_open_question(issue_job: IssueJob) -> AskedQuestion | None:
-    """Return the issue's open question; None if none is open."""
-    asked = await issue_job.store.repository.questions.all(issue_job.ref.key)
-    return next((question for question in asked if question.state == "open"), None)
-
-
 async def settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
     """Settle the open question: answered if the new text contains the answer, else withdrawn as outdated."""
     answer = answer_in_body(issue, question)
     given = (answer, issue.author, issue.url) if answer else ()
-    await issue_job.settle_question(question.question_id, "answered" if answer else "withdrawn", *given)
+    await issue_job.store.questions.settle(question.question_id, "answered" if answer else "withdrawn", *given)
 
 
 async def settle_by_comment(issue_job: IssueJob, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
@@ -72,7 +67,7 @@ async def settle_by_comment(issue_job: IssueJob, issue: Issue, question: AskedQu
     answer = answer_in(comment, question, by_reporter=by_reporter)
     if answer is None:
         return False
-    await issue_job.settle_question(question.question_id, "answered", answer, comment.author, comment.url)
+    await issue_job.store.questions.settle(question.question_id, "answered", answer, comment.author, comment.url)
     return True
 
 
@@ -80,13 +75,17 @@ async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comme
     """Return whether a comment is newer than the question, by time or by id: GitHub's ids grow with time."""
     if comment.created_at >= question.asked_at:
         return True
-    effects = issue_job.store.repository.effects
-    own = await effects.get(issue_job.ref.key, "question", question.question_id)
-    carrier = own if own is not None and own.github_id else await effects.get(issue_job.ref.key, "sticky")
-    if carrier is None:
+    asked_in = await _carrier(issue_job, question)
+    if asked_in is None:
         # The posted question is stored under the issue's old key; a comment here was written after the issue was moved.
         return await issue_job.store.row.was_moved_here()
-    return carrier.github_id is not None and comment.id > carrier.github_id
+    return comment.id > asked_in
+
+
+async def _carrier(issue_job: IssueJob, question: AskedQuestion) -> int | None:
+    """Return the id of the comment with the question: its own, or the sticky one."""
+    effects = issue_job.store.effects
+    return await effects.comment_id("question", question.question_id) or await effects.comment_id("sticky")
 
 
 def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -> str | None:
@@ -181,18 +180,10 @@ def reminders(ref: IssueRef, question_id: str, config: RepositoryConfig) -> tupl
     return (Remind(ref=ref, question_id=question_id, after=days * _DAY),) if days else ()
 
 
-async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuestion, config: RepositoryConfig) -> None:
-    """Post the reminder; a repeated attempt finds it by its marker.
-
-    Raises:
-        StoppedError: A person stopped triage, or deleted the reminder.
-        RetryableError: GitHub's limits ask to wait.
-    """
-    effects, key = issue_job.store.repository.effects, issue_job.ref.key
-    own = await effects.get(key, "question", question.question_id)
-    carrier = own if own is not None and own.github_id else await effects.get(key, "sticky")
-    url = f"{issue.url}#issuecomment-{carrier.github_id}" if carrier is not None and carrier.github_id else ""
-    body = reminder(thread_of(issue, config), question, url)
-    await issue_job.poster(issue.ref).put(
-        "reminder", question.question_id, marker("reminder", question.question_id), body
-    )
+async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuestion, found: FoundConfig) -> None:
+    """Post the reminder; a repeated attempt finds it by its marker."""
+    asked_in = await _carrier(issue_job, question)
+    url = f"{issue.url}#issuecomment-{asked_in}" if asked_in else ""
+    body = reminder(thread_of(issue, found.config), question, url)
+    target = issue_job.target(found, ref=issue.ref)
+    await target.put("reminder", question.question_id, body, budget=REPLIES)

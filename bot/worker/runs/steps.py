@@ -15,7 +15,6 @@ from bot.worker.publish.wanted import reason_to_skip, remedy_for
 from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
 from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
-from bot.worker.runs.questions import find_open_question
 from bot.worker.tools import Tools
 from nodes.context.ports import CodePort
 from nodes.state import Finished
@@ -128,7 +127,7 @@ async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
 async def settle_skipped(issue_job: IssueJob, why: str) -> None:
     """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
     run = await issue_job.store.runs.last()
-    if run is not None and run.status == "waiting" and await find_open_question(issue_job) is not None:
+    if run is not None and run.status == "waiting" and await issue_job.store.questions.open() is not None:
         return await issue_job.settle(f"{why}; the run still waits")
     return await settle_ended(issue_job, why)
 
@@ -137,9 +136,9 @@ async def settle_ended(issue_job: IssueJob, why: str) -> None:
     """Settle the job, stop an unfinished run of the issue, and withdraw its open question."""
     run = await issue_job.store.runs.last()
     if run is not None and run.unfinished:
-        open_question = await find_open_question(issue_job)
+        open_question = await issue_job.store.questions.open()
         if open_question is not None:
-            await issue_job.settle_question(open_question.question_id, "withdrawn")
+            await issue_job.store.questions.settle(open_question.question_id, "withdrawn")
         await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return

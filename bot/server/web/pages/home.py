@@ -9,7 +9,7 @@ from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.pages.repositories import by_month, tally
 from bot.server.web.render import render
 from bot.server.web.site import site_of
-from bot.store.pages.attention import JobState
+from bot.store.pages.overview import JobState
 from bot.store.pages.rows import RunFilter
 
 # Above any job's id, and small enough to be compared by both databases.

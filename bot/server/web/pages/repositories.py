@@ -13,7 +13,7 @@ from bot.runs.promise import fifths, recommend
 from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.render import render
 from bot.server.web.site import repository_of, site_of
-from bot.store.pages.repositories import OutcomeRow
+from bot.store.pages.overview import OutcomeRow
 from bot.store.pages.rows import RunFilter
 
 _TARGET = 0.9

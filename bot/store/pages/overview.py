@@ -1,4 +1,4 @@
-"""Query what waits: questions, failed runs and refused permissions for a person, jobs for a worker or an operator."""
+"""Query what waits for a person, a worker or an operator; and the repositories with the outcomes of their reports."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,8 +6,9 @@ from typing import Literal
 
 from bot.jobs import kind_of
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Table
+from bot.store.databases.database import Connection, Table, query
 from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
+from bot.store.runs.outcomes import OutcomeState
 from nodes.state import HumanExchange
 
 JobState = Literal["todo", "timer", "doing", "parked", "dead"]
@@ -23,6 +24,11 @@ LISTED = 10
 """Rows of each list."""
 _IS_NEWEST = """
 NOT EXISTS (SELECT 1 FROM runs AS later WHERE later.issue_key = runs.issue_key AND later.run_no > runs.run_no)
+"""
+_REPOSITORY = """
+repositories.repository_key, owner, name, archived, gone,
+(SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
+(SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
 """
 
 
@@ -51,7 +57,6 @@ class LackedPermission:
 
     repository_key: str
     repository: str
-    """The current owner/name."""
     code: str
     """As ``describe_limit`` knows it, such as ``permission.issues``."""
     day: str
@@ -158,3 +163,107 @@ class Queue(Table):
         """
         rows = await self._rows(statement, (self._database.clock(), state, *parameters, LISTED_JOBS))
         return [JobRow(number, key, kind_of(work), *rest) for number, key, work, *rest in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRow:
+    """One repository."""
+
+    key: str
+    owner: str
+    name: str
+    archived: bool
+    gone: bool
+    runs: int
+    last_began: float | None
+
+    @property
+    def full_name(self) -> str:
+        """The current owner/name."""
+        return f"{self.owner}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRow:
+    """A report of a repository, and how it compared with the fix."""
+
+    issue: int
+    run: int
+    claimed: bool
+    confidence: float
+    state: OutcomeState
+    rank: int
+    settled_at: float | None
+    """None while the outcome is open, or if an older release settled it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DailyUsage:
+    """The usage of one day."""
+
+    day: str
+    calls: int
+    tokens: int
+    cost: int
+    """Millionths of a dollar."""
+    issues: int
+    limits: tuple[tuple[str, int], ...]
+
+
+class Repositories(Table):
+    """All known repositories."""
+
+    async def all(self, keys: Keys) -> list[RepositoryRow]:
+        """Return the repositories that have runs, by name."""
+        allowed, parameters = visible("repositories.repository_key", keys)
+        statement = f"""
+            SELECT {_REPOSITORY} FROM repositories
+            WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
+            ORDER BY lower(owner), lower(name), repositories.repository_key
+        """
+        return [read_repository(row) for row in await self._rows(statement, parameters)]
+
+    async def named(self, owner: str, name: str) -> RepositoryRow | None:
+        """Find a repository by its current name, ignoring case; an existing one comes before a removed one."""
+        statement = f"""
+            SELECT {_REPOSITORY} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
+            ORDER BY gone, repositories.repository_key LIMIT 1
+        """
+        row = await self._row(statement, (owner, name))
+        return read_repository(row) if row else None
+
+    async def outcomes(self, keys: Keys) -> list[OutcomeRow]:
+        """Return the outcomes of their reports, the earliest first; those without a time come first."""
+        allowed, parameters = visible("repository_key", keys)
+        # SQLite sorts NULL first and Postgres last, so the order states the place of NULL.
+        statement = f"""
+            SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
+            WHERE {allowed} AND named <> '[]'
+            ORDER BY settled_at IS NOT NULL, settled_at, issue_key
+        """
+        rows = await self._rows(statement, parameters)
+        return [
+            OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
+        ]
+
+    @query
+    def spent(self, db: Connection, key: str, days: int = 14) -> list[DailyUsage]:
+        """Return the usage of the latest days that have any, the latest first."""
+        used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
+        rows = {day: amounts for day, *amounts in db.execute(used, (key, days))}
+        reached: dict[str, list[tuple[str, int]]] = {}
+        limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
+        for day, what, times in db.execute(limited, (key, 20 * days)):
+            reached.setdefault(day, []).append((what, times))
+        latest = sorted({*rows, *reached}, reverse=True)[:days]
+        found = []
+        for day in latest:
+            calls, tokens, cost, issues = rows.get(day, (0, 0, 0, 0))
+            found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(reached.get(day, ()))))
+        return found
+
+
+def read_repository(row: tuple[str, str, str, int, int, int, float | None]) -> RepositoryRow:
+    """Convert a row of ``_REPOSITORY`` to a repository."""
+    key, owner, name, archived, gone, runs, last = row
+    return RepositoryRow(key, owner, name, bool(archived), bool(gone), runs, last)
