@@ -12,7 +12,7 @@ from bot.settings.yaml_file import ConfigError, ConfigFault
 PATH = ".github/triage.yml"
 _SWITCHED_OFF = re.compile(
     r"""(?:^|[,{])[ \t{]{0,9}["']?(?:enabled["']?[ \t]{0,9}:\s{0,99}["']?(?:false|no|off|n|0)\b"""
-    r"""|mode["']?[ \t]{0,9}:\s{0,99}["']?(?:dry[-_ ]?run|label|off|none|silent)\b)""",
+    r"""|mode["']?[ \t]{0,9}:\s{0,99}["']?(?!comment\b)\w)""",
     re.IGNORECASE | re.MULTILINE,
 )
 """Matches a key that turns comments off, in a text that need not be valid YAML."""
