@@ -87,7 +87,11 @@ async def advance(
         )
         async for part in steps:
             if watch is not None:
-                watch(_step(cast("dict[str, Any]", part["data"])))
+                # LangGraph sends a task when it starts, and again with its result when it ends.
+                task = cast("dict[str, Any]", part["data"])
+                result = task.get("result")
+                trace = result.get("trace", ()) if isinstance(result, dict) else ()
+                watch(Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace)))
         # The stream reports steps only; an interrupt is visible in the stored state.
         snapshot = await graph.aget_state(config)
         if not _exists(snapshot):
@@ -127,13 +131,6 @@ def _result(snapshot: StateSnapshot) -> Waiting | Finished:
     if not snapshot.interrupts:
         return Finished(state)
     return Waiting(HumanExchange.model_validate(snapshot.interrupts[0].value), state)
-
-
-def _step(task: dict[str, Any]) -> Step:
-    """Convert a LangGraph task event. LangGraph sends one when a task starts, and one with the result when it ends."""
-    result = task.get("result")
-    trace = result.get("trace", ()) if isinstance(result, dict) else ()
-    return Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace))
 
 
 def initial_state(

@@ -115,7 +115,7 @@ def false_duplicates(repo: str, issues: list[Known], reports: list[Report], past
 
 def related(issues: list[Known], reports: list[Report], past: PastIndex, totals: Totals) -> None:
     for number, (issue, report) in enumerate(zip(issues, reports, strict=True)):
-        older = [near.number for near in past.nearest(report.words, FETCHED + 1) if near.number != number]
+        older = [near for near in past.nearest(report.words, FETCHED + 1) if near != number]
         judged = [(compare(report, reports[other], past), other) for other in older]
         named = [(like, other) for like, other in judged if like.relation][:NAMED]
         totals.add("issues that get something related named", right=bool(named))
@@ -129,7 +129,7 @@ def related(issues: list[Known], reports: list[Report], past: PastIndex, totals:
 def found_again(
     name: str, number: int, variant: Report, reports: list[Report], past: PastIndex, totals: Totals
 ) -> None:
-    near = [one.number for one in past.nearest(variant.words, FETCHED)]
+    near = past.nearest(variant.words, FETCHED)
     judged = compare(variant, reports[number], past).relation if number in near else None
     totals.add(f"{name}: found among the nearest {FETCHED}", right=number in near)
     totals.add(f"{name}: called a duplicate", right=judged == "duplicate")

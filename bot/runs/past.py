@@ -40,7 +40,7 @@ class ListedPast:
 
         def nearby() -> Nearby:
             past = PastIndex([(number, words_of(one.title, one.body)) for number, one in self._issues.items()])
-            return Nearby(tuple(near.number for near in past.nearest(words_of(title, body), limit)), past)
+            return Nearby(tuple(past.nearest(words_of(title, body), limit)), past)
 
         return await asyncio.to_thread(nearby)
 
@@ -178,11 +178,7 @@ def _listed(parsed: _Line) -> PastIssue:
 def _nearby(kept: Sequence[StoredIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:
     past = PastIndex([(issue.number, issue.words) for issue in kept])
     is_open = {issue.number: issue.is_open for issue in kept}
-    near = [
-        neighbour.number
-        for neighbour in past.nearest(words_of(title, body), _LOOKED_AT)
-        if neighbour.number not in denied
-    ]
+    near = [number for number in past.nearest(words_of(title, body), _LOOKED_AT) if number not in denied]
     chosen = _some_open(near, is_open, limit)
     return Nearby(tuple(number for number in near if number in chosen), past)
 

@@ -210,7 +210,8 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
     for first, last in _LINES.findall(sentence):
         # Traces give line numbers in many formats, so any number that the reporter wrote counts.
         by_reporter = re.search(rf"(?<!\d){first}(?!\d)", issue)
-        if not by_reporter and not _inside(int(first), int(last or first), cited):
+        start, end, places = int(first), int(last or first), [item.locator for item in cited]
+        if not by_reporter and not any((p.start_line or end + 1) <= start <= end <= (p.end_line or 0) for p in places):
             return "names lines outside what it cites"
     return None
 
@@ -289,8 +290,3 @@ def _texts(item: Evidence) -> Iterable[str]:
 def _squeezed(text: str) -> str:
     """Remove white space, because a span may contain a line break."""
     return "".join(text.split())
-
-
-def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
-    places = (item.locator for item in cited)
-    return any((place.start_line or last + 1) <= first <= last <= (place.end_line or 0) for place in places)

@@ -55,7 +55,7 @@ class FakePast:
         rows = [(one.number, words_of(one.title, one.body)) for one in self.issues]
         rows += [(900 + number, words_of(*issue)) for number, issue in enumerate(OTHERS)]
         past = PastIndex(rows)
-        return Nearby(tuple(near.number for near in past.nearest(words_of(title, body), limit)), past)
+        return Nearby(tuple(past.nearest(words_of(title, body), limit)), past)
 
     async def read(self, number: int) -> PastIssue | None:
         self.asked.append(number)

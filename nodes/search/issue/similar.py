@@ -110,15 +110,6 @@ def _packed(counts: Counter[int]) -> bytes:
     return np.array([(term, min(count, 255)) for term, count in sorted(most_frequent)], WORDS).tobytes()
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """An issue that is near another."""
-
-    number: int
-    score: float
-    """0..1, or up to 1.5 if the crash is also the same."""
-
-
 class _Field:
     """One field of all issues: a sparse matrix with normalised rows."""
 
@@ -178,13 +169,13 @@ class PastIndex:
         """Return the number of issues."""
         return len(self.numbers)
 
-    def nearest(self, query: IssueWords, limit: int) -> list[Near]:
-        """Return the nearest issues above the minimum score, best first; of equal scores, the oldest issue first."""
+    def nearest(self, query: IssueWords, limit: int) -> list[int]:
+        """Return the numbers of the nearest issues above the minimum score, best first; of equals, the oldest first."""
         # A cosine, unlike BM25, means the same for every pair, whatever the lengths.
         scores = TITLE * self._title.cosines(query.title) + BODY * self._body.cosines(query.body)
         scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
         order = np.lexsort((self.numbers, -scores))[:limit]
-        return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] >= NEAR]
+        return [int(self.numbers[at]) for at in order if scores[at] >= NEAR]
 
     def holding(self, message: str) -> int:
         """Return the approximate number of issues with an error's message, as ``error_messages`` returns it."""

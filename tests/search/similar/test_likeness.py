@@ -132,7 +132,7 @@ def test_text_of_a_template_does_not_make_issues_similar() -> None:
 def test_nearest_names_the_oldest_first_of_the_equally_near() -> None:
     words = words_of(*STAR)
     past = PastIndex([(7, words), (3, words), *((20 + n, words_of(*issue)) for n, issue in enumerate(OTHERS[2:]))])
-    assert [near.number for near in past.nearest(words, 2)] == [3, 7]
+    assert past.nearest(words, 2) == [3, 7]
     assert PastIndex([]).nearest(words, 5) == []
 
 

@@ -27,6 +27,5 @@ def test_likeness_is_bounded_and_symmetric(one: tuple[str, str], other: tuple[st
 def test_no_text_is_nearer_than_the_text_itself(issue: tuple[str, str]) -> None:
     words = words_of(*issue)
     past = PastIndex([(0, words), *((n, words_of(*other)) for n, other in enumerate(OTHERS, 1) if other != issue)])
-    near = past.nearest(words, 3)
-    assert all(0 < one.score <= 1.5 for one in near)
-    assert not near or near[0].score == max(one.score for one in near if one.number == 0)
+    # Of equally near texts the oldest comes first.
+    assert past.nearest(words, 3)[:1] in ([], [0])

@@ -51,21 +51,19 @@ def form_fields(text: str) -> tuple[tuple[str, str], ...]:
 
     If the first heading has the level that GitHub writes, headings of other levels belong to the answers.
     """
-    level = ""
     fields: list[tuple[str, list[str]]] = []
-    fence = ""
+    level = fence = ""
     for line in without_comments(text[:MAX_TEXT]).split("\n"):
         # A ``#`` line in a code block is a comment, not a heading.
         fence = fence_after(line, fence)
         heading = None if fence else _HEADING.match(line.rstrip()[:_MAX_LINE])
         level = level or (heading[0].partition(heading[1])[0].strip() if heading else "")
-        if heading and level == _OF_FORMS and not line.startswith(f"{_OF_FORMS} "):
-            heading = None
-        if heading:
+        if heading and (level != _OF_FORMS or line.startswith(f"{_OF_FORMS} ")):
             fields.append((heading[1].strip(" #"), []))
         elif fields:
             fields[-1][1].append(line)
-    return tuple((name, _answer("\n".join(content))) for name, content in fields[:MAX_FIELDS])
+    answers = ((name, "\n".join(content).strip()) for name, content in fields[:MAX_FIELDS])
+    return tuple((name, "" if answer in _NO_RESPONSE else answer) for name, answer in answers)
 
 
 def without_comments(text: str) -> str:
@@ -85,9 +83,7 @@ def without_comments(text: str) -> str:
 
 def split_blocks(text: str) -> tuple[str, list[str]]:
     """Return the prose, and each fenced code block."""
-    prose: list[str] = []
-    blocks: list[list[str]] = []
-    fence = ""
+    prose, blocks, fence = list[str](), list[list[str]](), ""
     for line in text.split("\n"):
         was, fence = fence, fence_after(line, fence)
         if was and fence:
@@ -103,7 +99,7 @@ def indented_blocks(prose: str) -> Iterator[str]:
     """Yield the blocks of prose that are code by their indentation only."""
     block: list[str] = []
     blank_above = True
-    for line in (*prose.split("\n"), ""):
+    for line in (*prose.split("\n"), "end"):
         if line.startswith(("    ", "\t")) and (block or blank_above):
             block.append(line[1:] if line[0] == "\t" else line[4:])
         elif line.strip() and block:
@@ -112,15 +108,8 @@ def indented_blocks(prose: str) -> Iterator[str]:
         elif block:
             block.append("")
         blank_above = not line.strip()
-    if block:
-        yield "\n".join(block).rstrip()
 
 
 def lines(text: str) -> Iterator[str]:
     """Yield the lines that are not empty, each cut to the maximum length."""
     return (line[:_MAX_LINE] for line in text.split("\n") if line)
-
-
-def _answer(content: str) -> str:
-    content = content.strip()
-    return "" if content in _NO_RESPONSE else content

@@ -10,22 +10,17 @@ from nodes.search.issue.normal.mapped import Edit, Row, rows
 _MAX_JOINED = 6
 """Lines of one frame."""
 # (how a frame begins, how it may end): a line that only begins is joined with the next ones if that makes it end.
-_KINDS = (
-    (
-        re.compile(r"\s{0,20}File [\"“]"),
-        re.compile(r"\s{0,20}File [\"“][^\"“”\n]{1,500}[\"”], line \d{1,9}(?:, in \S|$)"),
-    ),
-    (
-        re.compile(r"\s{0,20}(?:\* )?(?:frame )?#\d{1,5}:? {1,4}(?:0x[0-9a-f]{1,16} (?:in )?)?[A-Za-z_~<(]"),
-        re.compile(
-            r"\s{0,20}(?:\* )?(?:frame )?#\d{1,5}:? .{1,1500}"
-            r"(?: at \S{1,400}:\d{1,9}| from \S{1,400}|\(\d{1,9}\): .{1,600}|`\S{1,400} \+ \d{1,12})$"
+_KINDS = tuple(
+    (re.compile(rf"\s{{0,20}}{begins}"), re.compile(rf"\s{{0,20}}{ends}"))
+    for begins, ends in (
+        (r"File [\"“]", r"File [\"“][^\"“”\n]{1,500}[\"”], line \d{1,9}(?:, in \S|$)"),
+        (
+            r"(?:\* )?(?:frame )?#\d{1,5}:? {1,4}(?:0x[0-9a-f]{1,16} (?:in )?)?[A-Za-z_~<(]",
+            r"(?:\* )?(?:frame )?#\d{1,5}:? .{1,1500}"
+            r"(?: at \S{1,400}:\d{1,9}| from \S{1,400}|\(\d{1,9}\): .{1,600}|`\S{1,400} \+ \d{1,12})$",
         ),
-    ),
-    (
-        re.compile(r"\s{0,20}at (?=\S)"),
-        re.compile(r"\s{0,20}at .{0,800}(?:\([^()\n]{0,400}\)|:\d{1,9}|:line \d{1,9}|<anonymous>)(?: \{)?$"),
-    ),
+        (r"at (?=\S)", r"at .{0,800}(?:\([^()\n]{0,400}\)|:\d{1,9}|:line \d{1,9}|<anonymous>)(?: \{)?$"),
+    )
 )
 _STARTS = (
     re.compile(r"(?<!\S)File \"[^\"\n]{1,400}\", line \d{1,9}"),

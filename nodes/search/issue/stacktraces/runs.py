@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from nodes.search.issue.normal.evidence import is_fence
+from nodes.search.issue.normal.mapped import rows
 from nodes.search.types import Frame, StackTrace
 
 MAX_LINE = 2000
@@ -50,18 +52,10 @@ class Line:
 
 def split_lines(text: str) -> list[Line]:
     """Return the non-blank lines of a normalised text, in order."""
-    lines: list[Line] = []
-    start = 0
-    while start < len(text) and len(lines) < MAX_LINES:
-        newline = text.find("\n", start)
-        end = len(text) if newline < 0 else newline
-        line = text[start : min(end, start + MAX_LINE)]
-        # Tabs would count as one column of indentation; a line of many tabs grows, so it is cut again.
-        line = line.expandtabs(4)[:MAX_LINE] if "\t" in line else line
-        if bare := line.strip():
-            lines.append(Line(text=line, bare=bare, start=start, end=end))
-        start = end + 1
-    return lines
+    # Tabs would count as one column of indentation; a line of many tabs grows, so it is cut again.
+    cut = ((row.text[:MAX_LINE].expandtabs(4)[:MAX_LINE], row) for row in rows(text))
+    lines = (Line(line, bare, row.start, row.end) for line, row in cut if (bare := line.strip()))
+    return list(islice(lines, MAX_LINES))
 
 
 @dataclass(frozen=True, slots=True)
