@@ -20,7 +20,7 @@ from benchmarks.kinds.examples import read_examples
 from benchmarks.kinds.learner import Space, Used, fit, postings
 from benchmarks.kinds.train import as_text
 from nodes.issue.kinds.model import TENTHS, UNIT, Field, Model, parts_of
-from nodes.issue.kinds.rare import DISCLOSURES, disclosure_terms, names_weakness, opening_of
+from nodes.issue.kinds.rare import DISCLOSURES, READ, WEAKNESS, disclosure_terms, opening_of
 from tests.kinds.disclosures import DISCLOSURES as WRITTEN
 from tests.kinds.disclosures import ORDINARY_NEAR
 from tests.kinds.pairs import paraphrases, read_pairs
@@ -45,7 +45,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="labelled issues, as CSV or JSONL")
     parser.add_argument("--above", type=float, default=0.0075, help="share of the issues of the data above 0")
     options = parser.parse_args()
-    issues = [one for one in read_examples(options.data) if not names_weakness(parts_of(one.title, one.body))]
+    parts = ((one, parts_of(one.title, one.body)) for one in read_examples(options.data))
+    issues = [one for one, part in parts if not WEAKNESS.search(f"{part.title}\n{part.prose[:READ]}")]
     rows = [(one.repository, terms_of(one.title, one.body)) for one in issues]
     apart = set(sorted({repository for repository, _ in rows})[::2])
     known = [terms for repository, terms in rows if repository not in apart]

@@ -1,7 +1,5 @@
 """A connection to an MCP server for one question, over streamable HTTP or a child's standard streams."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil
@@ -74,7 +72,7 @@ def load_library() -> None:
 
 
 @asynccontextmanager
-async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
+async def connect(server: Server, meter: Meter) -> "AsyncIterator[mcp.Client]":
     """Yield a client that is connected until the block ends; call `load_library` first."""
     import mcp  # noqa: PLC0415  already loaded
 
@@ -93,7 +91,7 @@ async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
             yield client
 
 
-async def listed(client: mcp.Client) -> list[mcp_types.Tool]:
+async def listed(client: "mcp.Client") -> "list[mcp_types.Tool]":
     """Return the server's tools, up to a limit."""
     tools: list[mcp_types.Tool] = []
     cursor: str | None = None
@@ -106,7 +104,7 @@ async def listed(client: mcp.Client) -> list[mcp_types.Tool]:
     return tools[:_LISTED]
 
 
-def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
+def choice(tools: "Sequence[mcp_types.Tool]", server: Server) -> "mcp_types.Tool":
     """Return the tool that the configuration names, the tool with our name, or the only tool; else SourceError."""
     named = next((tool for tool in tools if tool.name == (server.tool or server.name)), None)
     if named is not None:
@@ -119,7 +117,7 @@ def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
 
 
 @asynccontextmanager
-async def serve_child(server: Server) -> AsyncIterator[TransportStreams]:
+async def serve_child(server: Server) -> "AsyncIterator[TransportStreams]":
     """Start a server below a reaper, which bounds what it sends and kills every process that it started.
 
     A server that cannot be started, or that sent too much, is a SourceError.

@@ -1,7 +1,5 @@
 """A tool of an MCP server (https://modelcontextprotocol.io) as a source: its arguments and its results."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -42,7 +40,7 @@ class McpTool:
         self._chosen = None
         return await self._within_bounds(self._check_tool)
 
-    async def _call(self, client: mcp.Client, text: str, limit: int) -> mcp_types.CallToolResult:
+    async def _call(self, client: "mcp.Client", text: str, limit: int) -> "mcp_types.CallToolResult":
         import mcp_types  # noqa: PLC0415  only needed if a server is configured
 
         if self._chosen is None:
@@ -52,13 +50,13 @@ class McpTool:
         # Not `client.call_tool`: it lists the tools again to check a schema that we do not use.
         return await client.session.send_request(mcp_types.CallToolRequest(params=params), mcp_types.CallToolResult)
 
-    async def _check_tool(self, client: mcp.Client) -> str:
+    async def _check_tool(self, client: "mcp.Client") -> str:
         tools = await listed(client)
         chosen = choice(tools, self._server)
         fill(chosen.input_schema, "question", 1, given=self._server.arguments)
         return f"answers; tool `{clean(chosen.name)[:80]}`, of {len(tools)} tool{'s' * (len(tools) != 1)}"
 
-    async def _within_bounds(self, act: Callable[[mcp.Client], Awaitable[T]]) -> T:
+    async def _within_bounds(self, act: "Callable[[mcp.Client], Awaitable[T]]") -> T:
         """Connect, act and close within the operator's time and size limits."""
         server, meter = self._server, Meter(self._server.max_bytes)
         await asyncio.to_thread(load_library)
@@ -95,7 +93,7 @@ def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping
     return filled
 
 
-def results_of(response: mcp_types.CallToolResult) -> list[Result]:
+def results_of(response: "mcp_types.CallToolResult") -> list[Result]:
     """Return the results in an answer, in the tool's order; a failure that it reports is a SourceError."""
     texts = [content.text for content in response.content if content.type == "text"]
     if response.is_error:

@@ -54,7 +54,7 @@ _PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\
 """A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
 _SECTIONS = {name: re.compile(patterns) for name, patterns in load_sections("security.txt").items()}
-_WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
+WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
 
@@ -66,16 +66,11 @@ def may_be_security(parts: Parts) -> bool:
     if is_printed:
         title, prose, whole = (_SECTIONS["memory"].sub(" memoryerror ", text) for text in (title, prose, whole))
     title, prose = _HARMLESS.sub(" ", title), _HARMLESS.sub(" ", prose)
-    if _DOES_HARM.search(prose) or _DOES_HARM.search(whole) or (is_printed and _WEAKNESS.search(prose)):
+    if _DOES_HARM.search(prose) or _DOES_HARM.search(whole) or (is_printed and WEAKNESS.search(prose)):
         return True
-    if _WEAKNESS.search(title):
+    if WEAKNESS.search(title):
         return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
     return _is_described(prose) or _tells_access(title, prose)
-
-
-def names_weakness(parts: Parts) -> bool:
-    """Return whether a text names a vulnerability, or somebody who uses one."""
-    return bool(_WEAKNESS.search(parts.title) or _WEAKNESS.search(parts.prose[:READ]))
 
 
 def rare_kind(parts: Parts) -> RareKind | None:
@@ -127,10 +122,10 @@ def _tells_access(title: str, prose: str) -> bool:
 
 def _is_described(prose: str) -> bool:
     """Return whether the opening names a vulnerability and the text an attack, or the text names two of them."""
-    weak = {found[0] for found in _WEAKNESS.finditer(prose)}
+    weak = {found[0] for found in WEAKNESS.finditer(prose)}
     if len(weak) > 1:
         return True
-    begins = _WEAKNESS.search(prose[:OPENING])
+    begins = WEAKNESS.search(prose[:OPENING])
     # The name of the weakness is removed first, because it may contain a word for an attack.
     return bool(begins and (_ATTACK.search(prose.replace(begins[0], " ")) or not begins[0].isascii()))
 

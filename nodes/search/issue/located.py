@@ -112,15 +112,10 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
             yield at, Located(written, number, number, path.start(1), path.end(1))
 
 
-def is_error(line: str, place: Located) -> bool:
-    """Return whether a tool reports an error at a place that a line names."""
-    return bool(_ERROR.match(line, place.end))
-
-
 def reports_an_error(text: str) -> bool:
     """Return whether a text has the error of a compiler or another tool, with the place where it occurred."""
     lines = text.split("\n")[:MAX_LINE]
-    return any(is_error(line, place) for line in lines if "rror" in line for place in find_located(line))
+    return any(_ERROR.match(line, place.end) for line in lines if "rror" in line for place in find_located(line))
 
 
 def forward(path: str) -> str:

@@ -13,10 +13,10 @@ _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
 _SHORT = re.compile(r"(\S{1,300}\.(?:[cm]?[jt]sx?|vue|svelte)\??):(\d{1,9})$")
 """A location without a column, as browser consoles and bundlers print it."""
 _TAIL = 24  # enough for ":line:column"; a search of the whole line would take more than linear time
-_ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
-_BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
+_ORIGIN = re.compile(r"^(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
+_BUNDLER = re.compile(r"^(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
 # webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
-_LAYER = re.compile(r"\([\w-]{1,40}\)/")
+_LAYER = re.compile(r"^\([\w-]{1,40}\)/")
 _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
 )
@@ -78,17 +78,10 @@ def _placed(place: str, *, function: str | None) -> Frame | None:
 
 def clean_path(path: str) -> str:
     """Return the path without the parts that a browser, a bundler or a URL adds."""
-    path = forward(path)
-    for prefix in (_BUNDLER, _ORIGIN):
-        if match := prefix.match(path):
-            path = path[match.end() :]
-    path = path.removeprefix("file://").partition("?")[0]
-    if match := _LAYER.match(path):
-        path = path[match.end() :]
+    path = _ORIGIN.sub("", _BUNDLER.sub("", forward(path)))
+    path = _LAYER.sub("", path.removeprefix("file://").partition("?")[0])
     # ``file:///C:/x`` leaves a slash in front of the drive.
-    if re.match(r"/[A-Za-z]:/", path):
-        path = path[1:]
-    return path.removeprefix("./")
+    return re.sub(r"^/(?=[A-Za-z]:/)", "", path).removeprefix("./")
 
 
 def _heading(bare: str) -> Heading | None:

@@ -66,11 +66,8 @@ def _php_frame(bare: str) -> Frame | None:
 
 def _called(written: str) -> tuple[str | None, str | None]:
     name = written.partition("(")[0].strip()
-    for arrow in ("->", "::"):
-        module, found, function = name.rpartition(arrow)
-        if found:
-            return function or None, module or None
-    return name or None, None
+    module, _, function = name.rpartition("->" if "->" in name else "::")
+    return function or None, module or None
 
 
 def _php_heading(bare: str) -> Heading | None:
