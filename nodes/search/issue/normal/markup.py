@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
 from nodes.search.issue.normal.evidence import is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
@@ -62,22 +63,15 @@ def _plain(mark: re.Match[str]) -> str:
 
 def quotes(text: str) -> list[Edit]:
     """Remove one level of ``>`` before the lines of a quotation."""
-    if ">" not in text:
-        return []
+    lines = list(rows(text)) if ">" in text else []
+    marks = [_QUOTE.match(row.text) for row in lines]
+    is_blank = [True, *(not row.text.strip() for row in lines), True]
     edits: list[Edit] = []
-    run: list[Edit] = []
-    blank_before = blank_above = True
-    for row in (*rows(text), Row("", len(text), len(text))):
-        mark = _QUOTE.match(row.text)
-        if mark:
-            blank_before = blank_before if run else blank_above
-            run.append(Edit(row.start, row.start + mark.end()))
-        elif run:
-            # One such line between others is a prompt, or marks the line of a test that failed.
-            if len(run) > 1 or (blank_before and not row.text.strip()):
-                edits += run
-            run = []
-        blank_above = not row.text.strip()
+    for is_quote, run in groupby(range(len(lines)), key=lambda at: marks[at] is not None):
+        quoted = list(run)
+        # One such line between others is a prompt, or marks the line of a test that failed.
+        if is_quote and (len(quoted) > 1 or (is_blank[quoted[0]] and is_blank[quoted[0] + 2])):
+            edits += (Edit(lines[at].start, lines[at].start + mark.end()) for at in quoted if (mark := marks[at]))
     return edits
 
 

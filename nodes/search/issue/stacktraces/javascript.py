@@ -1,7 +1,6 @@
 """Parse traces of Node, browsers and bundlers: ``at fn (file:1:2)`` of V8, ``fn@file:1:2`` of Firefox and Safari."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -35,8 +34,8 @@ _SCRIPT = re.compile(
 _ASSERTION = "AssertionError"
 _ABOVE = re.compile(r"((?:file://)?(?:/|[A-Za-z]:)[^\s:][^:]{0,300}):(\d{1,9})$")
 """The place of a syntax error, above the line of source and its caret."""
-_FAR, _TO_PLACE, _LONGEST = 40, 4, 500
-"""Lines above the frames that may have the heading of a failed assertion, or the place; and characters of a line."""
+_TO_PLACE, _LONGEST = 4, 500
+"""Lines above the frames that may have the place; and characters of a line."""
 _FOREIGN = re.compile(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$")
 """Files whose runtimes print the place below the function, with a column, as ``at path:1:2``."""
 
@@ -98,12 +97,11 @@ def _alone(bare: str) -> Heading | None:
     return Heading(match[1], (match[2] or "").strip() or None) if match else None
 
 
-def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+def _finished(trace: StackTrace, _: Sequence[Line], lines: Sequence[Line]) -> StackTrace:
     """Add the place that Node prints above an error, and the error above the difference of a failed assertion."""
     if trace.error not in (None, "SyntaxError"):
         return trace
-    at = bisect_left(lines, trace.start, key=lambda line: line.start)
-    above = [line.bare[:_LONGEST] for line in lines[max(0, at - _FAR) : at]][::-1]
+    above = [line.bare[:_LONGEST] for line in reversed(lines)]
     if trace.error is None:
         error = next((heading for bare in above if bare.startswith(_ASSERTION) and (heading := error_line(bare))), None)
         trace = replace(trace, error=error.error, message=error.message) if error else trace

@@ -78,10 +78,9 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     return add_frameless_errors(lines, "c", dialect.find(lines), _frameless_error)
 
 
-def _with_names(trace: StackTrace, lines: Sequence[Line]) -> StackTrace | None:
+def _with_names(trace: StackTrace, inside: Sequence[Line], _: Sequence[Line]) -> StackTrace | None:
     """Return a trace unless its binary has no symbols: addresses alone name nothing in the source."""
-    inside = (line.bare for line in lines if trace.start <= line.start < trace.end)
-    if any(_BACKWARD.search(bare) for bare in inside):
+    if any(_BACKWARD.search(line.bare) for line in inside):
         trace = replace(trace, frames=trace.frames[::-1])
     return trace if any(frame.line or frame.function for frame in trace.frames) else None
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.evidence import is_fence
@@ -261,15 +262,9 @@ def find_failures(lines: Sequence[Line]) -> list[StackTrace]:
             traces.append(python_trace(heading, frames, lines[first : index + 1]))
             frames, error_heading = [], None
     if frames:
-        traces.append(python_trace(error_heading or Heading(None), frames, lines[first : _end(lines, last)]))
+        # The source and the error are printed below the last frame.
+        rest = lines[last + 1 : last + _MAX_BELOW]
+        below = takewhile(lambda line: line.indent > lines[last].indent or line.bare.startswith("E  "), rest)
+        printed = (*lines[first : last + 1], *below)
+        traces.append(python_trace(error_heading or Heading(None), frames, printed))
     return traces[:MAX_TRACES]
-
-
-def _end(lines: Sequence[Line], last: int) -> int:
-    """Return the index after the source and the error that are printed below the last frame."""
-    stop = last + 1
-    while stop < min(len(lines), last + _MAX_BELOW):
-        if lines[stop].indent <= lines[last].indent and not lines[stop].bare.startswith("E  "):
-            break
-        stop += 1
-    return stop

@@ -26,6 +26,8 @@ _ERROR_INSIDE = re.compile(
 )
 """An error after other words; only directly above its first frame."""
 _LONGEST = 500
+_FAR = 40
+"""Lines above a trace that may name its error or its place."""
 _CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
 
 Found = tuple[StackTrace | None, int]
@@ -83,8 +85,8 @@ class Dialect:
     """The beginning of lines between two frames that contain no frame."""
     alone: Callable[[str], Heading | None] = lambda _: None
     """Recognises an error without frames that states its location, or whose format only this language has."""
-    finished: Callable[[StackTrace, Sequence[Line]], StackTrace | None] = lambda trace, _: trace
-    """Completes a trace by the lines that were read; None if they are not a trace."""
+    finished: Callable[[StackTrace, Sequence[Line], Sequence[Line]], StackTrace | None] = lambda trace, *_: trace
+    """Completes a trace by its lines and those above them; None if they are not a trace."""
     lookback: int = 8
     """Number of lines above the first frame that may contain the heading; a message may have several lines."""
 
@@ -106,7 +108,8 @@ class Dialect:
             # Only near the top: further down the same place is another call of a recursion.
             if heading.frame and not any(same_place(heading.frame, frame) for frame in frames[:3]):
                 frames = [heading.frame, *frames]
-            return self.finished(build_trace(self.language, heading, frames, lines[top:stop]), lines), stop
+            inside, above = lines[top:stop], lines[max(0, top - _FAR) : top]
+            return self.finished(build_trace(self.language, heading, frames, inside), inside, above), stop
 
         def read_alone(lines: Sequence[Line], index: int) -> FramelessError | None:
             return (found, index + 1) if (found := self.alone(lines[index].bare)) else None

@@ -115,10 +115,9 @@ def _alone(bare: str) -> Heading | None:
     return heading if heading.frame or uncaught else None
 
 
-def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+def _finished(trace: StackTrace, inside: Sequence[Line], _: Sequence[Line]) -> StackTrace:
     """Name in each frame the function that contains its place; PHP prints the one that is called there."""
-    inside = [line.bare for line in lines if trace.start <= line.start < trace.end]
-    steps = sum(bool(_XDEBUG.match(bare)) for bare in inside)
+    steps = sum(bool(_XDEBUG.match(line.bare)) for line in inside)
     if steps:
         # Xdebug prints the outermost frame first. The error's place is inside the last function that is called, unless
         # that is one of PHP's own.
@@ -126,7 +125,7 @@ def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
         inner = trace.frames[:-steps] if callers[0].module or callers[0].function == "{main}" else ()
         trace = replace(trace, frames=(*inner, *callers))
     # In frames such as ``at Class->method() in file`` the function contains the location.
-    return _shifted(trace) if steps or any(bare.startswith("#") for bare in inside) else trace
+    return _shifted(trace) if steps or any(line.bare.startswith("#") for line in inside) else trace
 
 
 def find_ruby(lines: Sequence[Line]) -> list[StackTrace]:
