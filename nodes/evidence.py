@@ -42,9 +42,7 @@ class Locator(BaseModel):
         """Render as ``path:start-end``, the commit or the address, for prompts and logs."""
         if self.path is None:
             return self.url or (f"commit {self.sha[:12]}" if self.sha else "the issue")
-        if self.start_line is None:
-            return self.path
-        return f"{self.path}:{self.start_line}-{self.end_line}"
+        return self.path if self.start_line is None else f"{self.path}:{self.start_line}-{self.end_line}"
 
 
 class Evidence(BaseModel):

@@ -47,9 +47,8 @@ class Opinions:
     @property
     def relation(self) -> Relation | None:
         """The row of the table that applies; None if the table does not."""
-        if not (self.read and self.explained and self.approved):
-            return None
-        return "agree" if self.agree else "disagree"
+        applies = self.read and self.explained and self.approved
+        return None if not applies else "agree" if self.agree else "disagree"
 
     def numbers(self) -> dict[str, float]:
         """Return the opinions as a trace contains them, without the verdict, which comes later."""

@@ -71,10 +71,7 @@ def is_english(title: str, body: str) -> bool:
 
 
 def raising_package(traces: Iterable[StackTrace]) -> str | None:
-    """Return the package whose code raised the final error; None if its folder names none.
-
-    Frames of the language's standard library are skipped.
-    """
+    """Return the package, not of the standard library, that raised the final error; None if its folder names none."""
     with_frames = [trace for trace in traces if trace.frames]
     # The last trace is the final error of a chain.
     for frame in with_frames[-1].frames[:5] if with_frames else ():

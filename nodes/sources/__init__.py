@@ -84,11 +84,7 @@ class SourcePort(Protocol):
         """What a brain sees of it."""
 
     async def ask(self, inquiry: Inquiry, limit: int) -> Found:
-        """Answer with at most ``limit`` pieces of evidence, best first.
-
-        Raises:
-            SourceError: the source is unreachable, too slow, too verbose, or returns invalid data.
-        """
+        """Answer with at most ``limit`` pieces of evidence, best first, or raise SourceError."""
 
 
 def is_harmful(request: str) -> bool:

@@ -55,10 +55,7 @@ class Server:
 
 
 def load_library() -> None:
-    """Import the SDK. This takes two seconds once, only if a server is configured, and outside the server's time limit.
-
-    Without the SDK, a SourceError says how to install it.
-    """
+    """Import the SDK, which takes two seconds once and is outside the server's time limit; SourceError without it."""
     try:
         import mcp.client.stdio  # noqa: PLC0415
         import mcp.client.streamable_http  # noqa: F401, PLC0415
@@ -118,10 +115,7 @@ def choice(tools: "Sequence[mcp_types.Tool]", server: Server) -> "mcp_types.Tool
 
 @asynccontextmanager
 async def serve_child(server: Server) -> "AsyncIterator[TransportStreams]":
-    """Start a server below a reaper, which bounds what it sends and kills every process that it started.
-
-    A server that cannot be started, or that sent too much, is a SourceError.
-    """
+    """Start a server below a reaper, which bounds what it sends and kills its processes, or raise SourceError."""
     from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  already loaded
 
     program = shutil.which(server.command[0])

@@ -76,10 +76,7 @@ class McpTool:
 
 
 def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's arguments: the question, the number of results if it accepts one, and what the operator gave.
-
-    A SourceError names the required ones that have no value.
-    """
+    """Return the question, the limit and the operator's values as a tool's arguments; SourceError if it needs more."""
     properties = schema.get("properties")
     fields: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
     required = [name for name in schema.get("required") or () if isinstance(name, str)]

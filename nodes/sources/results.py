@@ -29,10 +29,7 @@ class Result(NamedTuple):
 
 
 def as_evidence(results: Iterable[Result], kind: EvidenceKind, source: str, limit: int) -> tuple[Evidence, ...]:
-    """Return at most ``limit`` results as evidence, best first, without empty and repeated ones.
-
-    The source's configured name is in the locators of results without an address.
-    """
+    """Return at most ``limit`` distinct results as evidence, best first; those without an address name their source."""
     found: dict[str, Evidence] = {}
     for number, result in enumerate(results, 1):
         quote = _quote(result)

@@ -81,10 +81,8 @@ async def still_matches(evidence: Evidence, code: CodePort, issue: str, others: 
         return await _read_again(evidence, code) == evidence.quote
     if evidence.kind == "issue" and evidence.locator.url is not None:
         return others is not None and await others(evidence.locator.url) == evidence.quote
-    if evidence.kind in ("issue", "trace"):
-        return evidence.quote in issue
     # Other kinds, from people and from outside sources, cannot be read again.
-    return bool(evidence.quote)
+    return evidence.quote in issue if evidence.kind in ("issue", "trace") else bool(evidence.quote)
 
 
 async def _read_again(evidence: Evidence, code: CodePort) -> str | None:

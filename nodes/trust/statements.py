@@ -248,10 +248,7 @@ def sentences(text: str, basis: EvidenceBasis) -> tuple[str, list[str], int]:
 
 
 def reasons(suspects: Sequence[DraftSuspect], basis: EvidenceBasis) -> tuple[tuple[DraftSuspect, ...], list[str]]:
-    """Return the suspects, and the reasons that were replaced.
-
-    A reason that claims more than its evidence supports is replaced by the program's own reason.
-    """
+    """Return the suspects, and the reasons that claim too much and were replaced by the program's own."""
     faults = [(suspect, basis.fault(suspect.why, [suspect.evidence])) for suspect in suspects]
     supported = (
         suspect.model_copy(update={"why": basis.program_reason(suspect.evidence)}) if fault else suspect

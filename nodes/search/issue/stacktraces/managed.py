@@ -151,9 +151,8 @@ def _split_name(name: str) -> tuple[str, str, str]:
         return name[: generated.start()], ".", generated[1]
     # The arguments of a generic type contain dots as well.
     module, dot, function = _ARGUMENTS.sub("", name).rpartition(".")
-    if module.endswith("."):  # a constructor: Acme.Parser..ctor
-        return module[:-1], dot, f".{function}"
-    return module, dot, function
+    # A constructor: Acme.Parser..ctor
+    return (module[:-1], dot, f".{function}") if module.endswith(".") else (module, dot, function)
 
 
 def _dotnet_heading(bare: str) -> Heading | None:

@@ -154,10 +154,7 @@ def build_trace(
 
 
 def scan(lines: Sequence[Line], read: Callable[[int, int], Found | None]) -> list[StackTrace]:
-    """Return the traces that a reader finds.
-
-    It receives the index of a line and of the first one without a trace, and returns None if no trace begins there.
-    """
+    """Return the traces that a reader finds from the index of a line and that of the first one without a trace."""
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:

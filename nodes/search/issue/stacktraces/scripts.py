@@ -175,9 +175,7 @@ def _ruby_heading(bare: str) -> Heading | None:
     if raised and ("::" in raised[2] or error_line(raised[2])):
         return Heading(raised[2], raised[1])
     named = _NAMED.match(bare)
-    if named and ("::" in named[1] or error_line(bare)):
-        return Heading(named[1], named[2])
-    return None
+    return Heading(named[1], named[2]) if named and ("::" in named[1] or error_line(bare)) else None
 
 
 def _completed(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
