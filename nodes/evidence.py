@@ -108,8 +108,7 @@ def as_lookup(call: ToolCall, answer: ToolAnswer, sha: str) -> Evidence:
 def call_of(lookup: Evidence) -> ToolCall | None:
     """Return the call that a lookup answers, so that it can be repeated; None if it cannot be read."""
     tool, _, arguments = lookup.quote.partition("\n")[0].partition(" ")
-    names: tuple[ToolName, ...] = get_args(ToolName)
-    known = next((name for name in names if name == tool), None)
+    known: ToolName | None = next((name for name in get_args(ToolName) if name == tool), None)
     try:
         what, path = json.loads(arguments)
     except ValueError:

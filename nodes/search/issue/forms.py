@@ -69,9 +69,7 @@ def _texts(repository: Repository, commit: str, endings: tuple[str, ...] = ("",)
         entries = repository.under(commit, *PLACES)
     except GitFailed:
         return
-    wanted = {
-        entry.blob: entry.path for entry in entries if 0 <= entry.size <= MAX_BYTES and entry.path.endswith(endings)
-    }
+    wanted = {one.blob: one.path for one in entries if 0 <= one.size <= MAX_BYTES and one.path.endswith(endings)}
     chosen = dict(list(wanted.items())[:MAX_FORMS])
     yield from ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
 

@@ -141,9 +141,8 @@ def _is_version(found: re.Match[str], name: str, before: str, after: str) -> boo
         return True
     if len(parts) == 4 and _LOCAL.match(found[1]) and all(int(part) < 256 for part in parts):
         return False
-    if _MONEY.search(before) or _UNIT.match(after):
-        return False
-    return len(parts) > 2 or not _is_decimal(parts, name, before, after)
+    is_amount = bool(_MONEY.search(before) or _UNIT.match(after))
+    return not is_amount and (len(parts) > 2 or not _is_decimal(parts, name, before, after))
 
 
 def _is_decimal(parts: list[str], name: str, before: str, after: str) -> bool:
@@ -175,16 +174,11 @@ def _is_sure(name: str, before: str, after: str) -> bool:
 
 def _version_name(before: str) -> str:
     name = _VERSION_NAME.search(before.replace("`", "").replace("*", ""))
-    if not name:
-        return ""
-    written = name[1].strip(":-=@ ").split()
+    written = name[1].strip(":-=@ ").split() if name else []
     if not written or written[-1].endswith("."):
         return ""
-    if (
-        len(written) > 1
-        and written[-1].lower() not in _NAMELESS
-        and not (written[0][:1].isupper() and written[-1][:1].isupper())
-    ):
+    is_capital = written[0][:1].isupper() and written[-1][:1].isupper()
+    if len(written) > 1 and written[-1].lower() not in _NAMELESS and not is_capital:
         written = written[1:]
     # A full stop ends a sentence, and the words before it name something else.
     while len(written) > 1 and written[0].endswith("."):
