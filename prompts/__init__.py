@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-Role = Literal["investigator", "reading", "files", "web_search", "critic", "writer", "ask"]
+Role = Literal["investigator", "reading", "files", "web_search", "critic", "writer"]
 
 _SUPERVISOR_CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"
@@ -49,11 +49,6 @@ def build_supervisor_system_prompt(language: str = "en", tools: Sequence[tuple[s
         tools: names that ``also`` may contain, each with the operator's description.
     """
     return f"{_load('supervisor')}{_tools(tools)}{_in_language(language)}"
-
-
-def build_role_prompt(role: Role, language: str = "en") -> str:
-    """Return the task of a specialist, and the common rules."""
-    return f"{_load(role)}\n\n{_load('rules')}{_in_language(language)}"
 
 
 def build_shared_prompt(language: str = "en") -> str:

@@ -111,16 +111,13 @@ class Reply:
     changes: tuple[str, ...] = ()
     results: tuple[Evidence, ...] = ()
     """Results of tools and web searches."""
-    judged_by: str = "rules"
     notes: tuple[str, ...] = ()
     """Sources that gave no answer, with the reason."""
-    candidates: tuple[Place, ...] = ()
-    """Places that are too uncertain to be shown; a model may still find the answer in one of them."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was found."""
-        return not (self.places or self.people or self.changes or self.results) and self.judged_by == "rules"
+        return not (self.places or self.people or self.changes or self.results)
 
 
 def understand(text: str) -> Question:
@@ -208,14 +205,12 @@ class Answerer:
         if (reply := next(filter(None, named), None) or self._by_words(question)) is not None:
             return reply
         found = self._found(question)
-        every = _places(found, question)
         # A place without a word of the question is only a neighbour in the ranking.
-        places = tuple(place for place in every if place.why) if found.confidence >= LEAST_SURE else ()
-        if not places:
-            return Reply("general", _NOTHING, candidates=every)
-        return Reply(
-            "general", f"The closest match is in `{places[0].path}`; only words tie it to the question.", places
-        )
+        places = tuple(place for place in _places(found, question) if place.why)
+        if not places or found.confidence < LEAST_SURE:
+            return Reply("general", _NOTHING)
+        says = f"The closest match is in `{places[0].path}`; only words tie it to the question."
+        return Reply("general", says, places)
 
     def _by_words(self, question: Question) -> Reply | None:
         """Answer with definitions and sections of the documentation whose names have the words of the question."""

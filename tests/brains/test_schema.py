@@ -16,7 +16,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
 from nodes.search.types import Frame, StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange, SupervisorDecision
-from prompts import build_role_prompt
+from prompts import build_shared_prompt
 from tests.support.growth import assert_linear
 
 
@@ -110,12 +110,11 @@ def test_a_briefing_stays_within_its_tokens():
     )
     shown = select(evidence)
     assert [item.id for item in shown] == [f"E{n}" for n in range(60 - len(shown), 60)]
-    assert len(build_briefing(case, shown)) + len(build_role_prompt("writer")) < 8_000 * 3.6
+    assert len(build_briefing(case, shown)) + len(build_shared_prompt()) < 8_000 * 3.6
 
 
-@pytest.mark.parametrize("role", ["investigator", "reading", "web_search", "critic", "writer"])
-def test_every_role_gets_the_rules(role):
-    prompt = build_role_prompt(role)
+def test_every_role_gets_the_rules():
+    prompt = build_shared_prompt()
     assert "Cite only evidence ids that you were given" in prompt
     assert "Never invent" in prompt
     assert "untrusted data" in prompt

@@ -12,8 +12,6 @@ import pytest
 
 from bot.cli.answers import understand
 from tests.cli.process import triage
-from tests.servers.model_server import says, text_of
-from tests.servers.model_server import serve as serve_model
 from tests.support.repositories import make_repository
 
 PARSER = """\
@@ -162,27 +160,6 @@ def test_a_question_about_a_name_is_answered_by_lines_or_by_nothing(
     (reply,) = session(place, question)
     assert text in reply["text"]
     assert [f"{one['path']}:{one['start_line']}" for one in reply["places"]] == places
-
-
-@pytest.mark.parametrize(
-    ("response", "text", "judged_by"),
-    [
-        pytest.param(
-            {"text": "An order without lines is refused.", "uses": ["E1"]}, "is refused", "gpt-4o", id="cited"
-        ),
-        pytest.param({"text": "Made up.", "uses": ["E99"]}, "The closest match", "rules", id="resting-on-nothing"),
-    ],
-)
-def test_a_models_answer_is_used_only_if_it_cites_lines_that_were_read(
-    place: Path, response: dict[str, Any], text: str, judged_by: str
-) -> None:
-    with serve_model() as model:
-        model.script = [says(response)]
-        (reply,) = session(place, "orders without lines fail", OPENAI_BASE_URL=model.url, TRIAGE_BRAIN="llm")
-        assert "parse_order" in text_of(model.requests[0])
-    assert text in reply["text"]
-    assert reply["judged_by"] == judged_by
-    assert reply["places"][0]["path"] == "orders/parser.py"
 
 
 def test_a_question_in_plain_words_finds_definitions_and_headings(tmp_path: Path) -> None:

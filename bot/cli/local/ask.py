@@ -8,17 +8,16 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import click
 
+from bot.cli.answers import Answerer, Reply
 from bot.cli.local.locate import printable
 from bot.cli.local.repository import Progress, open_engine, settings_for
-from bot.cli.options import BRAIN, REPO, REV, prints
-
-if TYPE_CHECKING:
-    from bot.cli.answers import Answerer, Reply
-    from bot.settings import Settings
+from bot.cli.options import REPO, REV, prints
+from bot.runs.sources import Sources
+from bot.settings.operator import load_operator_config
 
 _HELP = (
     "Ask where something is, who owns it or what changed, or paste a stack trace. An empty line sends it; `exit` ends."
@@ -31,28 +30,23 @@ _LEAVE = frozenset({"exit", "quit", ":q"})
 @REPO
 @REV
 @prints("route, text, places, people, changes, results, notes.")
-@BRAIN
-def command(
-    *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
-) -> None:
+def command(*, question: str | None, repo: str, rev: str, as_json: bool) -> None:
     """Answer questions about a repository; without a QUESTION, read them from standard input until Ctrl-D.
 
     The wording selects the source: "where is …" and "who uses …" look up names, "who owns …" reads CODEOWNERS and the
     history, "what changed in …" reads the commits, and a stack trace is resolved to code. A question with a keyword of
-    a tool in TRIAGE_CONFIG goes to that tool. Any other question starts a code search, and a model, if one is
-    configured, phrases the result. No question depends on an earlier one. Without an answer, one QUESTION ends with
-    exit code 1.
+    a tool in TRIAGE_CONFIG goes to that tool. Any other question starts a code search; no model is called. No question
+    depends on an earlier one. Without an answer, one QUESTION ends with exit code 1.
 
     \b
     triage ask --repo ~/src/app "who owns the importer?"
     triage ask --repo ~/src/app "where is parse_date used?" --json
     """
-    settings = settings_for(repo, brain)
-    answerer = _answerer(repo, rev, settings)
+    answerer = _answerer(repo, rev)
     if question is None and sys.stdin.isatty():
         click.echo(_HELP, err=True)
     for asked in _asked() if question is None else (question,):
-        reply = asyncio.run(_replied(answerer, asked, settings))
+        reply = asyncio.run(answerer.answer(asked))
         shown = json.dumps(_document(reply)) if as_json else _text(reply)
         click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
         # A script has to see that there is no answer; a session goes on.
@@ -60,20 +54,8 @@ def command(
             sys.exit(1)
 
 
-async def _replied(answerer: Answerer, question: str, settings: Settings) -> Reply:
-    reply = await answerer.answer(question)
-    if settings.brain == "rules":
-        return reply
-    from bot.cli.phrasing import in_words
-
-    return await in_words(question, reply, settings)
-
-
-def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
-    from bot.cli.answers import Answerer
-    from bot.runs.sources import Sources
-    from bot.settings.operator import load_operator_config
-
+def _answerer(repo: str, rev: str) -> Answerer:
+    settings = settings_for(repo, "rules")
     sources = Sources(load_operator_config(settings, repo))
     progress = Progress()
     engine, sha = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
@@ -104,9 +86,7 @@ def _begins_a_trace(line: str) -> bool:
 
 
 def _document(reply: Reply) -> dict[str, Any]:
-    document = {**asdict(reply), "results": [{"url": it.locator.url, "quote": it.quote} for it in reply.results]}
-    del document["candidates"]
-    return document
+    return {**asdict(reply), "results": [{"url": it.locator.url, "quote": it.quote} for it in reply.results]}
 
 
 def _text(reply: Reply) -> str:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -19,10 +18,14 @@ from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import DRY_RUN, REPO, REV, prints
 from bot.errors import BotError, UserError
 from bot.files import checkout_of
-
-if TYPE_CHECKING:
-    from bot.settings import Settings
-    from nodes.search.engine import Engine
+from bot.report.words import count
+from bot.runs.promise import promise_of
+from bot.settings import Settings, load_settings
+from bot.settings.operator import operator_schema, read_operator_config
+from bot.settings.repository import ConfigError, config_schema, read_config
+from bot.settings.retired import OPERATOR_KEYS, REPOSITORY_KEYS
+from bot.settings.yaml_file import notes_on
+from nodes.search.engine import Engine
 
 _OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's file (TRIAGE_CONFIG) instead.")
 CONFIGURATION, WORKFLOW = Path(".github/triage.yml"), Path(".github/workflows/triage.yml")
@@ -50,12 +53,6 @@ def check(file: Path, *, operator: bool, as_json: bool) -> None:
 
 def checked(name: str, text: str, *, operator: bool = False, as_json: bool = False) -> str:
     """Return a line about a valid file; print the faults of another, and exit with 1."""
-    from bot.runs.promise import promise_of
-    from bot.settings.operator import read_operator_config
-    from bot.settings.repository import ConfigError, read_config
-    from bot.settings.retired import OPERATOR_KEYS, REPOSITORY_KEYS
-    from bot.settings.yaml_file import notes_on
-
     try:
         if operator:
             sources = read_operator_config(text)
@@ -82,9 +79,6 @@ def checked(name: str, text: str, *, operator: bool = False, as_json: bool = Fal
 @_OPERATOR
 def schema(*, operator: bool) -> None:
     """Print the JSON Schema of .github/triage.yml, for editors."""
-    from bot.settings.operator import operator_schema
-    from bot.settings.repository import config_schema
-
     click.echo(json.dumps(operator_schema() if operator else config_schema(), indent=2, sort_keys=True))
 
 
@@ -107,8 +101,6 @@ def init_command(*, repo: str, rev: str, workflow: bool, dry_run: bool, limit: i
     GitHub, with GITHUB_TOKEN if it is set; without a network the labels that the forms name are used. A file that
     exists is never changed. No model is called.
     """
-    from bot.settings import load_settings
-
     settings, progress = load_settings(repo).model_copy(update={"triage_brain": "rules"}), Progress()
     root = None if dry_run else _root(repo, [CONFIGURATION, *([WORKFLOW] if workflow else [])])
     with resumable(progress):
@@ -173,8 +165,7 @@ def _written(root: Path, file: Path, text: str) -> str:
 
 def _texts(engine: Engine, commit: str, read: _Read, *, workflow: bool) -> dict[Path, str]:
     """Return the text of each file, checked; say where it comes from."""
-    from bot.cli import proposal
-    from bot.report.words import count
+    from bot.cli import proposal  # its search loads numpy, which no check of a file needs
 
     held = proposal.read_held(engine.repository, commit, int(time.time()))
     named = sorted({label for form in held.forms for label in form.labels})

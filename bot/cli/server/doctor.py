@@ -8,16 +8,19 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.doctor.checks import Check, check_machine, summary_lines
+from bot.cli.doctor.github import check_app, check_repository
+from bot.cli.doctor.model import check_model
 from bot.cli.options import prints
+from bot.errors import UserError
 from bot.files import ignored_settings, repository_around
-
-if TYPE_CHECKING:
-    from bot.cli.doctor.checks import Check
-    from bot.settings import Settings
+from bot.runs.sources import Sources
+from bot.settings import Settings, SettingsError, load_settings
+from bot.settings.operator import load_operator_config
+from bot.settings.retired import MOVED
 
 
 @click.command("doctor")
@@ -36,13 +39,11 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool
     """Check the installation and say how to fix each fault; exit with 1 if there is one.
 
     Checks this machine (Python, git, data directory, database and its tables), every setting, the App's registration
-    on GitHub (permissions, events, webhook), the model (structured output, temperature, window, speed) and the tools
-    of TRIAGE_CONFIG. Prints the faults first.
+    on GitHub (permissions, events, webhook), the model (structured output, temperature, window) and the tools of
+    TRIAGE_CONFIG. Prints the faults first.
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
-    from bot.cli.doctor.checks import summary_lines
-
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
         checks.append(check)
@@ -64,11 +65,6 @@ def _show(mark: str, name: str, says: str) -> None:
 
 
 def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
-    from bot.cli.doctor.checks import Check, check_machine
-    from bot.cli.doctor.github import check_app, check_repository
-    from bot.cli.doctor.model import check_model
-    from bot.settings import SettingsError, load_settings
-
     faults: Mapping[str, str] = {}
     try:
         settings = load_settings(repository)
@@ -90,9 +86,6 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
 def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
     """Name the settings that are set, and explain each."""
-    from bot.cli.doctor.checks import Check, Part
-    from bot.settings.retired import MOVED
-
     fields = {name: field for name, field in type(settings).model_fields.items() if name not in MOVED}
     given = [name.upper() for name in fields if name in settings.model_fields_set - faults.keys()]
     says = f"{len(given)} set ({', '.join(given)}), " if given else ""
@@ -100,17 +93,12 @@ def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]
     yield Check(ok=True, name="settings", says=says, part="settings")
     for name, field in fields.items():
         shown = faults.get(name) or _shown(name, settings)
-        part: Part | None = "settings" if name in faults else None
-        yield Check(name not in faults, name.upper(), f"{shown}. {field.description}", part)
+        is_sound = name not in faults
+        yield Check(is_sound, name.upper(), f"{shown}. {field.description}", None if is_sound else "settings")
 
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     """Check that each source in the operator's file works."""
-    from bot.cli.doctor.checks import Check
-    from bot.errors import UserError
-    from bot.runs.sources import Sources
-    from bot.settings.operator import load_operator_config
-
     try:
         sources = Sources(load_operator_config(settings, repository))
     except UserError as error:

@@ -7,17 +7,19 @@ import json
 import uuid
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from bot.cli.options import prints
 from bot.errors import UserError
-
-if TYPE_CHECKING:
-    from bot.jobs import Work
-    from bot.server.webhook.events import Delivery
-    from bot.store.tables import Store
+from bot.jobs import Work
+from bot.server.webhook.events import Delivery, MalformedError, read_delivery
+from bot.server.webhook.handlers import HANDLERS, work_for
+from bot.settings import load_settings
+from bot.settings.server import load_with_app
+from bot.store.databases.sqlite import open_existing_store, open_store
+from bot.store.jobs.deliveries import Arrival
+from bot.store.tables import Store
 
 
 @click.command("jobs")
@@ -32,9 +34,6 @@ def jobs_command(*, number: int | None, dry_run: bool, parked: bool, as_json: bo
 
     A server may run at the same time; it starts a replayed job within seconds.
     """
-    from bot.settings import load_settings
-    from bot.store.databases.sqlite import open_existing_store
-
     state = "parked" if parked else "dead"
     asyncio.run(_jobs(open_existing_store(load_settings()), number, state, dry_run=dry_run, as_json=as_json))
 
@@ -70,7 +69,7 @@ def replay_command(*, file: Path, event: str | None, store: bool) -> None:
     if not work:
         click.echo(f"nothing to do for this event {event!r}; --event names another one", err=True)
     elif store:
-        asyncio.run(_store(delivery, file.read_bytes(), work))
+        asyncio.run(_stored(Arrival(delivery.guid, delivery.event, file.read_bytes(), tuple(work))))
         click.echo(f"stored as delivery {delivery.guid}", err=True)
 
 
@@ -81,10 +80,6 @@ def print_work(work: list[Work]) -> None:
 
 
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
-    from bot.server.webhook.events import MalformedError, read_delivery
-    from bot.server.webhook.handlers import HANDLERS, work_for
-    from bot.settings.server import load_with_app
-
     settings = load_with_app()
     # A new id, because the store ignores a delivery whose id it has stored before.
     headers = {"x-github-event": event, "x-github-delivery": f"replay-{uuid.uuid4()}"}
@@ -95,10 +90,6 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
         raise UserError(f"{file}: {error}") from error
 
 
-async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
-    from bot.settings import load_settings
-    from bot.store.databases.sqlite import open_store
-    from bot.store.jobs.deliveries import Arrival
-
+async def _stored(arrival: Arrival) -> None:
     async with aclosing(open_store(load_settings())) as store:
-        await store.inbox.accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
+        await store.inbox.accept(arrival)

@@ -8,6 +8,11 @@ import click
 
 from bot.cli.options import DRY_RUN
 from bot.errors import UserError
+from bot.observability.logs import log_to_stderr
+from bot.settings import load_settings
+from bot.settings.server import NoAppError, load_server_settings
+from bot.store.databases.database import StoreError
+from bot.store.databases.sqlite import NO_DRIVER, copy_database
 
 _CONCURRENCY = click.option(
     "--concurrency",
@@ -35,10 +40,8 @@ def serve_command(*, host: str | None, port: int | None, concurrency: int, no_wo
     GITHUB_APP_ID, GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C; unfinished
     jobs resume at the next start.
     """
-    from bot.observability.logs import log_to_stderr
     from bot.server.first_start import wait_for_app
     from bot.server.process import listening, serve
-    from bot.settings.server import NoAppError, load_server_settings
 
     try:
         settings, has_app = load_server_settings().settings, True
@@ -61,8 +64,6 @@ def worker_command(*, concurrency: int) -> None:
     worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have five seconds to finish, and
     other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
     """
-    from bot.observability.logs import log_to_stderr
-    from bot.settings.server import load_server_settings
     from bot.worker.dispatch.worker_process import work
 
     settings = load_server_settings()
@@ -111,9 +112,6 @@ def migrate_command(*, dry_run: bool) -> None:
     Run it before the servers and workers of a new release start. Concurrent runs are safe. A data directory without a
     database is updated when it is opened and does not need this command.
     """
-    from bot.settings import load_settings
-    from bot.store.databases.sqlite import NO_DRIVER
-
     address = load_settings().database_url
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
@@ -137,10 +135,6 @@ def backup_command(*, folder: Path, dry_run: bool) -> None:
     A server may run at the same time. The copy is a data directory: `TRIAGE_DATA_DIR` may name it, or a copy of it.
     Mirrors are left out, because they can be fetched again. For DATABASE_URL use `pg_dump`.
     """
-    from bot.settings import load_settings
-    from bot.store.databases.database import StoreError
-    from bot.store.databases.sqlite import copy_database
-
     settings = load_settings()
     if settings.database_url is not None:
         raise UserError("the data is in DATABASE_URL's database: back it up with pg_dump --format=custom")

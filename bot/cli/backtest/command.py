@@ -10,9 +10,15 @@ from typing import Literal
 
 import click
 
+from bot.cli.backtest.agreement import fit, reading, store
+from bot.cli.backtest.experiments import send
+from bot.cli.backtest.run import backtest
+from bot.cli.backtest.table import as_document, as_text
 from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.errors import UserError
+from bot.runs.model import AGREEMENT
+from bot.settings import load_settings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _EVERY = 10
@@ -73,14 +79,6 @@ def command(
         raise UserError("--issues and --github exclude each other: give one of them")
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
-    # Here, because --help needs no engine.
-    from bot.cli.backtest.agreement import fit, reading, store
-    from bot.cli.backtest.experiments import send
-    from bot.cli.backtest.run import backtest
-    from bot.cli.backtest.table import as_document, as_text
-    from bot.runs.model import AGREEMENT
-    from bot.settings import load_settings
-
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
     with resumable(Progress()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
