@@ -29,7 +29,7 @@ from typing import Any
 from benchmarks.facts.reading import Commit, Reading, read, table
 from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.table import by_kind
-from bot.runs.blind import BlindRun, triage_blind
+from bot.runs.context import BlindRun, triage_blind
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.trust.prose import split

@@ -38,7 +38,7 @@ from typing import Any
 
 from benchmarks.claims import _read
 from benchmarks.ranking.examples import clone_with
-from bot.runs.blind import triage_blind
+from bot.runs.context import triage_blind
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.calls.request import counted
 from nodes.brains.fence import estimate

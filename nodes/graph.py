@@ -17,10 +17,9 @@ from langgraph.types import Command, Send
 from nodes import guards
 from nodes.agents.codebase_search import codebase_search
 from nodes.agents.critic import critic
-from nodes.agents.external_sources import no_answer, tool, web_search
+from nodes.agents.external_sources import join, no_answer, tool, web_search
 from nodes.agents.human_input import human_input_node
 from nodes.agents.investigator import investigator
-from nodes.agents.join import join
 from nodes.agents.writer import bare_report, writer
 from nodes.context.ports import Context, UnavailableError
 from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update

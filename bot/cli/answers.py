@@ -1,8 +1,9 @@
 """Answer a question about one commit of a repository, from the search engine or the operator's tools."""
 
+import asyncio
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
@@ -16,9 +17,12 @@ from nodes.search.issue.stacktraces import find_traces
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking
+from nodes.sources import FALLBACK, Found, Inquiry, SourceError, route
+from nodes.sources.web import NAME
 
 Kind = Literal["trace", "owner", "changes", "where", "general"]
-PLACES = 5
+PLACES, RESULTS = 5, 5
+"""The most places of an answer, and results of a source."""
 LEAST_SURE = 0.4
 """Confidence of the search from which its places are shown; below it, the first one is more often wrong than right."""
 _OF_A_FILE = 0.5
@@ -143,16 +147,23 @@ class Answerer:
 
     async def answer(self, text: str) -> Reply:
         """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
-        outside = await self._sources.answer(text)
-        notes = (outside.message,) if outside.message else ()
-        if outside.route == "fallback":
-            return Reply("fallback", outside.message)
-        if outside.found:
-            message = f"{', '.join(outside.sources)} answered; the results below were not checked."
-            return Reply("sources", message, results=outside.found, notes=notes)
+        outside = self._sources.outside()
+        sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
+        routed = route(text, [source.info for source in sources.values()])
+        if routed is None:
+            return Reply("fallback", FALLBACK)
+        results, notes = list[Evidence](), list[str]()
+        answers = (sources[name].ask(Inquiry(text), RESULTS) for name in routed)
+        # One failed source must not discard the answers of the others; any other fault is a bug.
+        for name, answer in zip(routed, await asyncio.gather(*map(_answered, answers)), strict=True):
+            results += answer.evidence
+            notes += [f"{name}: {answer.message}"] if answer.message else []
+        if results:
+            message = f"{', '.join(routed)} answered; the results below were not checked."
+            return Reply("sources", message, results=tuple(results), notes=tuple(notes))
         question = understand(text)
         by_kind = {"where": self._where, "owner": self._owner, "changes": self._changes, "trace": self._trace}
-        return replace(by_kind.get(question.kind, self._general)(question), notes=notes)
+        return replace(by_kind.get(question.kind, self._general)(question), notes=tuple(notes))
 
     def _where(self, question: Question) -> Reply:
         """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
@@ -270,6 +281,13 @@ class Answerer:
         of = [place for place in found.locations if f"/{place.path}".endswith(tuple(f"/{it}" for it in question.names))]
         found = replace(found, locations=tuple(of) or found.locations)
         return self._engine.history(Query(question.text), spots_of(found.locations), self._sha), found
+
+
+async def _answered(asking: Awaitable[Found]) -> Found:
+    try:
+        return await asking
+    except SourceError as error:
+        return Found(message=str(error))
 
 
 def _passages(route: str, text: str, passages: Sequence[Passage]) -> Reply:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from bot.report.document import Result
     from bot.settings import Settings
     from nodes.context.ports import PastPort
-    from nodes.state import Answer, HumanExchange
 
 Language = Literal["en", "de", "zh", "es", "ja"]
 
@@ -111,16 +110,8 @@ async def _run(
         body=given.body,
         settings=settings,
         operator=load_operator_config(settings, repository),
-        ask=_withdraw,
         language=language,
         renderer=MarkdownRenderer(),
         past=past,
     )
     return account.result.model_copy(update={"gathered": account.evidence})
-
-
-async def _withdraw(_question: HumanExchange) -> Answer:
-    """Return no answer, so the question remains in the result."""
-    from nodes.state import Answer
-
-    return Answer()

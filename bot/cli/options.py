@@ -1,12 +1,9 @@
 """Options that several commands have, with one name, one default and one text."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import click
-
-from bot.errors import UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,26 +27,6 @@ ISSUE = (
     click.option("--text", help="The issue text itself."),
     click.option("--title", help="The title; without it the first line is the title."),
 )
-
-
-def _day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
-    """Return a date as its first moment, in UTC unless it names a zone.
-
-    Raises:
-        UserError: the value is not a date.
-    """
-    if value is None:
-        return None
-    try:
-        when = datetime.fromisoformat(value)
-    except ValueError as error:
-        raise UserError(f"--since {value}: write a date, such as 2026-01-31") from error
-    return when.replace(tzinfo=when.tzinfo or UTC)
-
-
-def since(help_: str) -> Callable[[F], F]:
-    """Give a command ``--since``, whose value is a time."""
-    return click.option("--since", metavar="DATE", callback=_day, help=f"{help_} since this date, such as 2026-01-31.")
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's signature

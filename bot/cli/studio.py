@@ -13,7 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 from bot.cli.local.repository import open_engine
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
-from bot.runs.context import NoSignals, configured
+from bot.runs.context import configured
 from bot.runs.local import open_brain
 from bot.settings import load_settings
 from bot.settings.repository import RepositoryConfig
@@ -82,7 +82,6 @@ async def _opened(title: str, body: str, where: Clone, thread: str, sha: str | N
             evidence=store.evidence(f"studio:{thread}"),
             brain=brain or rules,
             rules=rules,
-            signals=NoSignals(),
             renderer=MarkdownRenderer(),
         )
         yield configured(parts, RepositoryConfig(answer_questions=True))

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from bot.errors import BotError, GoneError
 from bot.runs.fetching import ForbiddenError, TooLargeToFetchError
 from nodes.search.engine import Engine
-from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable
 from nodes.search.history.log import Log
-from nodes.search.history.mainline import NamingCommit, naming
+from nodes.search.history.mainline import naming
 from nodes.search.history.reading import subject_of
-from nodes.search.history.types import History, Spot
-from nodes.search.issue.fingerprint import Fingerprint
+from nodes.search.history.types import History
 from nodes.search.issue.forms import IssueForm
 from nodes.search.reading.tools import Tools
-from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
+from nodes.search.types import Lookup, Query, Ranking, Survey, ToolAnswer
 
 T = TypeVar("T")
+
+
+Method = Callable[..., Coroutine[Any, Any, T]]
+
+
+def _always(value: T) -> Method[T]:
+    """Return a method that returns a value, whatever it is asked."""
+
+    async def answer(*_asked: object) -> T:
+        return value
+
+    return answer
+
+
+def _in_thread(ask: Callable[..., T]) -> Method[T]:
+    """Return a method that reads in a thread."""
+
+    async def answer(*asked: object) -> T:
+        return await asyncio.to_thread(ask, *asked)
+
+    return answer
 
 
 class EngineCode:
@@ -65,37 +84,22 @@ class EngineCode:
             self._surveyed = (query, survey)
         return self._surveyed[1]
 
-    async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return files in few words, in the order given."""
-        return await asyncio.to_thread(self._engine.sketches, self._narrowed(query), paths, self._sha)
-
-    async def invalid_facts(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
-        """Return the positions of the facts that fail a second verification."""
-        return await asyncio.to_thread(self._engine.invalid_facts, facts, text, self._sha)
-
-    async def read(self, path: str, start_line: int, end_line: int) -> str | None:
-        """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
-        return await asyncio.to_thread(self._engine.read, self._sha, path, start_line, end_line)
-
-    async def history(self, query: Query, spots: Sequence[Spot]) -> History:
-        """Return what the commit's history says about locations: suspect changes, owners and crash fingerprints."""
-        return await asyncio.to_thread(self._engine.history, query, spots, self._sha)
-
-    async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
-        """Return the latest commits that name an issue, without reverted ones."""
-        return await asyncio.to_thread(naming, self._log(), number, project, since)
-
-    async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
-        """Return the fingerprints of the crashes in a text, computed with the commit's files."""
-        return await asyncio.to_thread(self._engine.fingerprints, text, self._sha)
-
-    async def subject(self, change: str) -> str | None:
-        """Return the first line of a commit's message, or None if the commit is not in this one's history."""
-        return await asyncio.to_thread(subject_of, self._log(), change)
-
-    async def follows(self, sha: str) -> bool:
-        """Return whether another commit, given by its full SHA, is an ancestor of this one."""
-        return await asyncio.to_thread(self._log().is_ancestor, sha)
+    # What ``CodePort`` describes, from the engine, the tools of a reader, or the history of the commit.
+    sketches = _in_thread(lambda code, query, paths: code._engine.sketches(code._narrowed(query), paths, code._sha))
+    read = _in_thread(lambda code, path, first, last: code._engine.read(code._sha, path, first, last))
+    text = _in_thread(lambda code, path: code._engine.text(code._sha, path))
+    history = _in_thread(lambda code, query, spots: code._engine.history(query, spots, code._sha))
+    fingerprints = _in_thread(lambda code, text: code._engine.fingerprints(text, code._sha))
+    invalid_facts = _in_thread(lambda code, facts, text: code._engine.invalid_facts(facts, text, code._sha))
+    """Returns the positions of the facts that fail a second verification."""
+    lines = _in_thread(lambda code, path, first, last: code._tools().lines(path, first, last))
+    definitions = _in_thread(lambda code, name: code._tools().definitions(name))
+    references = _in_thread(lambda code, name: code._tools().references(name))
+    use_tool = _in_thread(lambda code, call: code._tools().answer(call))
+    naming = _in_thread(lambda code, number, project, since: naming(code._log(), number, project, since))
+    subject = _in_thread(lambda code, change: subject_of(code._log(), change))
+    follows = _in_thread(lambda code, sha: code._log().is_ancestor(sha))
+    """Returns whether another commit, given by its full SHA, is an ancestor of this one."""
 
     def unreported_limits(self) -> tuple[str, ...]:
         """Return the codes of what was not read because the repository is too large; each code is returned once."""
@@ -107,26 +111,6 @@ class EngineCode:
             self._forms = await asyncio.to_thread(self._engine.forms, self._sha)
         return self._forms
 
-    async def text(self, path: str) -> str | None:
-        """Return a whole text file, or None if it does not exist or is too large."""
-        return await asyncio.to_thread(self._engine.text, self._sha, path)
-
-    async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
-        """Return as many of these lines as are short enough to quote, or None if no such text file exists."""
-        return await asyncio.to_thread(lambda: self._tools().lines(path, start_line, end_line))
-
-    async def definitions(self, name: str) -> Lookup:
-        """Return the definitions of a name."""
-        return await asyncio.to_thread(lambda: self._tools().definitions(name))
-
-    async def references(self, name: str) -> Lookup:
-        """Return the uses of a name."""
-        return await asyncio.to_thread(lambda: self._tools().references(name))
-
-    async def use_tool(self, call: ToolCall) -> ToolAnswer:
-        """Answer the query of a reader."""
-        return await asyncio.to_thread(lambda: self._tools().answer(call))
-
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
 
@@ -135,15 +119,6 @@ class EngineCode:
 
     def _log(self) -> Log:
         return Log(self._engine.repository, self._sha)
-
-
-def _always(value: T) -> Callable[..., Coroutine[Any, Any, T]]:
-    """Return a method that returns a value, whatever it is asked."""
-
-    async def answer(*_asked: object) -> T:
-        return value
-
-    return answer
 
 
 class NoCode:
@@ -172,11 +147,7 @@ class NoCode:
         return self._reason
 
     async def find(self, query: Query) -> Ranking:  # noqa: ARG002  the port's signature
-        """Refuse to search.
-
-        Raises:
-            CodeNotReadable: always.
-        """
+        """Refuse to search: raise CodeNotReadable."""
         raise CodeNotReadable(self._reason)
 
     # Without code nothing is found, and the owner of a frame is unknown.

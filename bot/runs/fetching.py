@@ -116,11 +116,7 @@ def with_limits(command: Sequence[str], limits: MirrorLimits) -> list[str]:
 
 
 async def run(*arguments: str) -> str:
-    """Run a local git command and return its output.
-
-    Raises:
-        BrokenMirrorError: it failed or took too long.
-    """
+    """Run a local git command and return its output; BrokenMirrorError if it failed or took too long."""
     # Not by the event loop: uvloop forks, which copies the page tables of a large process, and it closes a pipe that it
     # is given twice. The second time that may be a file which another thread has just opened.
     command = ["git", *arguments]

@@ -1,7 +1,7 @@
 """Triage an issue against a local clone: the whole graph in one process, resumable after any interruption."""
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Required, TypedDict, Unpack
 
@@ -9,7 +9,7 @@ from bot.observability.tracing_switch import langsmith_is_on
 from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.languages.catalogue import ENGLISH
-from bot.runs.context import NoSignals, configured
+from bot.runs.context import configured, withdraw
 from bot.runs.logs import LogReader, ReadIssueText
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
@@ -24,11 +24,8 @@ from nodes.brains.screening import brain_of
 from nodes.context.brain import Brain, IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources, Listener, PastPort, Renderer
 from nodes.graph import build_graph
-from nodes.run import advance, initial_state
-from nodes.state import Answer, HumanExchange, Waiting
+from nodes.run import Ask, advance, initial_state
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
-
-Ask = Callable[[HumanExchange], Awaitable[Answer]]
 
 
 class Parts(TypedDict, total=False):
@@ -48,7 +45,7 @@ async def triage(
     body: str,
     settings: Settings,
     operator: OperatorConfig,
-    ask: Ask,
+    ask: Ask = withdraw,
     language: str = ENGLISH,
     logs: LogReader | None = None,
     **parts: Unpack[Parts],
@@ -63,10 +60,6 @@ async def triage(
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     rules = RulesBrain()
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
-
-    async def ask_person(waiting: Waiting) -> Answer:
-        return await ask(waiting.exchange)
-
     async with (
         _open_run(settings, key) as (number, store, saver),
         open_brain(settings) as brain,
@@ -80,7 +73,6 @@ async def triage(
             evidence=store.evidence(thread),
             brain=brain or rules,
             rules=rules,
-            signals=NoSignals(),
             outside=outside,
             attached=text.attached,
             **parts,
@@ -88,7 +80,7 @@ async def triage(
         context = configured(given, RepositoryConfig(language=language, answer_questions=True))
         start = initial_state(title, text.body, repository="", sha=code.sha, outside=outside, notes=text.notes)
         with _tracing(settings):
-            state = (await advance(build_graph(saver), context, thread, start, ask_person)).state
+            state = (await advance(build_graph(saver), context, thread, start, ask)).state
         # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
         await store.finish_run(key, number)
         result = build_result(state, language=context.language)

@@ -20,7 +20,6 @@ from bot.runs.fetching import ForbiddenError
 from bot.runs.mirrors import Mirrors
 from bot.settings import Settings
 from bot.settings.server import app_key
-from nodes.context.brain import IssueOrigin
 
 _NAME = r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"
 _REFERENCE = re.compile(rf"{_NAME}#([1-9]\d{{0,9}})")
@@ -49,22 +48,8 @@ class Reference:
         return f"{self.full_name}#{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteIssue:
-    """An issue's text and the location of its repository's mirror."""
-
-    title: str
-    body: str
-    repository: Path | None
-    server_url: str
-    no_code: NoCode | None = None
-    """Set if the repository could not be fetched."""
-    origin: IssueOrigin | None = None
-    """None if GitHub does not say when the issue was opened."""
-
-
-async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
-    """Read an issue, and clone its repository or update the clone.
+async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> tuple[Issue, Path | NoCode | None]:
+    """Read an issue, and clone its repository or update the clone; return its folder, or why it cannot be fetched.
 
     Without GITHUB_TOKEN and the App's settings only public issues are readable.
 
@@ -79,12 +64,7 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
     try:
         async with opened(reference.full_name, settings, await token_for(reference.full_name, settings)) as client:
             issue = await _issue(client, reference)
-            mirror = await _mirrored(client, reference, settings) if clone else None
-            no_code = mirror if isinstance(mirror, NoCode) else None
-            directory = mirror if isinstance(mirror, Path) else None
-            origin = IssueOrigin.of(issue.ref.number, reference.full_name, issue.created_at, reopened=issue.reopened)
-            server = settings.github_server_url.rstrip("/")
-            return RemoteIssue(issue.title, issue.body, directory, server, no_code, origin)
+            return issue, await _mirrored(client, reference, settings) if clone else None
     # GitHub answers 404 for a private repository too, so the message names both reasons.
     except GoneError as error:
         raise UserError(f"{reference.full_name} does not exist, or cannot be read: {_HOW}") from error

@@ -67,11 +67,7 @@ def converses(known: Abilities) -> bool:
 
 
 async def read_code(model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> Judged[CodeReading]:
-    """Find the places that an issue is about.
-
-    Raises:
-        ModelError: no usable answer arrived.
-    """
+    """Find the places that an issue is about; ModelError if no usable answer arrived."""
     if case.tools is None:
         return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
     conversation = Conversation(model, budget, case, limits)

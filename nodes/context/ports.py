@@ -139,8 +139,16 @@ class Signal:
 class SignalPort(Protocol):
     """Messages from people since the supervisor's last step."""
 
-    async def unread(self, after: int) -> Sequence[Signal]:
+    async def unread(self, after: int, /) -> Sequence[Signal]:
         """Return signals with a number above ``after``, oldest first."""
+
+
+class NoSignals:
+    """The signals of a run that belongs to no issue, so that no person can interrupt it."""
+
+    async def unread(self, _after: int) -> tuple[Signal, ...]:
+        """Return none."""
+        return ()
 
 
 class Renderer(Protocol):
@@ -196,8 +204,8 @@ class Context:
     brain: Brain
     rules: Brain
     """The fallback for every judgement."""
-    signals: SignalPort
     renderer: Renderer
+    signals: SignalPort = field(default_factory=NoSignals)
     outside: ExternalSources = ExternalSources()
     past: PastPort | None = None
     listener: Listener = lambda *_: None

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.agents.join import joint_confidence
+from nodes.agents.external_sources import joint_confidence
 from nodes.context.ports import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph

@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
-from bot.runs.context import NoSignals, configured
+from bot.runs.context import configured
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
@@ -38,9 +38,7 @@ def server() -> Iterator[ModelServer]:
 async def triage(brain: Brain, body: str = BODY, code: FakeCode | None = None) -> BugTriageState:
     code = code or FakeCode()
     rules = RulesBrain()
-    parts = Context(
-        "scan hangs", body, code, FakeEvidence(), brain, rules, signals=NoSignals(), renderer=MarkdownRenderer()
-    )
+    parts = Context("scan hangs", body, code, FakeEvidence(), brain, rules, MarkdownRenderer())
     ctx = configured(parts)
     start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
     outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)

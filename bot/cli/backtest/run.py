@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, computed_field
 
 from bot.cli.backtest.texts import Notes, Text, open_texts, read_stored
 from bot.report.document import Result
-from bot.runs.blind import triage_blind
+from bot.runs.context import triage_blind
 from bot.runs.fixes import Fix, FixWithFiles, answers, changed_lines, corrected, read_fixes
 from bot.runs.local import settings_hash
 from bot.runs.model import check_brain, model_settings

@@ -43,11 +43,7 @@ class Notes:
             return None
 
     def store(self, name: str, value: M) -> M:
-        """Store a result, and return it.
-
-        Raises:
-            UserError: the folder cannot be written.
-        """
+        """Store a result, and return it; UserError if the folder cannot be written."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / f"{name}.json").write_text(value.model_dump_json(), encoding="utf-8")

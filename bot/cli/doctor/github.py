@@ -84,11 +84,7 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
 
 
 def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
-    """Check what a run in the repository would encounter.
-
-    Raises:
-        UserError: the name is not owner/name.
-    """
+    """Check what a run in the repository would encounter; UserError if the name is not owner/name."""
     if not FULL_NAME.fullmatch(full_name):
         raise UserError(f"--github {full_name}: write owner/name")
     try:

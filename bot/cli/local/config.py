@@ -129,11 +129,7 @@ class _Read:
 
 
 def _root(repo: str, files: Sequence[Path]) -> Path:
-    """Return the root of the clone's work tree.
-
-    Raises:
-        UserError: it has none, or all these files exist.
-    """
+    """Return the root of the clone's work tree; UserError if it has none, or all these files exist."""
     root = checkout_of(repo)
     if root is None:
         raise UserError(f"{repo} has no work tree to write to: name a clone that is not bare, or give --dry-run")

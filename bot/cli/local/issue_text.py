@@ -145,7 +145,9 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     import asyncio
 
     from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs.code import NoCode
     from bot.runs.remote import Reference, read_remote
+    from nodes.context.brain import IssueOrigin
 
     reference = Reference.read(issue)
     if reference is None:
@@ -153,8 +155,10 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
             f"{issue}: write owner/repo#n, or the address of an issue: https://github.com/owner/repo/issues/n"
         )
     progress.phase(f"reading {reference}", 0, 0)
-    found = asyncio.run(read_remote(reference, settings, clone=repo is None))
-    renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)
-    text = IssueText(found.title, found.body)
-    where = reference.full_name if found.no_code is not None else repo or str(found.repository)
-    return Located(text, where, renderer, found.no_code, reference, found.origin)
+    found, code = asyncio.run(read_remote(reference, settings, clone=repo is None))
+    name, server = reference.full_name, settings.github_server_url.rstrip("/")
+    renderer = MarkdownRenderer(server_url=server, repository=name)
+    origin = IssueOrigin.of(found.ref.number, name, found.created_at, reopened=found.reopened)
+    no_code = code if isinstance(code, NoCode) else None
+    where = name if no_code is not None else repo or str(code)
+    return Located(IssueText(found.title, found.body), where, renderer, no_code, reference, origin)

@@ -73,11 +73,7 @@ def command(*, repositories: tuple[str, ...], issues: str | None, port: int | No
 
 
 def _named(repositories: tuple[str, ...]) -> dict[str, str]:
-    """Return the path of each repository by its name.
-
-    Raises:
-        UserError: a folder does not exist, or two have one name.
-    """
+    """Return the path of each repository by its name; UserError if a folder does not exist, or two have one name."""
     found: dict[str, str] = {}
     for given in repositories:
         name, _, path = given.rpartition("=")

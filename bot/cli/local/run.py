@@ -18,14 +18,13 @@ from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 from bot.files import repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
-from nodes.state import Answer, HumanExchange
+from nodes.state import Answer, HumanExchange, Waiting
 from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
     from bot.report.explain import Account
     from bot.settings import Settings
-    from bot.settings.operator import OperatorConfig
-    from nodes.context.ports import CodePort, PastPort
+    from nodes.context.ports import CodePort
 
 MAX_ANSWER = 1_000
 """Characters of an answer; the rest is cut off."""
@@ -95,6 +94,10 @@ def command(
     An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched to
     TRIAGE_DATA_DIR, unless --repo names a clone. After Ctrl-C the same command resumes the run.
     """
+    from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs.context import withdraw
+    from bot.runs.local import triage
+    from bot.runs.logs import LogReader
     from bot.runs.past import read_listed
     from bot.settings.operator import load_operator_config
 
@@ -107,56 +110,32 @@ def command(
         # Before the report, which masks the token, while everybody who has the text can use it.
         if holds_token(f"{where.text.title}\n{where.text.body}"):
             click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
-        account = _triage(
-            where, rev, settings, progress, interactive=interactive, past=past, operator=operator, language=language
+        running = triage(
+            _code(where, rev, settings, progress),
+            where.repository,
+            title=where.text.title,
+            body=where.text.body,
+            settings=settings,
+            operator=operator,
+            ask=Questions(progress).ask if interactive else withdraw,
+            language=language,
+            logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
+            renderer=where.renderer or MarkdownRenderer(),
+            origin=where.origin,
+            past=past,
+            listener=progress.node,
         )
+        account = asyncio.run(running)
     shown = _rendered(account, where.text, form, explain=explain)
     click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def _current_repository() -> str:
-    """Return the repository around the current folder.
-
-    Raises:
-        UserError: the folder is in none.
-    """
+    """Return the repository around the current folder; UserError if the folder is in none."""
     around = repository_around(Path.cwd())
     if around is None:
         raise UserError("this folder is in no git repository: name one with --repo, or an issue on GitHub")
     return str(around)
-
-
-def _triage(
-    where: Located,
-    rev: str,
-    settings: Settings,
-    progress: Progress,
-    *,
-    interactive: bool,
-    past: PastPort | None,
-    operator: OperatorConfig,
-    language: str,
-) -> Account:
-    from bot.report.comment.markdown import MarkdownRenderer
-    from bot.runs.local import triage
-    from bot.runs.logs import LogReader
-
-    running = triage(
-        _code(where, rev, settings, progress),
-        where.repository,
-        title=where.text.title,
-        body=where.text.body,
-        settings=settings,
-        operator=operator,
-        ask=Questions(progress, interactive=interactive).ask,
-        language=language,
-        logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
-        renderer=where.renderer or MarkdownRenderer(),
-        origin=where.origin,
-        past=past,
-        listener=progress.node,
-    )
-    return asyncio.run(running)
 
 
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
@@ -205,15 +184,13 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
 class Questions:
     """Ask on standard error, so that standard output contains only the report."""
 
-    def __init__(self, progress: Progress, *, interactive: bool) -> None:
+    def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._interactive = interactive
         self._asked = 0
 
-    async def ask(self, exchange: HumanExchange) -> Answer:
-        """Return one answer; if not interactive or not answered, the question is withdrawn and stays in the report."""
-        if not self._interactive:
-            return Answer()
+    async def ask(self, waiting: Waiting) -> Answer:
+        """Return one answer; a question that is not answered is withdrawn and stays in the report."""
+        exchange = waiting.exchange
         self._progress.clear()
         self._asked += 1
         self._show(exchange)
@@ -222,7 +199,8 @@ class Questions:
         except asyncio.CancelledError:
             click.echo(err=True)  # end the prompt's line before any later output
             raise
-        text = _chosen(typed.strip(), exchange)
+        named = {str(number): option for number, option in enumerate(exchange.options, 1)}
+        text = named.get(typed.strip(), typed.strip())
         return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)
 
     def _show(self, exchange: HumanExchange) -> None:
@@ -234,12 +212,6 @@ class Questions:
         for number, option in enumerate(exchange.options, 1):
             click.echo(f"  {number}) {option}", err=True)
         click.echo("Answer (a number, your own words, or Enter to skip): ", nl=False, err=True)
-
-
-def _chosen(typed: str, exchange: HumanExchange) -> str:
-    if typed.isdecimal() and 1 <= int(typed) <= len(exchange.options):
-        return exchange.options[int(typed) - 1]
-    return typed
 
 
 async def _line() -> str:

@@ -108,11 +108,7 @@ def _check() -> str:
 
 
 def _settings() -> tuple[Settings, str]:
-    """Return the settings of the workflow and its token.
-
-    Raises:
-        UserError: a setting is invalid, or there is no token.
-    """
+    """Return the settings of the workflow and its token; UserError if a setting is invalid, or there is no token."""
     settings = load_settings(os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
     if settings.github_token is None:
         raise UserError("GITHUB_TOKEN: missing; set it in the workflow with `github-token`")
@@ -190,11 +186,7 @@ async def act(event: Event, settings: Settings, token: str) -> ActionResult:
 
 
 def decide(event: Event, settings: Settings) -> tuple[Delivery, list[Work]]:
-    """Return the delivery of an event, and the jobs that follow from it.
-
-    Raises:
-        UserError: the event cannot be read.
-    """
+    """Return the delivery of an event, and the jobs that follow from it; UserError if the event cannot be read."""
     try:
         payload = json.loads(event.file.read_bytes())
         body = json.dumps({**payload, "installation": {"id": _INSTALLATION}}).encode()

@@ -11,7 +11,6 @@ from typing import Literal
 
 import click
 
-from bot.cli.options import since
 from bot.errors import RateLimitedError, UserError
 from bot.github import GitHub
 from bot.github.repository import RepositoryClient
@@ -41,7 +40,12 @@ MAX_ISSUES = 2_000
 @click.option(
     "--limit", type=click.IntRange(1, MAX_ISSUES), default=20, show_default=True, help="The maximum number of issues."
 )
-@since("Only issues that changed")
+@click.option(
+    "--since",
+    metavar="DATE",
+    type=click.DateTime(),
+    help="Only issues that changed since this date (UTC), such as 2026-01-31.",
+)
 @click.option("--write/--dry-run", help="Queue the issues for the server, or only list them, which is the default.")
 def command(*, repository: str, limit: int, since: datetime | None, write: bool) -> None:
     """Triage open issues that are older than the App's installation, newest first, except those already triaged.
@@ -66,7 +70,7 @@ async def _backfill(name: str, limit: int, since: datetime | None, *, write: boo
         if ref is None:
             raise UserError(f"the App is not installed in {name}: install it there, or check the name")
         client = github.for_repository(ref)
-        issues = await client.issues(since=stamp(since.astimezone(UTC)) if since else None, limit=limit)
+        issues = await client.issues(since=stamp(since.replace(tzinfo=UTC)) if since else None, limit=limit)
         if not issues:
             click.echo("no open issues", err=True)
             return

@@ -11,7 +11,7 @@ from bot.ports import RepositoryRef
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
-from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
+from bot.runs.context import InMemoryEvidence, configured, run_to_completion
 from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository_file import find_config
 from bot.worker.tools import Tools
@@ -59,7 +59,6 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             evidence=evidence,
             brain=tools.brains.for_run(found.config, tools.budget(f"api:{number}", ref, _count)),
             rules=tools.brains.rules,
-            signals=NoSignals(),
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
             outside=tools.sources.outside(github.search_issues) if found.config.outside else ExternalSources(),
             attached=read.attached,

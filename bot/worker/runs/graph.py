@@ -11,7 +11,7 @@ from bot.errors import BotError, JobTakenOverError, RateLimitedError, RefusedErr
 from bot.limits.writes import FIRST_REPORTS
 from bot.ports import Outcome
 from bot.runs.code import EngineCode
-from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
+from bot.runs.context import InMemoryEvidence, configured, run_to_completion
 from bot.runs.logs import ReadIssueText
 from bot.runs.past import StoredPast
 from bot.runs.promise import promise_of
@@ -26,7 +26,7 @@ from bot.worker.runs.conclude import publish
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.brain import IssueOrigin
-from nodes.context.ports import CodePort, Context, ExternalSources
+from nodes.context.ports import CodePort, Context, ExternalSources, NoSignals
 from nodes.run import initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError
