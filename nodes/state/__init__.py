@@ -247,13 +247,11 @@ def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, .
     if not any(entry.node == JOIN for entry in entries):
         return entries
 
-    older = (
-        entry.model_copy(
-            update={"reason": entry.reason[:_HINT], "error": (entry.error or "")[:_HINT] or None, "looks": ()}
-        )
-        for entry in entries[:-_IN_WORDS]
-    )
-    return (*older, *entries[-_IN_WORDS:])
+    def shortened(entry: TraceEntry) -> TraceEntry:
+        error = entry.error[:_HINT] if entry.error else None
+        return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": ()})
+
+    return (*map(shortened, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
 
 
 def add(left: Metrics, right: Metrics) -> Metrics:

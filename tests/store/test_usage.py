@@ -6,12 +6,10 @@ import asyncio
 
 import pytest
 
-from bot.jobs import Triage
 from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope
 from bot.ports import IssueRef
-from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.issue_runs import Run
-from bot.store.runs.usage import SHORTEST_TO_REFUSE, RunCost, StoredPace
+from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.tables import Store
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
@@ -89,19 +87,3 @@ async def test_a_limit_is_reported_once_a_day_in_a_repository(store: Store) -> N
     assert await limited.unreported(f"{KEY}#6") == ()
     assert await limited.unreported(REF.key) == ("github.quiet", "repository.tokens")
     assert await limited.today() == {"github.quiet": 1, "repository.tokens": 2}
-
-
-async def test_the_newest_runs_with_a_model_give_the_cost_of_one(store: Store) -> None:
-    assert await store.usage.of_model_runs() is None
-    for number, brain in enumerate(("gpt-4o", "rules", "gpt-4o"), 1):
-        ref = IssueRef("github.com", 7, 9, "octo", "parser", number)
-        mine = store.for_issue(ref)
-        await store.inbox.accept(Arrival(ref.key, "issues", b"", (Triage(ref=ref, why="opened"),)))
-        job = await store.jobs.claim("run", "me")
-        assert job is not None
-        run = await mine.runs.open()
-        await mine.runs.pin(run.number, sha="", brain=brain, config_hash="", body_hash="")
-        spent = Amount(calls=number, tokens=100, cost=5)
-        await store.usage.reserve((Scope("run", mine.thread(run.number), "run"),), spent)
-        await mine.runs.settle(run.number, "finished", job)
-    assert await store.usage.of_model_runs() == RunCost(2, 4, 200, 10)

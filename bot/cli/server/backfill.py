@@ -16,7 +16,7 @@ from bot.github import GitHub
 from bot.github.repository import RepositoryClient
 from bot.jobs import Triage
 from bot.limits.ceilings import day_of
-from bot.limits.writes import PER_HOUR, PER_MINUTE
+from bot.limits.writes import PER_HOUR
 from bot.ports import Issue
 from bot.report.sanitise import plain
 from bot.report.words import count
@@ -26,7 +26,6 @@ from bot.settings.repository_file import find_config
 from bot.settings.server import load_server_settings
 from bot.store.databases.sqlite import open_store
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.usage import RunCost
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
 from bot.worker.publish.wanted import reason_to_skip
@@ -50,9 +49,9 @@ MAX_ISSUES = 2_000
 def command(*, repository: str, limit: int, since: datetime | None, write: bool) -> None:
     """Triage open issues that are older than the App's installation, newest first, except those already triaged.
 
-    Prints them and the plan: how many, the writes at GitHub, the model's calls, tokens and cost, and the time at
-    GitHub's write limit. With --write they are queued for the running server. After an interruption the same command
-    queues the rest; nothing is posted twice. A repository is known once a delivery has named it.
+    Prints them and the plan: how many, the writes at GitHub and the model's calls. With --write they are queued for
+    the running server. After an interruption the same command queues the rest; nothing is posted twice. A repository
+    is known once a delivery has named it.
     """
     try:
         asyncio.run(_backfill(repository, limit, since, write=write))
@@ -135,8 +134,6 @@ class Plan:
     """The repository has a label that may be set."""
     model: str
     """The model that judges; empty if rules do."""
-    spent: RunCost | None
-    """What earlier runs with a model cost; None if there were none."""
     most_calls: int | None
     """The limit of a run's model calls."""
     most_a_day: int | None
@@ -148,7 +145,7 @@ class Plan:
         return tuple(issue.issue for issue in self.issues if issue.state == "to triage")
 
     @property
-    def writes_of_one(self) -> tuple[int, int]:
+    def writes(self) -> tuple[int, int]:
         """The fewest and the most writes to GitHub for one issue, without alerts and without replies to people."""
         label = int(self.has_labels)
         if self.config.mode == "dry-run":
@@ -157,18 +154,6 @@ class Plan:
             return 0, label
         # Two reactions, and a comment if there is something to state; a model's report edits one by rules.
         return 2, 3 + label + bool(self.model)
-
-    @property
-    def writes(self) -> tuple[int, int]:
-        """The fewest and the most writes to GitHub."""
-        least, most = self.writes_of_one
-        return least * len(self.fresh), most * len(self.fresh)
-
-    @property
-    def seconds(self) -> float:
-        """The least time for the most writes, at our limit, which is just below GitHub's."""
-        hours, rest = divmod(max(self.writes[1] - 1, 0), PER_HOUR)
-        return hours * 3_600.0 + rest // PER_MINUTE * 60.0
 
 
 async def read_plan(store: Store, github: RepositoryClient, settings: Settings, issues: Sequence[Issue]) -> Plan:
@@ -184,7 +169,6 @@ async def read_plan(store: Store, github: RepositoryClient, settings: Settings, 
         config=config,
         has_labels=any(map(config.labels.allows, await github.repository_labels())),
         model=settings.triage_model if with_model else "",
-        spent=await store.usage.of_model_runs() if with_model else None,
         most_calls=budgets.run.calls,
         most_a_day=min((most for most in days if most is not None), default=None),
     )
@@ -213,29 +197,11 @@ def describe(plan: Plan) -> list[str]:
 
 
 def _costs(plan: Plan) -> Iterator[str]:
-    (least, most), (_, of_one) = plan.writes, plan.writes_of_one
-    yield f"writes to GitHub: {least} to {most} (mode {plan.config.mode}, at most {of_one} for an issue)"
-    if most:
-        yield f"time: at least {_time(plan.seconds)} for {most} writes, at {PER_HOUR} an hour"
-    days = -(-len(plan.fresh) // plan.most_a_day) if plan.most_a_day else 1
+    number, (least, most) = len(plan.fresh), plan.writes
+    limits = f"mode {plan.config.mode}, at most {most} for an issue; {PER_HOUR} an hour"
+    yield f"writes to GitHub: {least * number} to {most * number} ({limits})"
+    days = -(-number // plan.most_a_day) if plan.most_a_day else 1
     if days > 1:
         yield f"limit: {plan.most_a_day} runs a day, so {days} days"
-    yield _model(plan)
-
-
-def _model(plan: Plan) -> str:
-    number = len(plan.fresh)
-    if not plan.model:
-        return "model: none, rules judge"
-    most = f"; at most {plan.most_calls * number} calls" if plan.most_calls is not None else ""
-    if plan.spent is None:
-        return f"model {plan.model}: no earlier run to estimate the cost from (docs/cost.md has measurements){most}"
-    calls, tokens, dollars = (round(total * number / plan.spent.runs) for total in plan.spent.totals)
-    cost = f", ${dollars / 1_000_000:.2f}" if dollars else ", no prices are set"
-    basis = f"as in the last {count(plan.spent.runs, 'run')} with a model"
-    return f"model {plan.model}: about {calls} calls, {tokens:,} tokens{cost}, {basis}{most}"
-
-
-def _time(seconds: float) -> str:
-    hours, minutes = divmod(int(seconds // 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "some seconds"
+    calls = f"at most {plan.most_calls * number} calls" if plan.most_calls is not None else "without a limit of calls"
+    yield f"model {plan.model}: {calls}; docs/cost.md has measurements" if plan.model else "model: none, rules judge"

@@ -21,14 +21,6 @@ ON CONFLICT (scope, day) DO UPDATE SET postponed = usage.postponed + 1 RETURNING
 """
 
 
-# The scope of a run is its thread, as ``bot.store.tables.IssueStore.thread`` writes it.
-_OF_RUNS = """
-SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(tokens), 0), coalesce(sum(cost_micros), 0)
-FROM (
-    SELECT issue_key || ':' || run_no AS thread FROM runs
-    WHERE status = 'finished' AND brain NOT IN ('', 'rules') ORDER BY began_at DESC LIMIT 100
-) AS newest JOIN usage ON scope = thread AND day = 'run' WHERE calls > 0
-"""
 SHORTEST_TO_REFUSE = 20.0
 """Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
 _MAX_WAIT = 6 * 3_600.0
@@ -64,22 +56,6 @@ SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RunCost:
-    """The cost of the newest runs with a model, together."""
-
-    runs: int
-    calls: int
-    tokens: int
-    cost: int
-    """Millionths of a dollar; 0 without prices."""
-
-    @property
-    def totals(self) -> tuple[int, int, int]:
-        """Calls, tokens and cost."""
-        return self.calls, self.tokens, self.cost
-
-
 class Usage(Table):
     """The usage counters of all scopes."""
 
@@ -97,11 +73,6 @@ class Usage(Table):
     def spent(self, db: Connection, scope: Scope) -> Amount:
         """Return the usage of a scope."""
         return _spent(db, scope)
-
-    async def of_model_runs(self) -> RunCost | None:
-        """Return what the newest finished runs with a model cost, at most a hundred; None if there are none."""
-        row = await self._row(_OF_RUNS)
-        return RunCost(*map(int, row)) if row[0] else None
 
     @transaction
     def postpone(self, db: Connection, scope: Scope) -> int:
