@@ -105,6 +105,14 @@ BACKUP = """class Backup:
 
     def restore(self):
         self.read()
+
+
+def write(key):
+    pass
+
+
+class CopyEulaView(Backup):
+    pass
 """
 
 
@@ -112,6 +120,7 @@ BACKUP = """class Backup:
     ("files", "title", "line"),
     [
         pytest.param({"app/backup.py": BACKUP}, "Encrypted copy lost: backup not possible", 2, id="words-apart"),
+        pytest.param({"app/backup.py": BACKUP}, "EULA of the copy lost", 16, id="without-the-role"),
         pytest.param({"app/backup.py": BACKUP}, "The key of a backup is lost", None, id="only-reads-a-value"),
         pytest.param({"app/backup.py": BACKUP}, "The backup is not possible", None, id="a-word-is-missing"),
         pytest.param({"app/backup.py": BACKUP, "old.py": BACKUP}, "Encrypted copy lost: backup", None, id="two-of-it"),

@@ -42,11 +42,17 @@ _CONDITION = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case
 _NAME = re.compile(r"(?<![\w$\"'-])[a-z_]\w{7,60}(?![\w$])|(?<![\w$\"'-])[A-Z][A-Z0-9_]{7,60}(?![\w$])")
 _ACCESSOR = re.compile(r"(?:get|set|is|has)(?:_|[A-Z])")
 """The name of a function that only reads or sets a value."""
+_ROLES = frozenset(
+    terms_of(word)[0]
+    for word in """util utils helper manager service controller handler provider schema model view fragment activity
+    dialog component page screen panel widget store impl factory listener adapter action""".split()
+)
+"""Words of a name that only say what the code is for its framework; a report need not have them."""
 _ELLIPSIS = " … "
 _SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
 _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
 _SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
-_SPELLS = re.compile(r"The words “([^”]{1,400})” spell `([^`]{1,400})`, which ")
+_SPELLS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
 _VALUE = re.compile(r"`([^`]{1,400})` is (\d+) on this line of ")
 SAYS = re.compile(f"{_SPELLS.pattern}|{_VALUE.pattern}")
 
@@ -106,16 +112,16 @@ def _defined(inquiry: FinderInput) -> Iterator[Fact]:
         name = code.index.name_of(row).rpartition(".")[2]
         parts = parts_of(name)
         many = len(title.keys() & parts)
-        if many >= OF_TITLE and stems.keys() >= set(parts) and not _ACCESSOR.match(name):
+        if many >= OF_TITLE and stems.keys() >= set(parts) - _ROLES and not _ACCESSOR.match(name):
             found[name] = ((many, len(parts)), row)
     most = max((many for many, _ in found.values()), default=(0, 0))
     best = [(name, row) for name, (many, row) in found.items() if many == most]
     for name, row in best if len(best) == 1 and len(code.definitions(best[0][0])) == 1 else ():
-        head, words = code.head(row), _ELLIPSIS.join(stems[part] for part in parts_of(name))
+        head, words = code.head(row), _ELLIPSIS.join(stems[part] for part in parts_of(name) if part in stems)
         hit = code.hit(int(code.index.def_file[row]), head[0]) if head else None
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
-            says = say("The words “{words}” spell `{name}`, which only `{path}` defines.", **values)
+            says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
             yield hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), 1)
 
 
@@ -132,8 +138,9 @@ def _report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]
 
 def _stems(text: str) -> dict[str, str]:
     """Return the plain words of a text by their stems."""
-    plain = (word for word in WORD.findall(text) if word.isascii() and word.isalpha() and word[1:].islower())
-    return {terms_of(word)[0]: word for word in plain if word.lower() not in STOPWORDS}
+    found = (word for word in WORD.findall(text) if word.isascii() and word.isalpha())
+    plain = (word for word in found if word[1:].islower() or word.isupper())
+    return {stems[0]: word for word in plain if word.lower() not in STOPWORDS and (stems := terms_of(word))}
 
 
 def parts_of(name: str) -> list[str]:
@@ -217,7 +224,8 @@ def _spells(words: list[str], name: str, witness: Witness) -> bool:
     """Return whether words of the issue spell a name: side by side, or each a part of it."""
     if len(words) == 1:
         return name.lower() in _names(words[0])
-    return all(map(witness.mentions, words)) and parts_of(name) == [terms_of(word)[0] for word in words]
+    stems = [terms_of(word)[0] for word in words]
+    return all(map(witness.mentions, words)) and [part for part in parts_of(name) if part in stems] == stems
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
