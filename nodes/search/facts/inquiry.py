@@ -180,7 +180,7 @@ class FinderInput:
 
     @property
     def is_placed(self) -> bool:
-        """Return whether a fact says more of a place than where a name of the report is defined.
+        """Return whether a fact places the report better than the definition of a name that it has.
 
         The words around a trace are often those of its error.
         """
