@@ -96,8 +96,4 @@ async def checkpoints() -> AsyncIterator[SqliteCheckpoints]:
         yield SqliteCheckpoints(connection, serde=serializer())
 
 
-def _local(graph: CompiledStateGraph[State, Context, State, State]) -> LocalGraph:
-    return LocalGraph(**{**vars(graph), "context_schema": Clone})
-
-
-graph = _local(build_graph())
+graph = LocalGraph(**{**vars(build_graph()), "context_schema": Clone})

@@ -113,7 +113,8 @@ class LogReader:
         tls = self._tls or ssl.create_default_context()  # httpx brings certificates of its own
         async with httpx.AsyncClient(verify=tls, trust_env=False, follow_redirects=False) as client:
             for url in list(links)[:most]:
-                name = _name(urlsplit(url).path)
+                # Without characters that mean something in Markdown.
+                name = _ODD.sub("_", unquote(urlsplit(url).path.rpartition("/")[2]))[-80:]
                 try:
                     content = await self._fetched(client, url)
                     room = EXCERPT - sum(len(item.text) for item in read.values())
@@ -208,11 +209,6 @@ def _split(url: str) -> tuple[str, str]:
         return (parts.hostname or "").lower(), parts.path
     except ValueError:
         return "", ""
-
-
-def _name(path: str) -> str:
-    """Return the name of a file without characters that mean something in Markdown."""
-    return _ODD.sub("_", unquote(path.rpartition("/")[2]))[-80:]
 
 
 def _inserted(body: str, read: dict[str, AttachedText], links: dict[str, int]) -> str:

@@ -72,8 +72,18 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         return _unreadable(state, error, started)
     read = await _judge(gathered, context)
     await context.evidence.put([item.evidence for item in read.seen])
+    finding = AgentFinding(
+        agent_name="codebase_search",
+        summary=read.judged.value.summary,
+        details=read.judged.value.details,
+        confidence=read.confidence if read.support is None else read.support,
+        relevant_files=tuple(dict.fromkeys(filter(None, (item.evidence.locator.path for item in read.ranked))))[:10],
+        evidence=tuple(item.evidence.key for item in read.seen),
+        judged_by=read.judged.judged_by,
+        submitted=_by_keys(read),
+    )
     return {
-        "findings": (_finding(read),),
+        "findings": (finding,),
         "search_confidence": read.confidence,
         "search_support": read.support,
         "search_prefers": read.search_prefers,
@@ -220,20 +230,6 @@ def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Up
     )
     finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
     return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
-
-
-def _finding(read: _Read) -> AgentFinding:
-    """Return the finding of a reading."""
-    return AgentFinding(
-        agent_name="codebase_search",
-        summary=read.judged.value.summary,
-        details=read.judged.value.details,
-        confidence=read.confidence if read.support is None else read.support,
-        relevant_files=tuple(dict.fromkeys(filter(None, (item.evidence.locator.path for item in read.ranked))))[:10],
-        evidence=tuple(item.evidence.key for item in read.seen),
-        judged_by=read.judged.judged_by,
-        submitted=_by_keys(read),
-    )
 
 
 def _by_keys(read: _Read) -> Submission | None:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
 
 import click
 
@@ -47,7 +46,9 @@ def command(*, question: str | None, repo: str, rev: str, as_json: bool) -> None
         click.echo(_HELP, err=True)
     for asked in _asked() if question is None else (question,):
         reply = asyncio.run(answerer.answer(asked))
-        shown = json.dumps(_document(reply)) if as_json else _text(reply)
+        lines = [click.style(printable(reply.text), bold=True), *map(printable, _lines(reply)), ""]
+        results = [{"url": it.locator.url, "quote": it.quote} for it in reply.results]
+        shown = json.dumps(asdict(reply) | {"results": results}) if as_json else "\n".join(lines)
         click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
         # A script has to see that there is no answer; a session goes on.
         if question is not None and reply.is_empty:
@@ -83,14 +84,6 @@ def _asked() -> Iterator[str]:
 
 def _begins_a_trace(line: str) -> bool:
     return line.lstrip().startswith(("Traceback", "Exception in", "panic:", "thread '", "Error:", "Caused by"))
-
-
-def _document(reply: Reply) -> dict[str, Any]:
-    return {**asdict(reply), "results": [{"url": it.locator.url, "quote": it.quote} for it in reply.results]}
-
-
-def _text(reply: Reply) -> str:
-    return "\n".join([click.style(printable(reply.text), bold=True), *map(printable, _lines(reply)), ""])
 
 
 def _lines(reply: Reply) -> Iterator[str]:

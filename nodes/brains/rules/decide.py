@@ -70,7 +70,8 @@ def _with_findings(case: Case) -> SupervisorDecision:
     unsure = _confidence(state) < WRITE_AT_IF_CORROBORATED or _is_guess(case)
     question = next_question(case) if unsure else None
     if question is not None:
-        return _ask(case, question)
+        asked = {"question": question.text, "question_options": question.options}
+        return _step(case, "human_input", question.reason).model_copy(update=asked)
     # After the question, because an answer may name what the search lacked.
     if not code_of(case):
         return _step(case, "writer", "The search found nothing to judge: report that.")
@@ -115,17 +116,6 @@ def _reason_to_write(state: BugTriageState) -> str:
 
 def _step(case: Case, node: NodeName, reasoning: str) -> SupervisorDecision:
     return SupervisorDecision.to(node, reasoning, _confidence(case.state))
-
-
-def _ask(case: Case, question: Question) -> SupervisorDecision:
-    return SupervisorDecision(
-        next_node="human_input",
-        reasoning=question.reason,
-        question=question.text,
-        question_context=None,
-        confidence=_confidence(case.state),
-        question_options=question.options,
-    )
 
 
 class Question(NamedTuple):
