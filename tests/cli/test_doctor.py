@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.doctor.model import MAX_CALLS
+from bot.cli.doctor.checks import MAX_CALLS
 from bot.cli.server.doctor import command as doctor
 from bot.settings import Settings
 from bot.settings.retired import MOVED

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import click
 
-from bot.cli.doctor.checks import Check, check_machine, summary_lines
+from bot.cli.doctor.checks import Check, check_machine, check_model, summary_lines
 from bot.cli.doctor.github import check_app, check_repository
-from bot.cli.doctor.model import check_model
 from bot.cli.options import prints
 from bot.errors import UserError
 from bot.files import ignored_settings, repository_around
