@@ -32,7 +32,7 @@ SUBJECTS = {letter * 40: LONG[:300] for letter in "bcdef"}
 PAST = History(
     Suspicion(
         tuple(
-            SuspectCommit(Commit(sha, LONG[:80], 1, 1, title), 1.0, "versions", (Reason("lines", LONG, 1.0),) * 9)
+            SuspectCommit(Commit(sha, LONG[:80], 1, title), 1.0, "versions", (Reason("lines", LONG, 1.0),) * 9)
             for sha, title in SUBJECTS.items()
         ),
         explanation=LONG,

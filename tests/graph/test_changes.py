@@ -23,7 +23,7 @@ GUILTY, FORGED = "b" * 40, "d" * 40
 
 
 def change(sha: str = GUILTY, basis: Basis = "versions", subject: str = "Speed up the lexer") -> SuspectCommit:
-    commit = Commit(sha, "Bob", 1_706_788_800, 1_706_788_800, subject)
+    commit = Commit(sha, "Bob", 1_706_788_800, subject)
     reasons = (
         Reason("lines", "touches L2 of `scan`", 0.9),
         Reason("range", "in the range given, 2.3.2 → 2.4.1", 0.5),

@@ -8,20 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal
 
-from packaging.version import Version
-
-from nodes.search.git.errors import SearchError
 from nodes.search.history.contrast import NEAR, WORDINGS, Role, is_cue, role_of_last, roles_of
-from nodes.search.history.versions import parse_version
+from nodes.search.history.types import Mark, MarkKind
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
 
-if TYPE_CHECKING:
-    from nodes.search.history.log import Log
-
-MarkKind = Literal["day", "version", "number", "sha"]
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
@@ -89,45 +81,11 @@ OTHERS = frozenset(WORDINGS["names"]["others"].split())
 # As much as the ranker reads; a body on GitHub has at most 65,536 characters.
 MAX_TEXT = 60_000
 MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
-MAX_NAMED = 5
-"""Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 _FORM_LINES = 20
 _OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
 _HEADING = re.compile(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
 """A heading of a form under which a version has a role."""
 _ASKS_VERSION = re.compile("".join(WORDINGS["asks_version"]), re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A version, a day, a SHA or a number in a sentence."""
-
-    kind: MarkKind
-    text: str
-    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
-    start: int
-    end: int
-    """The end of the whole file name, if the version is part of the name of a program's file."""
-    name: str
-    """The word before it, which may name the product of a version; empty for a function word."""
-    certain: bool
-    """Whether that word must be a name."""
-
-    @property
-    def product(self) -> str:
-        """The name of another product; empty if the version may be the project's."""
-        # Days are compared with each other only.
-        return "day" if self.kind == "day" else self.name.lower() if self.certain else ""
-
-    @property
-    def is_named(self) -> bool:
-        """Whether a word before a version names a product."""
-        return self.kind == "version" and self.name != ""
-
-    @property
-    def version(self) -> Version | None:
-        """The version, or a day as a version; None if it is not one."""
-        return parse_version(self.text.replace("-", ".") if self.kind == "day" else self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,29 +249,6 @@ def names_history(title: str, body: str) -> bool:
     return bool(claims.versions or claims.commits or claims.numbers)
 
 
-def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
-    """Map each commit of this history that the issue names to the way it is named, and to whether the issue blames it.
-
-    A number is looked up only if the issue blames it, because most numbers are cross-references.
-    """
-    found: dict[str, tuple[str, bool]] = {}
-    changes = (named for named in claims.commits if not named.in_use)
-    for named in sorted(changes, key=lambda named: not named.blamed)[:MAX_NAMED]:
-        sha = _resolved(log, named.text)
-        if sha is not None:
-            found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
-    numbers = [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
-    for commit in log.mentioning(numbers) if numbers else ():
-        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
-        if number is None or commit.subject.startswith("Revert "):
-            continue
-        # A merge stands for the commits that it added.
-        how = "which its message names" if commit.files else "which it was merged by"
-        for sha in (commit.sha,) if commit.files else log.merged(commit.sha):
-            found.setdefault(sha, (f"#{number}, {how}", True))
-    return found
-
-
 def _read(
     sentence: str, marks: Sequence[Mark], number: int, roles: Mapping[tuple[int, int], Role]
 ) -> Iterator[tuple[str, Claim | Named]]:
@@ -340,12 +275,3 @@ def _answers(body: str) -> Iterator[tuple[str, str]]:
         if _HEADING.search(asked):
             answers = (unmarked(line[:200]).strip() for line in content.split("\n")[:_FORM_LINES])
             yield from ((f"{asked}: {answer}", answer) for answer in answers)
-
-
-def _resolved(log: Log, prefix: str) -> str | None:
-    try:
-        sha = log.repository.resolve(prefix)
-    except SearchError:
-        return None
-    # A branch or tag may have a name that looks like a SHA.
-    return sha if sha.startswith(prefix) and log.is_ancestor(sha) else None

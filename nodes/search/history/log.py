@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
 from nodes.search.git.objects import checked, decode, is_sha
 from nodes.search.history.types import Commit
 
@@ -21,14 +22,13 @@ _BOT = re.compile(
     re.IGNORECASE,
 )
 UNKNOWN = "someone without a name"
-LOG_FORMAT = "--format=%H%x00%P%x00%at%x00%ct%x00%aN%x00%aE%x00%B%x00"
-_FIELDS = 7
+LOG_FORMAT = "--format=%H%x00%P%x00%ct%x00%aN%x00%aE%x00%B%x00"
+_FIELDS = 6
 WINDOW = 3_000
 """The number of commits back to which blame goes; older lines only count as old."""
 DEEPEST = 10_000
 """The maximum number of commits back to which the issue's range is followed line by line."""
 MAX_IGNORED = 1_000
-_BODY = 4_000
 # The git configuration of the user must not change the result.
 _PLAIN = (
     *("-c", "diff.algorithm=myers", "-c", "diff.indentHeuristic=true", "-c", "core.quotePath=false"),
@@ -36,24 +36,7 @@ _PLAIN = (
 )
 # Options against programs that a repository or a user can configure: converters, diff drivers and gpg.
 _NOTHING_RUNS = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
-_RAW: tuple[str, ...] = ("-z", "--raw", "--no-abbrev", LOG_FORMAT, *_NOTHING_RUNS)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A commit as ``git log`` prints it."""
-
-    sha: str
-    parents: tuple[str, ...]
-    authored: int
-    committed: int
-    name: str
-    address: str
-    message: str
-    changed: tuple[str, ...]
-    """Paths that the commit changes."""
-    renamed: tuple[str, ...]
-    """Paths that the commit moves without a change of content."""
+RAW: tuple[str, ...] = ("-z", "--raw", "--no-abbrev", LOG_FORMAT, *_NOTHING_RUNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +101,27 @@ class Log:
     def touching(self, paths: Sequence[str], start: str | None, end: str, limit: int) -> list[Commit] | None:
         """Return the latest commits that change one of the paths, without merges; None if git fails."""
         # The commits at which a shallow clone ends are left out: git lists all their files as changed.
-        command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
+        command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *RAW, *span(start, end), "--")
         found = self._git(*command, *map(os.fsencode, paths))
         if found is None:
             return None
-        return [_commit(entry) for entry in parse_log(found) if entry.sha not in self.shallow]
+        return [commit for commit in parse_log(found) if commit.sha not in self.shallow]
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
         """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""
         requested = (f"--grep=#{int(number)}" for number in numbers)
-        command = ("log", "--fixed-strings", *requested, f"--max-count={limit}", "--no-renames", *_RAW)
+        command = ("log", "--fixed-strings", *requested, f"--max-count={limit}", "--no-renames", *RAW)
         found = self._git(*command, *span(self.horizon(DEEPEST), self.commit))
-        return [_commit(entry) for entry in parse_log(found or b"")]
+        return list(parse_log(found or b""))
+
+    def resolved(self, prefix: str) -> str | None:
+        """Return the commit of this history whose SHA begins so; None if there is none."""
+        try:
+            sha = self.repository.resolve(prefix)
+        except SearchError:
+            return None
+        # A branch or tag may have a name that looks like a SHA.
+        return sha if sha.startswith(prefix) and self.is_ancestor(sha) else None
 
     def is_reverted(self, change: str) -> bool:
         """Return whether a later commit of this history says that it reverts a change."""
@@ -149,12 +141,11 @@ class Log:
         query = "".join(checked(sha) + "\n" for sha in requested if sha not in commits)
         if query:
             # -M100% compares only blob ids; a lower threshold would read the blobs.
-            found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *_RAW, stdin=query.encode())
-            for entry in parse_log(found or b""):
-                commit = commits[entry.sha] = _commit(entry)
-                known.keep(
-                    ("commit", self.commit, entry.sha), commit, 1_000 + len(commit.body) + 100 * len(commit.files)
-                )
+            found = self._git("log", "--no-walk=unsorted", "--stdin", "-M100%", *RAW, stdin=query.encode())
+            for commit in parse_log(found or b""):
+                commits[commit.sha] = commit
+                size = 1_000 + len(commit.message) + 100 * len(commit.files)
+                known.keep(("commit", self.commit, commit.sha), commit, size)
         # In the requested order; a shallow or partial clone lacks some commits.
         return [commits[sha] for sha in requested if sha in commits]
 
@@ -211,7 +202,7 @@ def is_bot(name: str, address: str) -> bool:
     return bool(_BOT.search(name.strip()) or "[bot]" in address)
 
 
-def parse_log(printed: bytes) -> Iterator[Entry]:
+def parse_log(printed: bytes) -> Iterator[Commit]:
     """Parse the output of ``git log -z --raw`` in our format."""
     tokens = printed.split(b"\0")
     at = 0
@@ -222,10 +213,11 @@ def parse_log(printed: bytes) -> Iterator[Entry]:
             at += 1
             continue
         parents = tuple(tokens[at + 1].decode("ascii", "replace").split())
-        authored, committed = int(tokens[at + 2]), int(tokens[at + 3])
-        name, address, message = (decode(token) for token in tokens[at + 4 : at + _FIELDS])
+        committed = int(tokens[at + 2])
+        name, address, message = (decode(token) for token in tokens[at + 3 : at + _FIELDS])
         at, changed, renamed = parse_raw(tokens, at + _FIELDS)
-        yield Entry(sha, parents, authored, committed, name, address, message, tuple(changed), tuple(renamed))
+        author, is_by_bot = shown(name, address), is_bot(name, address)
+        yield Commit(sha, author, committed, message, is_by_bot, parents, tuple(changed), tuple(renamed))
 
 
 def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[str]]:
@@ -270,18 +262,3 @@ def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
 def span(start: str | None, end: str) -> tuple[str, ...]:
     """Return git's arguments for the commits after ``start`` up to ``end``."""
     return (checked(end),) if start is None else (checked(end), f"^{checked(start)}")
-
-
-def _commit(entry: Entry) -> Commit:
-    subject, _, rest = entry.message.strip("\n").partition("\n")
-    return Commit(
-        sha=entry.sha,
-        author=shown(entry.name, entry.address),
-        authored=entry.authored,
-        committed=entry.committed,
-        subject=subject[:300],
-        body=rest.strip()[:_BODY],
-        is_bot=is_bot(entry.name, entry.address),
-        files=entry.changed,
-        renamed=entry.renamed,
-    )

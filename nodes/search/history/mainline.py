@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import checked
-from nodes.search.history.log import LOG_FORMAT, Entry, Log, parse_log
+from nodes.search.history.log import LOG_FORMAT, RAW, Log, parse_log
+from nodes.search.history.types import Commit
 from nodes.search.history.versions import Release, Releases, main_releases, read_releases
 
 MAX_ISSUES = 20
@@ -126,10 +127,9 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
 def files_of(repository: Repository, commits: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
     """Map SHAs to the paths changed against the first parent; a moved file counts under both names."""
     shas = "".join(f"{commit.sha}\n" for commit in commits).encode()
-    command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
-    plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
-    found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if commits else b""
-    return {entry.sha: entry.changed for entry in parse_log(found or b"")}
+    command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", *RAW)
+    found = repository.output("-c", "log.showRoot=true", *command, stdin=shas) if commits else b""
+    return {commit.sha: commit.files for commit in parse_log(found or b"")}
 
 
 def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
@@ -201,7 +201,7 @@ def _named(subject: str) -> Iterator[int]:
             yield int(found["number"])
 
 
-def _commits_of_merges(commits: Mapping[str, Entry], line: Sequence[str]) -> dict[str, list[str]]:
+def _commits_of_merges(commits: Mapping[str, Commit], line: Sequence[str]) -> dict[str, list[str]]:
     """Map each merge to the commits that it first made reachable.
 
     Oldest merges go first, so that each commit belongs to exactly one merge.

@@ -1,12 +1,13 @@
 """Read from the history of some places which changes may have introduced the fault, and who knows the places."""
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha
-from nodes.search.history.claims import named_commits, read_claims
+from nodes.search.history.claims import Claims, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
 from nodes.search.history.owners import find_owners
 from nodes.search.history.ranges import find_range
@@ -28,6 +29,8 @@ MAX_LINES = 300
 MAX_CHANGES = 100
 """The maximum number of changes followed per place."""
 AT_ONCE = 4
+MAX_NAMED = 5
+"""Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 
 
 def suspect_changes(
@@ -138,6 +141,28 @@ def subject_of(log: Log, change: str) -> str | None:
     """Return the first line of the message of a change, given by its full SHA; None if the history lacks it."""
     found = log.details([change]) if is_sha(change) and log.is_ancestor(change) else []
     return found[0].subject if found else None
+
+
+def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
+    """Map each commit of this history that the issue names to the way it is named, and to whether the issue blames it.
+
+    A number is looked up only if the issue blames it, because most numbers are cross-references.
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    changes = (named for named in claims.commits if not named.in_use)
+    for named in sorted(changes, key=lambda named: not named.blamed)[:MAX_NAMED]:
+        if sha := log.resolved(named.text):
+            found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
+    numbers = [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
+    for commit in log.mentioning(numbers) if numbers else ():
+        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
+        if number is None or commit.subject.startswith("Revert "):
+            continue
+        # A merge stands for the commits that it added.
+        how = "which its message names" if commit.files else "which it was merged by"
+        for sha in (commit.sha,) if commit.files else log.merged(commit.sha):
+            found.setdefault(sha, (f"#{number}, {how}", True))
+    return found
 
 
 def read_touched(log: Log, spots: Sequence[Spot], span: Range | NoRange, horizon: str | None) -> list[Touched] | None:

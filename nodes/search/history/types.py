@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from packaging.version import Version
+
+from nodes.search.history.versions import parse_version
 from nodes.search.index import Index
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Location, Reason
 
+MarkKind = Literal["day", "version", "number", "sha"]
 Doubt = Literal[
     "no_version",
     "another_project",
@@ -25,7 +29,41 @@ Doubt = Literal[
 Basis = Literal["named", "versions", "dates", "affected", "recent"]
 """The basis of a candidate change, from strongest to weakest: the issue names the commit; it gives versions, or dates,
 between which the code broke; it gives only the affected version; it gives nothing, and the change is recent."""
+_BODY = 4_000
+"""Maximum number of characters of a message that are read below its first line."""
 _NOT_AT_FAULT = frozenset({"test", "docs", "example", "vendored", "minified"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A version, a day, a SHA or a number in a sentence."""
+
+    kind: MarkKind
+    text: str
+    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
+    start: int
+    end: int
+    """The end of the whole file name, if the version is part of the name of a program's file."""
+    name: str
+    """The word before it, which may name the product of a version; empty for a function word."""
+    certain: bool
+    """Whether that word must be a name."""
+
+    @property
+    def product(self) -> str:
+        """The name of another product; empty if the version may be the project's."""
+        # Days are compared with each other only.
+        return "day" if self.kind == "day" else self.name.lower() if self.certain else ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a word before a version names a product."""
+        return self.kind == "version" and self.name != ""
+
+    @property
+    def version(self) -> Version | None:
+        """The version, or a day as a version; None if it is not one."""
+        return parse_version(self.text.replace("-", ".") if self.kind == "day" else self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +123,24 @@ class Commit:
     sha: str
     author: str
     """A name, or the login of a GitHub noreply address."""
-    authored: int
     committed: int
-    subject: str
-    body: str = ""
+    message: str
     is_bot: bool = False
+    parents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     """Paths that the commit changes; empty if they were not requested."""
     renamed: tuple[str, ...] = ()
     """Paths that the commit moves without a change of content."""
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.strip("\n").partition("\n")[0][:300]
+
+    @property
+    def body(self) -> str:
+        """The beginning of the rest of the message."""
+        return self.message.strip("\n").partition("\n")[2].strip()[:_BODY]
 
 
 @dataclass(frozen=True, slots=True)

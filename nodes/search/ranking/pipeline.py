@@ -27,7 +27,7 @@ from nodes.search.ranking.rank import (
 )
 from nodes.search.ranking.surroundings import add_context_features, add_past
 from nodes.search.ranking.words import Candidates, add_functions, add_words
-from nodes.search.reading.snippets import Source, locate_places, sketch
+from nodes.search.reading.snippets import locate_places, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
 LEADS = 5
@@ -55,10 +55,6 @@ class Measured:
         add_context_features(features, index, (files, chunks), measured.read_chunks)
         return measured
 
-    def add_functions(self, files: Sequence[int]) -> None:
-        """Compute the features of the definitions of some files."""
-        add_functions(self.features, self.parsed, Candidates.of(self.index, files))
-
     def read_chunks(self, chunks: Sequence[int]) -> dict[int, str]:
         """Return the text of chunks."""
         index = self.index
@@ -76,7 +72,7 @@ class Measured:
 
     def best_places(self, files: list[int], scores: Floats) -> list[Place]:
         """Return the places of some files, best first."""
-        self.add_functions(files)
+        add_functions(self.features, self.parsed, Candidates.of(self.index, files))
         return rank_places(self.index, self.features, load_weights(), files, scores)
 
 
@@ -127,8 +123,8 @@ def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, 
     found = []
     for number in files:
         if (content := contents.get(index.blobs[number])) is not None:
-            source = Source(index, index.paths[number], split_lines(decode(content)), measured.parsed.weights)
-            found.append(sketch(source, places.get(source.path, ())))
+            path, lines = index.paths[number], split_lines(decode(content))
+            found.append(sketch(path, lines, places.get(path, ()), measured.parsed.weights))
     return tuple(found)
 
 

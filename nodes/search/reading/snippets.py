@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from nodes.search.git import Repository
@@ -97,44 +96,24 @@ def locate(index: Index, place: Place, lines: list[str], weights: dict[str, floa
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file of the index with its lines, and the weights of the query's terms."""
+def sketch(path: str, lines: Sequence[str], places: Sequence[Location], weights: Mapping[str, float]) -> FileSketch:
+    """Return a sketch by which a reader judges whether a file may be at fault; the best places come first.
 
-    index: Index
-    path: str
-    lines: Sequence[str]
-    """All lines, with their line endings."""
-    weights: Mapping[str, float]
+    ``lines`` is the whole file with line endings; ``weights`` has the weight of each term of the query.
+    """
+    return FileSketch(path, tuple(_place(lines, place, weights) for place in places[:PLACES]))
 
 
-def sketch(source: Source, places: Sequence[Location]) -> FileSketch:
-    """Return a sketch by which a reader judges whether a file may be at fault; the best places come first."""
-    signatures = _signatures(source)
-    return FileSketch(source.path, tuple(_place(source, place, signatures) for place in places[:PLACES]))
-
-
-def _place(source: Source, place: Location, signatures: Mapping[tuple[str, int], str]) -> PlaceSketch:
-    signature = signatures.get((place.symbol or "", place.start_line), "")
-    lines = range(place.start_line, min(place.end_line, len(source.lines)) + 1)
+def _place(lines: Sequence[str], place: Location, weights: Mapping[str, float]) -> PlaceSketch:
+    signature = _first_line(lines, place.symbol, place.start_line, place.end_line) if place.symbol else ""
+    inside = range(place.start_line, min(place.end_line, len(lines)) + 1)
     # Outside definitions comments are mostly licences, which share words with any text.
-    numbered = [number for number in lines if signature or not _is_aside(source.lines[number - 1])]
-    scored = [(line_score(source.lines[number - 1], source.weights), number) for number in numbered]
+    numbered = [number for number in inside if signature or not _is_aside(lines[number - 1])]
+    scored = [(line_score(lines[number - 1], weights), number) for number in numbered]
     best = sorted(scored, key=lambda item: (-item[0], item[1]))[: MATCHES + 1]
-    texts = [(at, _trimmed(source.lines[at - 1])) for score, at in sorted(best, key=lambda found: found[1]) if score]
+    texts = [(at, _trimmed(lines[at - 1])) for score, at in sorted(best, key=lambda found: found[1]) if score]
     matches = tuple((number, text) for number, text in texts if text[:_SAME] not in signature)[:MATCHES]
     return PlaceSketch(place, signature, matches)
-
-
-def _signatures(source: Source) -> dict[tuple[str, int], str]:
-    """Return the first line of each definition, by its name and first line number."""
-    index, number = source.index, source.index.number_of[source.path]
-    names, first = index.meta(number).names, int(index.first_def[number])
-    found = {}
-    for row, name in enumerate(names, first):
-        start, end = int(index.def_start[row]), int(index.def_end[row])
-        found[name, start] = _first_line(source.lines, name, start, end)
-    return found
 
 
 def _first_line(lines: Sequence[str], name: str, start: int, end: int) -> str:
