@@ -18,8 +18,9 @@ from typing import Any
 from bot.cli.backtest.table import by_kind
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
-from nodes.search.facts.kinds import verify
+from nodes.search.facts.kinds import fault_of
 from nodes.search.facts.levels import statement
+from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 from nodes.search.types import Query
@@ -140,7 +141,9 @@ def measure(engine: Engine, row: dict[str, Any], results: Results, args: argpars
     gold = set(row["gold_files"])
     for fact in facts:
         count(results.kinds, fact, row, files, gold)
-        if args.verify and (why := verify(fact, Repository.open(engine.repository.directory), sha, f"{title}\n{body}")):
+        if args.verify and (
+            why := fault_of(fact, Witness(Repository.open(engine.repository.directory), sha, f"{title}\n{body}"))
+        ):
             results.false.append(f"{row['id']} {fact.kind}: {why}")
     stated = statement(facts, files, ranking.confidence)
     lead = stated.headline

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ OWN_SHARE, OWN_FILES = 0.2, 20
 _SITE = re.compile(r"(?:^|/)(?:_?static|assets?|public|media|htdocs|www|webroot|themes?|resources|jslib|js/libs?)/")
 """A folder into which programs in other languages copy scripts for browsers, such as `jquery.js`."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
+_TRIPLE = re.compile(r"\"{3}|'{3}")
 COPIED = re.compile(
     r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
 )
@@ -46,6 +47,16 @@ def folder_of_copies(path: str) -> str | None:
     """Return the folder of copies that a path is in, or None."""
     found = _ASIDE.match(path)
     return found[0] if found else None
+
+
+class Span(NamedTuple):
+    """Lines of a file."""
+
+    number: int
+    """The number of the file."""
+    start: int
+    end: int
+    """1-based and inclusive."""
 
 
 class Code:
@@ -190,19 +201,26 @@ class Code:
         """Return whether a line is in tests inside a source file, as is common in Rust."""
         return is_test(self.symbol(number, line))
 
-    def head(self, row: int) -> tuple[int, str] | None:
-        """Return the number and text of the line of a definition that contains its name."""
-        index = self.index
-        number, name = int(index.def_file[row]), index.name_of(row).rpartition(".")[2]
-        start, end = int(index.def_start[row]), int(index.def_end[row])
+    def span(self, row: int) -> Span:
+        """Return the lines of a definition."""
+        return Span(*(int(column[row]) for column in (self.index.def_file, self.index.def_start, self.index.def_end)))
+
+    def head(self, row: int) -> Hit | None:
+        """Return the line of a definition that contains its name."""
+        (number, start, end), symbol = self.span(row), self.index.name_of(row)
         self.read([number])
-        pattern = whole_word(name)
+        pattern = whole_word(symbol.rpartition(".")[2])
         # A definition may begin with decorators or comments, so its name is not always on its first line.
         for line in range(start, min(end, start + 40) + 1):
             text = self.text(number, line)
             if text and pattern.search(text) and not text.lstrip().startswith(("@", "#[", "//", "*", "/*")):
-                return line, text
+                return Hit(self.path(number), line, text, symbol)
         return None
+
+    def only_head(self, name: str) -> Hit | None:
+        """Return the line with the name of the only definition of a name."""
+        rows = self.definitions(name)
+        return self.head(rows[0]) if len(rows) == 1 else None
 
     def look_up(self, names: Iterable[str]) -> None:
         """Find the files of many names in one pass over the index, which costs the same as for one name."""
@@ -239,6 +257,17 @@ class Code:
 def is_test(symbol: str | None) -> bool:
     """Return whether the name of a definition is that of a test."""
     return bool(_TEST_SCOPE.search(symbol or ""))
+
+
+def outside_docstrings(lines: Sequence[str], near: Iterable[int]) -> list[int]:
+    """Return those of some lines that are not inside a triple-quoted string, as Python has documentation."""
+    wanted, inside, mark = list(near), set[int](), ""
+    for number, line in enumerate(lines if wanted else (), 1):
+        if mark:
+            inside.add(number)
+        for quotes in _TRIPLE.findall(line):
+            mark = "" if mark == quotes else mark or quotes
+    return [number for number in wanted if number not in inside]
 
 
 def hash_of(name: str) -> int | None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from nodes.search.facts.code import Code
@@ -71,17 +72,13 @@ def find_facts(
     inquiry = FinderInput(query, read_issue(query, template), code, witness, tuple(first[:FIRST]))
     for finder in finders:
         # If two finders state the same fact, it keeps the position of the first.
-        found = dict.fromkeys((*inquiry.found, *(limited(code, fact) for fact in _first(finder(inquiry)))))
+        found = dict.fromkeys(
+            (*inquiry.found, *(limited(code, fact) for fact in islice(finder(inquiry), MAX_OF_A_KIND)))
+        )
         inquiry = replace(inquiry, found=tuple(found))
     # Finders read the normalised text; a fact cites what the reporter wrote.
     facts = without_echoes(with_choices(inquiry))
     return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in facts)
-
-
-def _first(found: Iterator[Fact]) -> Iterator[Fact]:
-    # The range comes first, so that no fact is computed beyond the limit.
-    for _, fact in zip(range(MAX_OF_A_KIND), found, strict=False):
-        yield fact
 
 
 def fact_signs(signs: ConfidenceInputs) -> dict[str, float]:

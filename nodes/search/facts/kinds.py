@@ -29,7 +29,6 @@ from nodes.search.facts.places import (
 )
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.git import Repository
 from nodes.search.issue.normal.report import as_printed
 
 Check = Callable[[Fact, Witness], str | None]
@@ -82,11 +81,6 @@ def _check_of(fact: Fact) -> Check:
     if fact.kind == "raised_here" and fact.exact is None:
         return error_form.check
     return next((module.check for module in _BY_SENTENCE if module.SAYS.match(fact.says)), CHECKS[fact.kind])
-
-
-def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:
-    """Verify a fact about a commit, given the issue's title, body and all answers, like ``fault_of``."""
-    return fault_of(fact, Witness(repository, sha, issue_text))
 
 
 def fault_of(fact: Fact, witness: Witness) -> str | None:

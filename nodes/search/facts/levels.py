@@ -98,12 +98,14 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     # A name that is defined once elsewhere does not count against what the reporter refers to directly.
     if any(fact.kind in FIRM for fact in on_first):
         others = [fact for fact in others if fact.kind in FIRM]
+    # The files in which the report's stack traces end.
+    raised = {fact.path for fact in facts if fact.kind == "raised_here"}
     # Two kinds on one line are one observation.
     two = len({fact.kind for fact in on_first}) >= 2 and len({fact.line for fact in on_first}) >= 2
     supported = (
         not on_first
         and not others
-        and not _fails_elsewhere(facts, first)
+        and (not raised or first in raised)
         # What refuses on purpose, or shows a fault of other code, is stated and not claimed.
         and not any(
             fact.strong and (fact.refuses or (fact.unclaimed and fact.kind not in TOO_LITTLE)) and fact.path == first
@@ -122,12 +124,6 @@ def _is_claimable(fact: Fact) -> bool:
     words = fact.words or ""
     is_bare = fact.kind == "quoted_here" and words[:1] in ("'", '"') and words[0] == words[-1]
     return fact.strong and not (fact.refuses or fact.unclaimed or is_bare)
-
-
-def _fails_elsewhere(facts: Sequence[Fact], first: str | None) -> bool:
-    """Return whether the report's stack traces end in other files than the first."""
-    raised = {fact.path for fact in facts if fact.kind == "raised_here"}
-    return bool(raised) and first not in raised
 
 
 def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
@@ -229,7 +225,8 @@ def limited(code: Code, fact: Fact) -> Fact:
     row = code.row_of(fact) if fact.symbol else None
     if row is None or fact.symbol != (symbol := code.index.name_of(row)):
         return fact
-    body = code.lines(int(code.index.def_file[row]))[int(code.index.def_start[row]) - 1 : int(code.index.def_end[row])]
+    number, start, end = code.span(row)
+    body = code.lines(number)[start - 1 : end]
     withheld = is_empty(body) or (fact.strong and _prints_crashes(code, symbol.rpartition(".")[2], body))
     return replace(fact, unclaimed=True) if withheld else fact
 

@@ -109,6 +109,11 @@ class Fact:
     """Path and line of the fact that this one explains."""
 
     @property
+    def at(self) -> tuple[str, int]:
+        """Path and line, for a fact that follows."""
+        return self.path or "", self.line or 0
+
+    @property
     def is_echo(self) -> bool:
         """Whether the fact only gives the file of a type or of a file's name that the title has."""
         is_type = self.kind == "defined_once" and declares_type(self.text or "")

@@ -1,14 +1,14 @@
 """A commit and an issue for the checks of facts: read with plain git, without the index."""
 
 import os
-from bisect import bisect_right
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 
 from nodes.search.facts.code import COPIED
-from nodes.search.facts.types import Hit
+from nodes.search.facts.types import Fact, Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha, is_text, parse_entry
 from nodes.search.issue.normal.report import normalise
@@ -22,44 +22,6 @@ MAX_OF_FILE = 50
 """Maximum number of lines of one file that a search finds."""
 MAX_OWN = 48_000_000
 """Bytes of own source files; more are searched by git instead of in memory."""
-_WORD = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
-
-
-class OwnText:
-    """The own source files of a commit in one piece: a search takes milliseconds, one by git a fifth of a second."""
-
-    def __init__(self, files: Iterable[tuple[str, bytes]]) -> None:
-        """Join files, given with their paths, in their order; binary files are left out."""
-        texts = [(path, text.removesuffix(b"\n") + b"\n") for path, text in files if is_text(text)]
-        self._paths = [path for path, _ in texts]
-        self._ends = list(accumulate(len(text) for _, text in texts))
-        self._text = b"".join(text for _, text in texts)
-
-    def hits(self, name: str) -> Iterator[Hit]:
-        """Yield the lines with a whole word, as ``git grep -w`` finds them."""
-        text, word, file = self._text, os.fsencode(name), -1
-        at = line = start = found = 0
-        while (at := text.find(word, at)) >= 0:
-            if not _WORD.isdisjoint(text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]):
-                at += 1
-                continue
-            if (owner := bisect_right(self._ends, at)) != file:
-                file, found, line = owner, 0, 1
-                start = self._ends[file - 1] if file else 0
-            line, start = line + text.count(b"\n", start, at), text.rfind(b"\n", 0, at) + 1
-            at = text.index(b"\n", at)
-            yield Hit(self._paths[file], line, text[start:at].decode("utf-8", "replace"))
-            found += 1
-            if found == MAX_OF_FILE:
-                at = self._ends[file]
-
-    def files_with(self, text: str) -> Iterator[str]:
-        """Yield the paths of the files that contain a text of one line."""
-        part, at = os.fsencode(text), 0
-        while (at := self._text.find(part, at)) >= 0:
-            file = bisect_right(self._ends, at)
-            yield self._paths[file]
-            at = self._ends[file]
 
 
 @dataclass(frozen=True)
@@ -81,17 +43,20 @@ class Witness:
         return folded(words) in self.folded
 
     @cached_property
-    def own(self) -> OwnText | None:
-        """Return the own source files, or None if they are too large or not all there."""
+    def own(self) -> list[tuple[str, bytes]]:
+        """Return the paths and contents of the own source files, or none if they are too large or not all there.
+
+        A search in memory takes milliseconds, one by git a fifth of a second.
+        """
         listed = self.repository.cached_output("ls-tree", "-r", "-z", "-l", "--full-tree", self.sha) or b""
         # The path is checked first, because few of a commit's files are own source.
         own_records = (record for record in listed.split(b"\0") if is_own(os.fsdecode(record.partition(b"\t")[2])))
         own = [entry for record in own_records if (entry := parse_entry(record, {}))]
-        if not own or any(entry.size < 0 for entry in own) or sum(entry.size for entry in own) > MAX_OWN:
-            return None
+        if any(entry.size < 0 for entry in own) or sum(entry.size for entry in own) > MAX_OWN:
+            return []
         blobs = dict(self.repository.read(dict.fromkeys(entry.blob for entry in own), retain=False))
         complete = all(entry.blob in blobs for entry in own)
-        return OwnText((entry.path, blobs[entry.blob]) for entry in own) if complete else None
+        return [(entry.path, blobs[entry.blob]) for entry in own if is_text(blobs[entry.blob])] if complete else []
 
     def line(self, path: str, line: int, at: str | None = None) -> str | None:
         """Return a line of a file, or None."""
@@ -102,42 +67,35 @@ class Witness:
         content = self.repository.read_file(self.sha, path) or b""
         return content.decode("utf-8", "replace").split("\n")[max(0, first - 1) : last]
 
-    def grep(self, *names: str, own: bool = False) -> list[Hit] | None:
-        """Return the lines that contain a whole word, in the whole commit or in source files of any language.
-
-        Several words are searched at once. Return None if one cannot be searched.
-        """
-        if not all(names) or "\n" in "".join(names) or not is_sha(self.sha):
-            return None
-        if own and self.own and len(names) == 1:
-            return list(islice(self.own.hits(names[0]), MAX_HITS))
-        words = (part for name in names for part in ("-e", name))
-        most = f"--max-count={MAX_OF_FILE * len(names)}"
-        command = ("grep", "-I", "-n", "-z", "-w", "-F", "--full-name", most, *words, self.sha, "--")
-        # Git also fails if no line matches.
-        printed = self.repository.cached_output("--no-pager", *command)
-        if printed is None:
-            return []
-        hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, self.sha))]
+    def grep(self, name: str, *, own: bool = False) -> list[Hit]:
+        """Return the lines that contain a whole word, in the whole commit or in source files of any language."""
+        if own and self.own and name and "\n" not in name:
+            return list(islice(self._own_hits(name), MAX_HITS))
+        hits = self.hits([name], "-F", "-w", most=MAX_OF_FILE)
         return [hit for hit in hits if not own or is_own(hit.path)]
 
     def grep_any(self, texts: Sequence[str], paths: Sequence[str] = (), *, words: bool = True) -> list[Hit]:
         """Return the lines that contain one of several texts, as whole words or not, in files of the pathspecs."""
-        wanted = [part for text in texts if text and "\n" not in text for part in ("-e", text)]
+        return self.hits(texts, "-F", *(("-w",) if words else ()), most=4 * MAX_OF_FILE, paths=paths)
+
+    def hits(self, patterns: Iterable[str], *options: str, most: int, paths: Sequence[str] = ()) -> list[Hit]:
+        """Return the lines that git finds for some patterns, at most as many of each file."""
+        wanted = [part for text in patterns if text and "\n" not in text for part in ("-e", text)]
         if not wanted or not is_sha(self.sha):
             return []
-        options = ("-I", "-n", "-z", "-F", "--full-name", f"--max-count={4 * MAX_OF_FILE}", *(("-w",) if words else ()))
-        printed = self.repository.cached_output("--no-pager", "grep", *options, *wanted, self.sha, "--", *paths) or b""
-        return [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, self.sha))]
+        command = ("grep", "-I", "-n", "-z", "--full-name", f"--max-count={most}", *options, *wanted, self.sha, "--")
+        # Git also fails if no line matches.
+        printed = self.repository.cached_output("--no-pager", *command, *paths) or b""
+        return [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := _parse_hit(record, self.sha))]
 
-    def own_files_with(self, text: str) -> list[str]:
-        """Return the own source files that contain a text of one line."""
-        if self.own:
-            return list(self.own.files_with(text))
-        command = ("grep", "-I", "-l", "-z", "-F", "--full-name", "-e", text, self.sha, "--")
-        printed = self.repository.cached_output("--no-pager", *command) or b""
-        paths = (os.fsdecode(name).removeprefix(f"{self.sha}:") for name in printed.split(b"\0") if name)
-        return [path for path in paths if is_own(path)]
+    def _own_hits(self, name: str) -> Iterator[Hit]:
+        """Yield the lines of own source files with a whole word, as ``git grep -w`` finds them."""
+        word = os.fsencode(name)
+        whole = re.compile(rb"(?<!\w)%b(?!\w)" % re.escape(word))
+        for path, text in self.own:
+            lines = enumerate(text.split(b"\n") if word in text else (), 1)
+            found = (Hit(path, at, line.decode("utf-8", "replace")) for at, line in lines if whole.search(line))
+            yield from islice(found, MAX_OF_FILE)
 
     def files(self) -> list[str]:
         """Return the paths of all files of the commit."""
@@ -164,12 +122,19 @@ class Witness:
         return frozenset(os.fsdecode(name.strip(b"\n")) for name in printed.split(b"\0") if name.strip(b"\n"))
 
 
+def fault_of_few(fact: Fact, held: Sequence[Hit], lacks: str) -> str | None:
+    """Return why a line is not among those that a search finds, or why these are not as many as the fact says."""
+    if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
+        return lacks
+    return None if len(held) == fact.count else "another number of lines has it"
+
+
 def is_own(path: str) -> bool:
     """Return whether a path is source code."""
     return language_of(path) is not None and role_of(path) == "source" and not COPIED.search(path)
 
 
-def parse_hit(record: bytes, sha: str) -> Hit | None:
+def _parse_hit(record: bytes, sha: str) -> Hit | None:
     """Parse ``sha:path NUL line NUL text``."""
     head, _, rest = record.partition(b"\0")
     number, _, text = rest.partition(b"\0")

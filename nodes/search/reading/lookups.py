@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import re2
 
+from nodes.search.facts.names.documented_here import headings, is_page
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, cut, decode, is_text, split_lines
 from nodes.search.index import Index
@@ -31,10 +32,6 @@ FILES_READ = 60
 """Maximum files that are read to find uses of a name."""
 PAGES_READ = 200
 """Maximum pages of documentation whose headings are read."""
-_PAGE = re.compile(r"\.(?:mdx?|rst|adoc|txt|markdown)$", re.IGNORECASE)
-_STORY = re.compile(r"(?:^|/)(?:change|history|news|release|whatsnew|authors|todo)", re.IGNORECASE)
-_HEADING = re.compile(r"#{1,5} +\S|={1,5} +\S")
-_UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
 _GENERAL = frozenset(
     """logic implementation implemented handling handled handle function functions method class file files module part
     place defined documented documentation docs line lines project repository support find locate show tell
@@ -118,13 +115,12 @@ class Lookups:
     def sections_with(self, stems: Collection[str]) -> Lookup:
         """Return the beginnings of sections of the documentation whose headings, with their path, have all stems."""
         index = self._index
-        documents = (number for number, role in enumerate(index.roles) if role == "docs")
-        pages = (n for n in documents if _PAGE.search(index.paths[n]) and not _STORY.search(index.paths[n]))
+        pages = (number for number, role in enumerate(index.roles) if role == "docs" and is_page(index.paths[number]))
         wanted = set(stems)
         found = [
             shown
             for number, source in self._sources(islice(pages, PAGES_READ)).items()
-            for line in _headings(source.lines)
+            for line in headings(source.lines)
             if wanted & (own := _terms(source.lines[line - 1]))
             and wanted <= own | _terms(index.paths[number])
             and (shown := passage(source, line, line + 4, SHORT)) is not None
@@ -287,13 +283,6 @@ def grep(
 
 def _terms(text: str) -> set[str]:
     return {term for word in WORD.findall(text) for term in terms_of(word)}
-
-
-def _headings(lines: Sequence[str]) -> Iterator[int]:
-    for number, text in enumerate(lines, 1):
-        below = lines[number] if number < len(lines) else ""
-        if _HEADING.match(text) or (text.strip() and _UNDERLINE.match(below) and not _UNDERLINE.match(text)):
-            yield number
 
 
 def _lines(pattern: Any, content: bytes) -> Iterator[int]:

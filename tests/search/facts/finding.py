@@ -9,7 +9,9 @@ from bot.report.languages.catalogue import Translator
 from bot.report.sanitise import prose
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
-from nodes.search.facts.kinds import verify
+from nodes.search.facts.kinds import fault_of
+from nodes.search.facts.witness import Witness
+from nodes.search.git import Repository
 from nodes.search.types import Query
 from tests.support.repositories import make_repository
 
@@ -54,3 +56,8 @@ def facts_at(
 def of_kind(facts: Sequence[Fact], *kinds: str) -> list[Fact]:
     """Return the facts of some kinds."""
     return [fact for fact in facts if fact.kind in kinds]
+
+
+def verify(fact: Fact, repository: Repository, sha: str, text: str) -> str | None:
+    """Return the reason why a fact about a commit and an issue's text does not hold, or None."""
+    return fault_of(fact, Witness(repository, sha, text))

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from bot.report.comment.folds import sentence_without_path
-from nodes.search.facts.kinds import verify
 from nodes.search.facts.output.literals import literals_at
 from nodes.search.facts.output.messages import match_parts, match_start
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_of, of_kind
+from tests.search.facts.finding import facts_of, of_kind, verify
 from tests.support.growth import assert_cheap
 from tests.support.repositories import make_repository
 

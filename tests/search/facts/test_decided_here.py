@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.facts.kinds import verify
 from tests.cli.process import triage
-from tests.search.facts.finding import facts_of, of_kind
+from tests.search.facts.finding import facts_of, of_kind, verify
 from tests.support.repositories import make_repository
 
 SENDER = """import log
@@ -115,7 +114,7 @@ def test_the_check_counts_again(tmp_path: Path):
     engine = Engine(tmp_path)
     sha, text = engine.commit(), "Mail is sent\nI gave --dry-run and it was."
     assert verify(fact, engine.repository, sha, text) is None
-    assert verify(replace(fact, count=2), engine.repository, sha, text) == "another number of lines does"
+    assert verify(replace(fact, count=2), engine.repository, sha, text) == "another number of lines has it"
     moved = replace(fact, line=5, text="    log.note(options.dry_run)")
     assert verify(moved, engine.repository, sha, text) == "the line does not test or read the option"
 

@@ -10,10 +10,10 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.facts.finding import MAX_OF_A_KIND
-from nodes.search.facts.kinds import verify
 from nodes.search.facts.types import LEADING, Kind
 from nodes.search.types import Query
 from tests.cli.process import triage
+from tests.search.facts.finding import verify
 from tests.search.facts.zones import LANGUAGES, History, Zones, make_history
 from tests.support.growth import assert_cheap
 

@@ -10,9 +10,8 @@ import pytest
 
 from nodes.search.facts.around.called_from import is_call
 from nodes.search.facts.around.guarded_by import guard
-from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import make_repository
 
 CODE = (

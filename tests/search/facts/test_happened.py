@@ -20,7 +20,7 @@ NULL_POINTER = "java.lang.NullPointerException"
     ],
 )
 def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message: str, asserts: bool):
-    assert (happened(line, "panic", message) is not None) is asserts
+    assert (happened(line, f"panic: {message}") is not None) is asserts
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
     ],
 )
 def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
-    found = happened(line, error, message)
+    found = happened(line, f"{error}: {message}")
     assert (says in found.says) if says else found is None
 
 
@@ -185,14 +185,14 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
     ],
 )
 def test_an_error_without_a_name_may_be_of_another_line(message: str, says: str):
-    found = happened("int n = row.length();", NULL_POINTER, message)
+    found = happened("int n = row.length();", f"{NULL_POINTER}: {message}")
     assert found is not None
     assert found.if_unmoved == says
 
 
 @pytest.mark.parametrize(("column", "says"), [(12, "reads `a[0]`"), (18, "reads `b[i]`"), (3, None), (None, None)])
 def test_a_column_tells_one_of_two_indexes(column: int | None, says: str | None):
-    found = happened("    f(x, &(a[0], b[i]))", "panic", "index out of bounds: the len is 0", column)
+    found = happened("    f(x, &(a[0], b[i]))", "panic: index out of bounds: the len is 0", column)
     assert (says in found.says) if says else found is None
 
 
@@ -205,7 +205,7 @@ def test_assertions(line: str, *, asserts: bool):
 
 @pytest.mark.parametrize("filler", ["a[", "a.b(", "x.y ", "]", "a?.", "/ a"])
 def test_a_long_line_costs_linear_time(filler: str):
-    assert_linear(lambda text: happened(text[:300], "KeyError", text), lambda size: filler * size, 2_000)
+    assert_linear(lambda text: happened(text[:300], f"KeyError: {text}"), lambda size: filler * size, 2_000)
 
 
 @pytest.mark.parametrize(

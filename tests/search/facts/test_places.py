@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.facts.kinds import verify
 from nodes.search.facts.types import NAMED_BY_REPORT
 from nodes.search.types import Query
 from tests.search.facts.crash_reports import CRASHES, FILES, Report
-from tests.search.facts.finding import facts_of
+from tests.search.facts.finding import facts_of, verify
 from tests.support.repositories import make_repository
 
 if TYPE_CHECKING:

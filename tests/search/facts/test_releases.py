@@ -8,9 +8,8 @@ import pytest
 
 from bot.report.comment.facts import is_elsewhere
 from nodes.search.facts import Fact
-from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import git, make_repository
 
 OLD = "def load(path):\n    raise ValueError('the zone %s must not be packed' % path)\n"

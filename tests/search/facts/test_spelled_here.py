@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.facts.kinds import verify
-from tests.search.facts.finding import facts_of, of_kind
+from tests.search.facts.finding import facts_of, of_kind, verify
 
 STATE = "export const state = {\n  showMenuBarIcon: true,\n};\n"
 BAR = """import { state } from './state';

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import make_repository
 
 FILES = {

@@ -10,9 +10,10 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact, Kind
-from nodes.search.facts.kinds import CHECKS, verify
+from nodes.search.facts.kinds import CHECKS
 from nodes.search.git import Repository
 from nodes.search.types import Query
+from tests.search.facts.finding import verify
 from tests.support.repositories import make_repository
 
 FILES = {

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -53,7 +52,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         calls = list(_calls(code, name, files)) if len(files) <= MAX_FILES else []
         for place in calls if len(calls) <= FEW else ():
             if one := _fact(code, name, place, len(calls)):
-                yield replace(one, follows=(fact.path or "", fact.line or 0))
+                yield replace(one, follows=fact.at)
 
 
 def without_strings(text: str) -> str:
@@ -97,13 +96,9 @@ def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, i
     code.read(files)
     for number in files:
         lines = code.lines(number)
-        if not any(name in text for text in lines):
-            continue
+        near = (line for line, text in enumerate(lines, 1) if name in text and is_call(text, name))
         # Examples in docstrings look like calls and are never executed.
-        quoted = Docstrings(lines)
-        for line, text in enumerate(lines, 1):
-            if name not in text or quoted.holds(line) or not is_call(text, name):
-                continue
+        for line in outside_docstrings(lines, near):
             symbol = code.symbol(number, line) or ""
             # A recursive call does not say where the function is entered, and tests do not belong to the program.
             if symbol.rpartition(".")[2] != name and not code.is_tested(number, line):
@@ -112,6 +107,6 @@ def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, i
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line calls the name."""
-    # ``kinds.verify`` compared the text with git before this check, so nothing is read again.
+    # ``kinds.fault_of`` compared the text with git before this check, so nothing is read again.
     del witness
     return None if fact.symbol and is_call(fact.text or "", fact.symbol) else "the line does not call the name"

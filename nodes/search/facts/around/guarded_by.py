@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.moved import is_gone
@@ -37,13 +38,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # A condition outside the function decides whether it is defined, and not whether this line runs.
         first = int(code.index.def_start[row]) if row is not None else max(1, fact.line - FAR)
         found = guard(code.lines(number), fact.line, first)
-        text = code.text(number, found[0]) if found else None
-        if found is None or text is None:
-            continue
-        says = _sentence(_whole(code.lines(number), found[0]), holds=found[1])
-        yield Fact(
-            "guarded_by", says, None, fact.path, found[0], text, fact.symbol, follows=(fact.path or "", fact.line)
-        )
+        hit = code.hit(number, found[0]) if found else None
+        if found and hit:
+            says = _sentence(_whole(code.lines(number), found[0]), holds=found[1])
+            yield replace(hit, symbol=fact.symbol).fact("guarded_by", says, None, follows=fact.at)
 
 
 def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | None:

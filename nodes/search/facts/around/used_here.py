@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nodes.search.facts.around.called_from import is_comment, without_strings
-from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, Name, names
-from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.query import COMPOUND
@@ -77,35 +77,32 @@ def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
 
 def _member(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | None:
     """Return where a member that the report names is defined inside a class."""
-    number, owner = int(code.index.def_file[row]), code.index.name_of(row)
-    rows = [definition for definition in code.definitions(name.last) if int(code.index.def_file[definition]) == number]
+    owner = code.index.name_of(row)
+    rows = [definition for definition in code.definitions(name.last) if code.path_of(definition) == fact.path]
     mine = [item for item in rows if code.index.name_of(item) == f"{owner}.{name.last}"]
     head = code.head(mine[0]) if len(mine) == 1 else None
     # The other fact already shows its own line.
-    if head is None or head[0] == fact.line:
+    if head is None or head.line == fact.line:
         return None
     says = say("`{name}` is a member of `{owner}`; it is defined on this line.", name=name.last, owner=owner)
-    return 0, Fact("used_here", says, name.last, fact.path, *head, owner, follows=(fact.path or "", fact.line or 0))
+    return 0, replace(head, symbol=owner).fact("used_here", says, name.last, follows=fact.at)
 
 
 def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | None:
     """Return the first line of a definition that uses a name, with the number of such lines."""
-    number, owner = int(code.index.def_file[row]), code.index.name_of(row)
-    start, end = int(code.index.def_start[row]), int(code.index.def_end[row])
+    (number, start, end), owner = code.span(row), code.index.name_of(row)
     head, lines = code.head(row), code.lines(number)
-    first = _body(lines, max(start, head[0] if head else start))
+    first = _body(lines, max(start, head.line if head else start))
     # A parameter is used in most lines, and the reader sees it in the signature.
     if end - start > MAX_LINES or any(whole_word(name.last).search(text) for text in lines[start - 1 : first - 1]):
         return None
-    near = [at for at in range(first, min(end, len(lines)) + 1) if name.last in lines[at - 1] and at != fact.line]
-    quoted = Docstrings(lines) if near else None
-    held = [at for at in near if quoted and not quoted.holds(at) and uses(lines[at - 1], name.last)]
-    text = code.text(number, held[0]) if 0 < len(held) <= FEW_LINES else None
-    if text is None:
+    near = (at for at in range(first, min(end, len(lines)) + 1) if name.last in lines[at - 1] and at != fact.line)
+    held = [at for at in outside_docstrings(lines, near) if uses(lines[at - 1], name.last)]
+    hit = code.hit(number, held[0]) if 0 < len(held) <= FEW_LINES else None
+    if hit is None:
         return None
     says = say("`{owner}` uses `{name}` on this line.", owner=owner, name=name.last)
-    follows = (fact.path or "", fact.line or 0)
-    return len(held), Fact("used_here", says, name.last, fact.path, held[0], text, owner, follows=follows)
+    return len(held), replace(hit, symbol=owner).fact("used_here", says, name.last, follows=fact.at)
 
 
 def _body(lines: Sequence[str], head: int) -> int:

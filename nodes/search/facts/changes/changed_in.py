@@ -9,7 +9,6 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
-from nodes.search.history.claims import Claims
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Commit, Range
 from nodes.search.history.weigh import is_mechanical
@@ -48,22 +47,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
     """Return the commits between the good and the bad version of the report, and the words that end the range."""
     claims = inquiry.claims
-    if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
-        return None
-    span, words = _range(inquiry, claims), _range_words(inquiry, claims)
-    return None if span is None or words is None else (span, words)
-
-
-def _range(inquiry: FinderInput, claims: Claims) -> Range | None:
-    log = inquiry.code.log
-    span = find_range(claims, log, inquiry.code.names)
-    return span if isinstance(span, Range) and span.start is not None else None
-
-
-def _range_words(inquiry: FinderInput, claims: Claims) -> str | None:
-    """Return the version or day that ends the range, as the report writes it."""
-    claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
-    return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
+    stated = [claim for claim in (*claims.versions, *claims.days) if claim.part != "affected"]
+    stated.sort(key=lambda claim: claim.part not in ("bad", "until"))
+    words = next((claim.text for claim in stated if inquiry.issue.holds(claim.text)), None)
+    span = find_range(claims, inquiry.code.log, inquiry.code.names) if words else None
+    return (span, words) if words and isinstance(span, Range) and span.start is not None else None
 
 
 def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> Iterator[Fact]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import Named
 from nodes.search.history.types import Commit
 from nodes.search.sentences import say
@@ -34,12 +33,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
     # A commit that stands for a version says nothing about its own change.
     for named in [named for named in commits if not named.in_use][:MAX_REFERENCES]:
-        try:
-            sha = inquiry.code.repository.resolve(named.text)
-        except SearchError:
-            continue
-        # ``resolve`` also accepts branches and tags, whose names may consist of hexadecimal digits.
-        if sha.startswith(named.text) and inquiry.code.log.is_ancestor(sha):
+        if sha := inquiry.code.log.resolved(named.text):
             yield from ((commit, named) for commit in inquiry.code.log.details([sha]))
 
 

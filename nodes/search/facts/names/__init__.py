@@ -67,6 +67,11 @@ class Name:
         """Return the name that a definition would have."""
         return self.parts[-1]
 
+    @property
+    def is_qualified(self) -> bool:
+        """Return whether the report names the owner too."""
+        return len(self.parts) > 1
+
 
 def names(issue: Issue) -> list[Name]:
     """Return the distinct names of the title and the prose; those of the title and of code spans come first."""

@@ -6,12 +6,12 @@ from functools import partial
 from itertools import islice
 
 from nodes.search.facts.around.called_from import without_strings
-from nodes.search.facts.code import is_test, whole_word
+from nodes.search.facts.code import is_test, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, SYMPTOM
-from nodes.search.facts.names.read_here import FLAG, MACHINE, Docstrings, is_code
+from nodes.search.facts.names.read_here import FLAG, MACHINE, is_code
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness, is_own
+from nodes.search.facts.witness import Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
@@ -115,13 +115,13 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
     for name in _spellings(words):
         whole = whole_word(name).pattern
         read, called = re.compile(_READS.format(whole)), re.compile(rf"{whole}\s?\(")
-        hits = witness.grep(name, own=True) or ()
+        hits = witness.grep(name, own=True)
         if len(hits) > MAX_HITS:
             return []
         near = (hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit))
         does = partial(_tests, name=name) if verb == TESTED else read.search
         held += [hit for hit in near if does(hit.text) and not called.search(hit.text)]
-    return [hit for hit in held if not Docstrings(witness.lines(hit.path, 1, hit.line)).holds(hit.line)][: FEW + 1]
+    return [hit for hit in held if outside_docstrings(witness.lines(hit.path, 1, hit.line), [hit.line])][: FEW + 1]
 
 
 def _alone(witness: Witness, words: str) -> list[Hit]:
@@ -171,6 +171,4 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line tests or reads the option, and that as many lines of own code do as stated."""
     verb = SAYS.match(fact.says)
     held = places(witness, fact.words or "-", verb[1]) if verb else []
-    if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
-        return "the line does not test or read the option"
-    return None if len(held) == fact.count else "another number of lines does"
+    return fault_of_few(fact, held, "the line does not test or read the option")

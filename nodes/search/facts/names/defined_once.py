@@ -50,12 +50,9 @@ _ARGUMENTS = re.compile(r"<[^<>]{0,80}>")
 class _Hit:
     name: Name
     row: int
-    qualified: bool
     users: int
-    owned: bool
-    """Whether it is a member of a class; other names may be called in the same way."""
-    used: bool
-    """Whether the report calls it or names it as a member."""
+    unused: bool = False
+    """Whether it is a member of a class that the report neither calls nor names as a member; others may be meant."""
     count: int = 1
     """The number of definitions, with those in a folder of copies."""
     aside: str | None = None
@@ -74,7 +71,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
     for hit in hits:
         # Skip, for example, the project's own name. Without ranked files, a person asked for the definition.
-        if inquiry.first and not (hit.qualified or hit.signature) and hit.users > everywhere:
+        if inquiry.first and not (hit.name.is_qualified or hit.signature) and hit.users > everywhere:
             continue
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
@@ -100,8 +97,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
-        count, aside = 1, None
-        within = None
+        count, aside, within = 1, None, None
         if row is None:
             row, count, aside = _outside_copies(inquiry.code, name)
         if row is None:
@@ -109,17 +105,15 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         if row is None or row in seen:
             continue
         seen.add(row)
-        qualified = len(name.parts) > 1
         # Alone, `next` or `property` is the language's own; with its owner it may be the project's.
-        if not qualified and name.last in BUILT_IN:
+        if not name.is_qualified and name.last in BUILT_IN:
             continue
         users = inquiry.code.count_users(name.last, FEW_USERS)
-        if name.in_title or name.marked or qualified or users <= FEW_USERS:
+        if name.in_title or name.marked or name.is_qualified or users <= FEW_USERS:
             row, signature = _overload(inquiry, row, name)
-            owned = "." in inquiry.code.index.name_of(row)
-            yield _Hit(
-                name, row, qualified, users, owned, _is_used(inquiry, name.last), count, aside, within, signature
-            )
+            used = rf"(?:\.|::|#|->){re.escape(name.last.casefold())}\b|\b{re.escape(name.last.casefold())}`? ?\("
+            unused = "." in inquiry.code.index.name_of(row) and not re.search(used, inquiry.issue.folded)
+            yield _Hit(name, row, users, unused, count, aside, within, signature)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -134,8 +128,7 @@ def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
             found.setdefault(row, name)
     for row, name in list(found.items())[:MAX_OF_CODE]:
         users = code.count_users(name.last, FEW_USERS)
-        hit = _Hit(name, row, len(name.parts) > 1, users, owned=False, used=True)
-        fact = _fact(code, hit) if users <= FEW_USERS else None
+        fact = _fact(code, _Hit(name, row, users)) if users <= FEW_USERS else None
         if fact and inquiry.issue.holds(name.words):
             yield fact
 
@@ -157,11 +150,6 @@ def _owner(name: Name) -> Name:
     return replace(name, words=words, parts=name.parts[:-1])
 
 
-def _is_used(inquiry: FinderInput, name: str) -> bool:
-    used = rf"(?:\.|::|#|->){re.escape(name.casefold())}\b|\b{re.escape(name.casefold())}`? ?\("
-    return bool(re.search(used, inquiry.issue.folded))
-
-
 def definition_of(code: Code, name: Name) -> int | None:
     """Return the only definition that a name can refer to, or None."""
     rows = code.definitions(name.last)
@@ -171,7 +159,7 @@ def definition_of(code: Code, name: Name) -> int | None:
         # `numpy.save` is not the project's `save`: this condition took dotted names from 23 to 60 % right.
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
     # Not a second definition: a constructor has the name of its class.
-    rows = [row for row in rows if not _is_constructor(code.index.name_of(row))] or rows
+    rows = [row for row in rows if code.index.name_of(row).split(".")[-2:] != [name.last] * 2] or rows
     places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
 
@@ -179,7 +167,7 @@ def definition_of(code: Code, name: Name) -> int | None:
 def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None]:
     """Return the only definition outside one folder of copies, the number of all, and that folder."""
     rows = code.definitions(name.last) if len(name.parts) == 1 else []
-    places = {row: folder_of_copies(code.path(int(code.index.def_file[row]))) for row in rows[: MAX_COPIES + 1]}
+    places = {row: folder_of_copies(code.path_of(row)) for row in rows[: MAX_COPIES + 1]}
     outside = [row for row, folder in places.items() if folder is None]
     folders = {folder for folder in places.values() if folder}
     if len(rows) > MAX_COPIES or len(outside) != 1 or len(folders) != 1:
@@ -215,8 +203,10 @@ def _overload(inquiry: FinderInput, row: int, name: Name) -> tuple[int, str]:
 def _parameters(code: Code, row: int) -> list[str]:
     """Return the types of the parameters of a definition."""
     head = code.head(row)
-    number, name = int(code.index.def_file[row]), code.index.name_of(row).rpartition(".")[2]
-    return _types_on(code.lines(number)[head[0] - 1 : head[0] + MAX_HEAD], name) if head else []
+    if head is None:
+        return []
+    lines = code.lines(code.span(row).number)[head.line - 1 : head.line + MAX_HEAD]
+    return _types_on(lines, head.place.rpartition(".")[2])
 
 
 def _types_on(lines: Sequence[str], name: str) -> list[str]:
@@ -231,25 +221,20 @@ def _types(parameters: str) -> list[str]:
     return [" ".join(part[:-1] or part).rpartition(".")[2] for part in parts]
 
 
-def _is_constructor(symbol: str) -> bool:
-    parts = symbol.split(".")
-    return len(parts) > 1 and parts[-1] == parts[-2]
-
-
 def _is_owner(code: Code, row: int, owner: str) -> bool:
     """Return whether a qualifier is the definition's class, module, folder, file or package."""
     around = code.index.name_of(row).split(".")[:-1]
-    modules = module_parts(code.path(int(code.index.def_file[row])))
+    modules = module_parts(code.path_of(row))
     # A package can re-export names of its modules, such as `package.function`.
     return owner in around or owner in modules[-2:] or (not around and owner in modules[:2])
 
 
 def _is_marked(hit: _Hit) -> bool:
-    return hit.qualified or hit.name.marked
+    return hit.name.is_qualified or hit.name.marked
 
 
 def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
-    if SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
+    if SYMPTOM.search(hit.name.last) or (hit.unused and not hit.name.is_qualified):
         return False
     # The types of the parameters select one function, however many files use its name.
     if hit.signature and (hit.name.in_title or hit.name.marked):
@@ -264,19 +249,17 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     head = code.head(hit.row)
     if head is None:
         return None
-    number = int(code.index.def_file[hit.row])
-    line, text = head
-    symbol = code.index.name_of(hit.row)
-    words, path, where = _without_marks(hit.name.words, text), code.path(number), ""
+    words, where = _without_marks(hit.name.words, head.text), ""
     if hit.aside:
         where = say(" outside `{folder}`", folder=hit.aside)
     elif hit.within:
         where = say(" in `{symbol}`", symbol=hit.within)
-    name = f"{words}{hit.signature}"
-    says = say("The only definition of `{name}`{where} is in `{path}`.", name=name, where=where, path=path)
-    if hit.qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
-        says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", name=words, symbol=symbol, path=path)
-    return Fact("defined_once", says, words, path, line, text, symbol, count=hit.count, users=hit.users)
+    values = {"name": f"{words}{hit.signature}", "where": where, "path": head.path}
+    says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
+    if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
+        values = {"name": words, "symbol": head.place, "path": head.path}
+        says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", **values)
+    return head.fact("defined_once", says, words, count=hit.count, users=hit.users)
 
 
 def _without_marks(words: str, line: str) -> str:
@@ -305,7 +288,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the class does not inherit it from there"
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
-    for hit in witness.grep(name, own=True) or ():
+    for hit in witness.grep(name, own=True):
         copied = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
         if head.search(hit.text) and hit.path != fact.path and not owner and not copied:
             return f"`{hit.path}` defines it as well"

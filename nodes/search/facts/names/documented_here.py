@@ -7,7 +7,7 @@ from nodes.search.facts.code import MAX_WIDTH, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import MAX_HITS, Witness, parse_hit
+from nodes.search.facts.witness import Witness
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 
@@ -22,7 +22,7 @@ _QUESTION = re.compile(
 )
 _PAGE = re.compile(r"\.(?:mdx?|rst|adoc|txt|markdown)$", re.IGNORECASE)
 _STORY = re.compile(r"(?:^|/)(?:change|history|news|release|whatsnew|authors|todo)", re.IGNORECASE)
-_MARKDOWN = re.compile(r"#{1,5} +\S")
+_HEADING = re.compile(r"#{1,5} +\S|={1,5} +\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
 
 
@@ -60,18 +60,13 @@ def _quoted(inquiry: FinderInput) -> Iterator[Fact]:
     issue, code = inquiry.issue, inquiry.code
     texts = (issue.title, *issue.prose) if _ABOUT_PAGES.search(f"{issue.title} {issue.folded[:2_000]}") else ()
     for words in [quoted for text in texts for quoted in _QUOTED.findall(text)][:MAX_QUOTED]:
-        patterns = [part for run in _runs(words) for part in ("-e", "[^[:alnum:]]+".join(run))]
-        if not patterns or not issue.holds(words):
-            continue
-        command = ("grep", "-I", "-n", "-z", "-i", "-E", "--full-name", "--max-count=5", *patterns, code.sha, "--")
-        printed = code.repository.cached_output("--no-pager", *command, *_PAGES) or b""
-        hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, code.sha))]
+        patterns = ["[^[:alnum:]]+".join(run) for run in _runs(words)] if issue.holds(words) else []
+        hits = inquiry.witness.hits(patterns, "-i", "-E", most=5, paths=_PAGES)
         shared = {hit: len(_shared(words, hit.text)) for hit in hits if code.number(hit.path) is not None}
         best = [hit for hit, count in shared.items() if count == max(shared.values())]
         if len(best) == 1 and best[0].text.strip():
-            (hit,) = best
-            says = say("The report quotes this line{of}.", of=say(" of `{place}`", place=hit.path))
-            yield Fact("documented_here", says, words, hit.path, hit.line, hit.text.removesuffix("\r"), count=1)
+            says = say("The report quotes this line{of}.", of=say(" of `{place}`", place=best[0].path))
+            yield best[0].fact("documented_here", says, words, count=1)
 
 
 def _runs(words: str) -> list[tuple[str, ...]]:
@@ -90,11 +85,7 @@ def _shared(words: str, text: str) -> set[tuple[str, ...]]:
 def pages_about(inquiry: FinderInput, name: str) -> list[int]:
     """Return the documentation pages that contain a name, unless they are many."""
     index, files = inquiry.code.index, inquiry.code.holding(name)
-    pages = [
-        n
-        for n in files
-        if index.roles[n] == "docs" and _PAGE.search(index.paths[n]) and not _STORY.search(index.paths[n])
-    ]
+    pages = [number for number in files if index.roles[number] == "docs" and is_page(index.paths[number])]
     # A name on many pages has no section of its own that answers a question.
     return pages if len(pages) <= FEW_PAGES else []
 
@@ -116,14 +107,20 @@ def _fact(inquiry: FinderInput, number: int, name: str) -> Fact | None:
 
 def heading(lines: Sequence[str], line: int) -> int | None:
     """Return the line of the nearest heading at or above a line."""
-    for at in range(min(line, len(lines)), 0, -1):
-        text = lines[at - 1]
-        if _MARKDOWN.match(text):
-            return at
-        below = lines[at] if at < len(lines) else ""
-        if text.strip() and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(text):
-            return at
-    return None
+    return max((at for at in headings(lines) if at <= line), default=None)
+
+
+def headings(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines of a page that are headings, as Markdown, reStructuredText and AsciiDoc write them."""
+    for number, text in enumerate(lines, 1):
+        below = lines[number] if number < len(lines) else ""
+        if _HEADING.match(text) or (text.strip() and _UNDERLINE.match(below) and not _UNDERLINE.match(text)):
+            yield number
+
+
+def is_page(path: str) -> bool:
+    """Return whether a document explains the project, unlike a changelog or a list of authors."""
+    return bool(_PAGE.search(path) and not _STORY.search(path))
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -30,7 +30,7 @@ def definition(code: Code, owner: str, name: str) -> int | None:
     """Return the definition of a member in the nearest base class that has it, if only one class has that name."""
 
     def heads(one: str) -> Iterable[str]:
-        return (head[1] for row in code.definitions(one)[:2] if (head := code.head(row)))
+        return (head.text for row in code.definitions(one)[:2] if (head := code.head(row)))
 
     rows = code.definitions(name)
     owners = {row: code.index.name_of(row).split(".")[-2:-1] for row in rows}
@@ -56,6 +56,6 @@ def is_inherited(witness: Witness, owner: str, base: str) -> bool:
 
     def heads(one: str) -> Iterable[str]:
         head = re.compile(rf"\bclass\s+{re.escape(one)}\b")
-        return (hit.text for hit in witness.grep(one, own=True) or () if head.search(hit.text))
+        return (hit.text for hit in witness.grep(one, own=True) if head.search(hit.text))
 
     return any(base in level for level in _levels(owner, heads))

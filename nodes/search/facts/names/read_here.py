@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, names
+from nodes.search.facts.names import BUILT_IN, SYMPTOM, names
 from nodes.search.facts.types import Fact, Hit, Kind
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -93,7 +93,9 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             found[assigned[1]] = None
             assigned_names |= {assigned[1]} - BUILT_IN
     every = names(inquiry.issue)
-    found |= dict.fromkeys(name.words for name in every if _is_option_in_title(name))
+    # A word of the title that is spelled like a setting: `link_anchors`.
+    titled = (name.words for name in every if name.in_title and not name.marked and name.words.isidentifier())
+    found |= dict.fromkeys(words for words in titled if "_" in words.strip("_"))
     named = {name.last: name for name in every if (name.marked or name.in_title) and len(name.parts) == 1}
     plain = {name for name in named if name not in BUILT_IN} | assigned_names
     keep = []
@@ -111,11 +113,6 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             keep.append(text)
     code.look_up(longest(text) for text in keep)
     return keep
-
-
-def _is_option_in_title(name: Name) -> bool:
-    """Return whether a word of the title is spelled like a setting: `link_anchors`."""
-    return name.in_title and not name.marked and "_" in name.words.strip("_") and name.words.isidentifier()
 
 
 def longest(words: str) -> str:
@@ -170,13 +167,11 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
     pattern = re.compile("|".join(whole_word(spelling).pattern for spelling in spellings))
     assigned = re.compile("|".join(_ASSIGNED.format(re.escape(spelling)) for spelling in spellings))
     parameter = re.compile("|".join(_PARAMETER.format(re.escape(spelling)) for spelling in spellings))
-    quoted = Docstrings(lines)
-    for line, text in enumerate(lines, 1):
-        if len(text) > MAX_WIDTH or not any(spelling in text for spelling in spellings) or not pattern.search(text):
-            continue
-        if not is_code(text) or quoted.holds(line) or assigned.search(text):
-            continue
-        yield line, bool(parameter.search(text))
+    short = (at for at, text in enumerate(lines, 1) if len(text) <= MAX_WIDTH and pattern.search(text))
+    for line in outside_docstrings(lines, short):
+        text = lines[line - 1]
+        if is_code(text) and not assigned.search(text):
+            yield line, bool(parameter.search(text))
 
 
 def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
@@ -244,31 +239,13 @@ def _declaration(words: str) -> Callable[[str, str], bool]:
     return declares
 
 
-class Docstrings:
-    """The lines of a Python file inside triple-quoted strings; empty for other languages."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        """Read the file's lines once."""
-        self._covered: set[int] = set()
-        open_: str | None = None
-        for number, line in enumerate(lines, 1):
-            if open_:
-                self._covered.add(number)
-            for mark in re.findall(r'"""|\'\'\'', line):
-                open_ = None if open_ == mark else (open_ or mark)
-
-    def holds(self, line: int) -> bool:
-        """Return whether a line is inside such a string."""
-        return line in self._covered
-
-
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line contains the name, and that no other source file of the language does."""
     bare = (fact.words or "").lstrip("-")
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
         return "the line does not contain the name"
-    hits = witness.grep(bare, own=True) or ()
+    hits = witness.grep(bare, own=True)
     if fact.kind == "default_here" and fact.users is None:
         declares = _declaration(fact.words or "")
         hits = [hit for hit in hits if declares(hit.text, witness.line(hit.path, hit.line - 1) or "")]

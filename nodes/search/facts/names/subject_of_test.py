@@ -70,29 +70,23 @@ def _named(inquiry: FinderInput) -> Iterator[_Test]:
 
 
 def _of_row(code: Code, row: int, words: str) -> _Test:
-    index = code.index
-    label, start = index.name_of(row).rpartition(".")[2], int(index.def_start[row])
-    return _Test(label, words, int(index.def_file[row]), start, min(int(index.def_end[row]), start + MAX_LINES))
+    number, start, end = code.span(row)
+    return _Test(code.index.name_of(row).rpartition(".")[2], words, number, start, min(end, start + MAX_LINES))
 
 
 def _fact(code: Code, test: _Test) -> Fact | None:
     called = _called(code.lines(test.number)[test.start - 1 : test.end], test.label)
-    defined = {name: code.definitions(name) for name in called if name not in BUILT_IN}
-    once = {
-        name: (found[0], head) for name, found in defined.items() if len(found) == 1 and (head := code.head(found[0]))
-    }
+    once = {name: head for name in called if name not in BUILT_IN and (head := code.only_head(name))}
     # Tests create values of many types, and call what they test.
-    functions = [name for name, (_, head) in once.items() if not declares_type(head[1])]
+    functions = [name for name, head in once.items() if not declares_type(head.text)]
     named = [name for name in functions if _parts(name) <= _parts(test.label)]
     chosen = named if len(named) == 1 else functions
     if len(chosen) != 1:
         return None
-    row, head = once[chosen[0]]
-    path, symbol = code.path(int(code.index.def_file[row])), code.index.name_of(row)
-    says = say(
-        "The test `{test}` calls `{name}`, which only `{path}` defines.", test=test.label, name=chosen[0], path=path
-    )
-    return Fact("subject_of_test", says, test.words, path, *head, symbol, count=1, strong=True, unclaimed=True)
+    head = once[chosen[0]]
+    values = {"test": test.label, "name": chosen[0], "path": head.path}
+    says = say("The test `{test}` calls `{name}`, which only `{path}` defines.", **values)
+    return head.fact_of_few("subject_of_test", says, test.words, 1)
 
 
 def _called(lines: Sequence[str], test: str) -> list[str]:
@@ -114,7 +108,7 @@ def _parts(name: str) -> set[str]:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that a test of this name calls the function, which no other source file defines."""
     test, name = re.findall(r"`([^`]{1,300})`", fact.says)[:2]
-    hits = [hit for hit in witness.grep(test) or () if role_of(hit.path) == "test"]
+    hits = [hit for hit in witness.grep(test) if role_of(hit.path) == "test"]
     bodies = [_body(witness.lines(hit.path, hit.line, hit.line + MAX_LINES)) for hit in hits]
     if role_of(test) == "test":
         bodies.append(witness.lines(test, 1, MAX_FILE))

@@ -77,12 +77,10 @@ def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fa
         pattern = whole_word(name)
         for line in range(start, end + 1):
             text = code.text(number, line)
-            if text and name in text and pattern.search(text):
-                symbol = code.symbol(number, line)
-                where = f"The test `{symbol}`" if symbol else f"The test file `{code.path(number)}`"
-                known = _KNOWN if failing else ""
-                says = f"{where} uses `{name}`{known}."
-                return failing, Fact("tested_here", says, name, code.path(number), line, text, symbol, count=often)
+            if text and pattern.search(text) and (hit := code.hit(number, line)):
+                where = f"The test `{hit.symbol}`" if hit.symbol else f"The test file `{hit.path}`"
+                says = f"{where} uses `{name}`{_KNOWN if failing else ''}."
+                return failing, hit.fact("tested_here", says, name, count=often)
     return None
 
 

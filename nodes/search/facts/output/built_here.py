@@ -310,7 +310,7 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
     # grep compares single lines. The longest span is the rarest, so few other lines have it by chance.
     held = max((span for span in islice(spans, MAX_SPANS) if any(span in line for line in lines)), key=len, default="")
-    hits = witness.grep(held.strip(" .,:;!'\""), own=True) or () if len(held) > LONG_ENOUGH else ()
+    hits = witness.grep(held.strip(" .,:;!'\""), own=True) if len(held) > LONG_ENOUGH else ()
     others = (hit for hit in hits if hit.path != fact.path and (fact.count == 1 or not folder_of_copies(hit.path)))
     quoting = (hit for hit in others if _QUOTED.match(hit.text[:MAX_WIDTH]))
     return next((hit.path for hit in quoting), None)

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
-from nodes.search.facts.code import is_test
+from nodes.search.facts.code import Span, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.raised_here import is_refusal
@@ -33,14 +31,6 @@ MAX_FILES = 8
 """Maximum number of names of files that are looked up."""
 _VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
 _FILE = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]{2,80}\.[A-Za-z]{1,5}(?![\w-])")
-
-
-class _Part(NamedTuple):
-    """Lines of a file that the report reaches."""
-
-    number: int
-    start: int
-    end: int
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -88,30 +78,30 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     return None if traced else _in_all(inquiry, shape)
 
 
-def _frames(inquiry: FinderInput) -> Iterator[_Part]:
+def _frames(inquiry: FinderInput) -> Iterator[Span]:
     """Yield the functions of each trace's innermost frames in own code, as far as no library is inside them."""
     for trace in inquiry.issue.traces:
         for _, frame in zip(range(MAX_FRAMES), own_frames(inquiry.code, inquiry.issue, trace), strict=False):
             if frame.symbol and not frame.is_library and not frame.lost_inner:
-                yield _Part(frame.number, frame.start, frame.end)
+                yield Span(frame.number, frame.start, frame.end)
 
 
-def _named(inquiry: FinderInput) -> Iterator[_Part]:
+def _named(inquiry: FinderInput) -> Iterator[Span]:
     """Yield the definitions of strong facts."""
-    code, index = inquiry.code, inquiry.code.index
+    code = inquiry.code
     for fact in inquiry.found:
         if fact.strong and (row := code.row_of(fact)) is not None:
-            yield _Part(int(index.def_file[row]), int(index.def_start[row]), int(index.def_end[row]))
+            yield code.span(row)
 
 
-def _files(inquiry: FinderInput) -> Iterator[_Part]:
+def _files(inquiry: FinderInput) -> Iterator[Span]:
     """Yield the own files that the report names by a name which no other own file has."""
     code = inquiry.code
     written = (name for line in inquiry.issue.lines for name in _FILE.findall(line))
     for name in list(dict.fromkeys(written))[:MAX_FILES]:
         numbers = [number for number in code.index.names.by_name.get(name, ()) if code.own[number]]
         if len(numbers) == 1:
-            yield _Part(numbers[0], 1, len(code.lines(numbers[0])))
+            yield Span(numbers[0], 1, len(code.lines(numbers[0])))
 
 
 def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
@@ -133,15 +123,14 @@ def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -
     """Return the lines of code between two lines that have a form."""
     end = min(end, start + MAX_LINES, len(lines))
     near = [at for at in range(start, end + 1) if len(lines[at - 1]) <= MAX_WIDTH and form.search(lines[at - 1])]
-    quoted = Docstrings(lines) if near else None
-    return [at for at in near if quoted and not quoted.holds(at) and not is_comment(lines[at - 1])]
+    return [at for at in outside_docstrings(lines, near) if not is_comment(lines[at - 1])]
 
 
 def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | None:
     hit = inquiry.code.hit(number, line)
     if hit is None or is_test(hit.symbol):
         return None
-    event = happened(hit.text, "", words)
+    event = happened(hit.text, words)
     if event and not event.asserts:
         says = event.at(hit.place)
     else:

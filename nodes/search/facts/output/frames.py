@@ -34,6 +34,8 @@ _FORWARDS = re.compile(
 )
 _INTERPRETED = frozenset({"python", "javascript", "ruby", "php"})
 """Languages whose traces give the path of every file, also outside the project."""
+_WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c"})
+"""Languages whose traces begin with frames of the runtime that reports the error."""
 _WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
 """The beginning of an absolute path, or a path without a folder."""
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
@@ -71,6 +73,26 @@ class MappedFrame:
     """The end of a sentence on that line if the file has no such line any more."""
     change: str | None = None
     """The change that removed the line, if one is found."""
+
+    @property
+    def error(self) -> str:
+        """The class and the message of the trace's error."""
+        return f"{self.trace.error or ''}: {self.trace.message or ''}"
+
+    @property
+    def name(self) -> str | None:
+        """The unqualified name of the function, if the frame gives one."""
+        return last_part(self.frame.function)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether more than the number says which line it is."""
+        return self.exact or self.moved is not None
+
+    @property
+    def has_inner(self) -> bool:
+        """Whether the trace has frames inside it, other than those of the runtime that reports the error."""
+        return self.trace.frames[0] is not self.frame and self.trace.language not in _WITH_RUNTIME_FRAMES
 
 
 class _Span(NamedTuple):
@@ -308,8 +330,8 @@ def _renamed(code: Code, number: int, text: str | None) -> list[_Span]:
 
 
 def _span(code: Code, row: int) -> _Span:
-    index = code.index
-    return _Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row))
+    _, start, end = code.span(row)
+    return _Span(start, end, code.index.name_of(row))
 
 
 def _names_functions(code: Code, number: int) -> bool:

@@ -1,7 +1,7 @@
 """The event on a frame's line, as far as the error and the parsed line agree."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from nodes.search.facts.output.on_a_line import (
@@ -15,7 +15,7 @@ from nodes.search.facts.output.on_a_line import (
     split,
     subscripts,
 )
-from nodes.search.facts.output.shapes import UNSET
+from nodes.search.facts.output.shapes import NAME, UNSET
 from nodes.search.sentences import Sentence, say
 
 MAX_LINE = 300
@@ -24,24 +24,23 @@ CONTINUES = (".", "?.", "->")
 """The beginning of a line that continues the calls of the line above."""
 MAX_CONTINUED = 4
 """Maximum number of lines of a statement below its first."""
-_NAME = r"[`'\"\u2018]?(?P<name>[A-Za-z_$][\w$]{0,60}[!?]?)"
 _OF = r"[^\"\n]{0,40}\"(?:[^\"\n]{0,200}\.)?(?P<of>[A-Za-z_$][\w$]{0,60})(?:\([^\"\n]{0,200}\))?\""
 _NULL: tuple[re.Pattern[str], ...] = tuple(
     map(
         re.compile,
         (
-            rf"'(?P<null>None)Type' object has no attribute {_NAME}",
-            rf"Cannot read propert(?:y|ies) {_NAME}['\u2019]? of (?P<null>undefined|null)",
-            rf"Cannot read properties of (?P<null>undefined|null) \(reading {_NAME}",
-            rf"undefined method {_NAME}['\u2019`]? for (?P<null>nil)",
-            rf"Cannot invoke \"[^\"\n]{{0,200}}\.{_NAME}\([^\"\n]{{0,200}}\" because {_OF} is (?P<null>null)",
-            rf"Cannot read field {_NAME}\" because {_OF} is (?P<null>null)",
-            rf"Call to a member function {_NAME}\(\) on (?P<null>null)",
-            rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{_NAME}\([^'\n]{{0,200}}'"
+            rf"'(?P<null>None)Type' object has no attribute {NAME}",
+            rf"Cannot read propert(?:y|ies) {NAME}['\u2019]? of (?P<null>undefined|null)",
+            rf"Cannot read properties of (?P<null>undefined|null) \(reading {NAME}",
+            rf"undefined method {NAME}['\u2019`]? for (?P<null>nil)",
+            rf"Cannot invoke \"[^\"\n]{{0,200}}\.{NAME}\([^\"\n]{{0,200}}\" because {_OF} is (?P<null>null)",
+            rf"Cannot read field {NAME}\" because {_OF} is (?P<null>null)",
+            rf"Call to a member function {NAME}\(\) on (?P<null>null)",
+            rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{NAME}\([^'\n]{{0,200}}'"
             r" on a (?P<null>null) object",
-            rf"Invalid (?:access to property or key|get index|set index|call\. Nonexistent function) {_NAME}'? "
+            rf"Invalid (?:access to property or key|get index|set index|call\. Nonexistent function) {NAME}'? "
             r"\(?(?:on a |in |on )base:? (?:object of type )?'(?P<null>Nil|null instance)'",
-            rf"(?:read from|write to) field '[^'\n]{{0,200}}\.{_NAME}' on a (?P<null>null) object",
+            rf"(?:read from|write to) field '[^'\n]{{0,200}}\.{NAME}' on a (?P<null>null) object",
         ),
     )
 )
@@ -51,11 +50,11 @@ _NIL = re.compile(r"nil pointer dereference")
 _VALUE_NULL = (
     re.compile(
         r"attempt to \w{1,20}(?: [a-z]{1,20}){0,3} (?:local|global|field|upvalue|method) "
-        rf"{_NAME}['\u2019]? \(a (?P<null>nil) value\)"
+        rf"{NAME}['\u2019]? \(a (?P<null>nil) value\)"
     ),
     re.compile(
         r"attempt to \w{1,20}(?: [a-z]{1,20}){0,3} a (?P<null>nil) value "
-        rf"\((?:local|global|field|upvalue|method|constant) {_NAME}"
+        rf"\((?:local|global|field|upvalue|method|constant) {NAME}"
     ),
 )
 """Messages that name the value which was null."""
@@ -65,10 +64,10 @@ _MISSING_MEMBER = tuple(
     map(
         re.compile,
         (
-            rf"'(?!None)[\w.]{{1,80}}' object has no attribute {_NAME}",
-            rf"(?:module|type object) '[\w.]{{1,120}}' has no attribute {_NAME}",
-            rf"Call to undefined method (?:[\w\\]{{1,120}}(?:::|->))?{_NAME}\(",
-            rf"undefined method {_NAME}['\u2019`]? for (?!nil)",
+            rf"'(?!None)[\w.]{{1,80}}' object has no attribute {NAME}",
+            rf"(?:module|type object) '[\w.]{{1,120}}' has no attribute {NAME}",
+            rf"Call to undefined method (?:[\w\\]{{1,120}}(?:::|->))?{NAME}\(",
+            rf"undefined method {NAME}['\u2019`]? for (?!nil)",
         ),
     )
 )
@@ -76,17 +75,17 @@ _MISSING_NAME = tuple(
     map(
         re.compile,
         (
-            rf"[Cc]lass [\"'](?:[\w\\]{{1,120}}\\)?{_NAME}[\"'] not found",
-            rf"Call to undefined function (?:[\w\\]{{1,120}}\\)?{_NAME}\(",
-            rf"uninitialized constant (?:\w{{1,60}}::){{0,6}}{_NAME}",
-            rf"undefined local variable or method {_NAME}['\u2019`]? for (?!nil)",
-            rf"\bname {_NAME}['\u2019] is not defined",
-            rf"ReferenceError: {_NAME} is not defined",
+            rf"[Cc]lass [\"'](?:[\w\\]{{1,120}}\\)?{NAME}[\"'] not found",
+            rf"Call to undefined function (?:[\w\\]{{1,120}}\\)?{NAME}\(",
+            rf"uninitialized constant (?:\w{{1,60}}::){{0,6}}{NAME}",
+            rf"undefined local variable or method {NAME}['\u2019`]? for (?!nil)",
+            rf"\bname {NAME}['\u2019] is not defined",
+            rf"ReferenceError: {NAME} is not defined",
         ),
     )
 )
 """Messages that name what the code uses and what does not exist."""
-_UNBOUND = re.compile(rf"local variable {_NAME}['\u2019]? (?:referenced before|where it is not associated)")
+_UNBOUND = re.compile(rf"local variable {NAME}['\u2019]? (?:referenced before|where it is not associated)")
 _UNSET = re.compile(UNSET)
 _UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
 _ARGUMENT = re.compile(
@@ -133,25 +132,23 @@ class Happened(NamedTuple):
         return say("uses `{member}` on {value}; this was `{null}` if the line has not moved.", **self.says.values)
 
 
-def happened(text: str, error: str, message: str, column: int | None = None) -> Happened | None:
+def happened(text: str, error: str, column: int | None = None) -> Happened | None:
     """Return what a line did when an error occurred, or None if the two do not fit each other beyond doubt.
 
     Args:
         text: the line of code.
-        error: the class of the error.
-        message: its message.
+        error: the class of the error and its message.
         column: the column of the line at which the error occurred, 1-based, or None if it is unknown.
     """
     line = _of_code(text.strip())
     if not line or len(line) > MAX_LINE:
         return None
-    whole = f"{error}: {message}"
-    if _NO_VALUE.search(whole):
+    if _NO_VALUE.search(error):
         return _unwrapped(line)
     at = column - 1 - (len(text) - len(text.lstrip())) if column else None
-    if _INDEX.search(whole):
+    if _INDEX.search(error):
         return _index(line, at)
-    return next(filter(None, (find(line, whole) for find in _FINDERS)), None)
+    return next(filter(None, (find(line, error) for find in _FINDERS)), None)
 
 
 def statement(lines: Sequence[str], at: int) -> str:
@@ -184,41 +181,35 @@ def _null(line: str, whole: str) -> Happened | None:
 
 
 def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
-    if len(uses) != 1:
-        return None
-    ((member, value),) = uses
+    member, value = next(iter(uses)) if len(uses) == 1 else ("", "")
     shown = shown_as(value)
     returned = say("what `{call}` returns", call=shown) if value.endswith(")") else f"`{shown}`"
-    says = say(
-        "uses `{member}` on {value}; the error says that this was `{null}`.",
-        member="." + member,
-        value=returned,
-        null=word,
+    values = {"member": f".{member}", "value": returned, "null": word}
+    return (
+        Happened(say("uses `{member}` on {value}; the error says that this was `{null}`.", **values)) if shown else None
     )
-    return Happened(says) if shown else None
 
 
 def _key(line: str, whole: str) -> Happened | None:
     if not _KEY.search(whole):
         return None
     held = [subscript for subscript in subscripts(line) if not subscript.key.isdigit()]
-    if len(held) != 1 or not (shown := shown_as(held[0].key)) or not (of := shown_as(held[0].value)):
-        return None
-    return Happened(say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=shown, value=of))
+    key, of = _only([subscript.key for subscript in held]), _only([subscript.value for subscript in held])
+    says = say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=key, value=of)
+    return Happened(says) if key and of else None
 
 
 def _index(line: str, column: int | None) -> Happened | None:
-    held = list(dict.fromkeys(f"{subscript.value}[{subscript.key}]" for subscript in subscripts(line)))
-    pointed = [f"{subscript.value}[{subscript.key}]" for subscript in subscripts(line) if subscript.start == column]
-    held = pointed if len(pointed) == 1 else held
-    shown = shown_as(held[0]) if len(held) == 1 else ""
+    held = [(subscript.start, f"{subscript.value}[{subscript.key}]") for subscript in subscripts(line)]
+    pointed = [code for start, code in held if start == column]
+    shown = _only(pointed if len(pointed) == 1 else {code for _, code in held})
     says = say("reads `{code}`; the error says that the index is out of range.", code=shown)
     return Happened(says) if shown else None
 
 
 def _zero(line: str, whole: str) -> Happened | None:
-    held = list(_DIVISION.finditer(line)) if _ZERO.search(whole) else []
-    shown = shown_as(after(line, held[0].end())) if len(held) == 1 else ""
+    held = _DIVISION.finditer(line) if _ZERO.search(whole) else ()
+    shown = _only([after(line, found.end()) for found in held])
     return Happened(say("divides by `{code}`; the error says that this was zero.", code=shown)) if shown else None
 
 
@@ -231,9 +222,7 @@ def _asserted(line: str, whole: str) -> Happened | None:
 
 
 def _unwrapped(line: str) -> Happened | None:
-    held = [value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]
-    shown = shown_as(held[0]) if len(held) == 1 else ""
-    if shown:
+    if shown := _only([value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]):
         return Happened(say("unwraps `{code}`; the error says that it has no value.", code=shown), asserts=True)
     # The expression is on the lines above.
     alone = line.startswith(".unwrap()")
@@ -242,8 +231,7 @@ def _unwrapped(line: str) -> Happened | None:
 
 
 def _slice(line: str, whole: str) -> Happened | None:
-    held = bounded(line) if _SLICE.search(whole) else []
-    shown = shown_as(held[0]) if len(held) == 1 else ""
+    shown = _only(bounded(line) if _SLICE.search(whole) else [])
     says = say("slices `{code}`; the error says that its bounds are out of range.", code=shown)
     return Happened(says) if shown else None
 
@@ -260,9 +248,14 @@ def _value(line: str, whole: str) -> Happened | None:
 
 
 def _of_value(values: set[str], word: str) -> Happened | None:
-    shown = shown_as(values.pop()) if len(values) == 1 else ""
+    shown = _only(values)
     says = say("uses `{code}`; the error says that this was `{null}`.", code=shown, null=word)
     return Happened(says) if shown else None
+
+
+def _only(values: Collection[str]) -> str:
+    """Return the only one of some expressions, if a sentence can show it."""
+    return shown_as(next(iter(values))) if len(values) == 1 else ""
 
 
 def _missing(line: str, whole: str) -> Happened | None:
@@ -274,7 +267,7 @@ def _missing(line: str, whole: str) -> Happened | None:
             used = {before(line, end) for end in ends if not is_quoted(line, end)}
             if pattern in _MISSING_MEMBER:
                 used.discard(found["name"])
-            shown = shown_as(used.pop()) if len(used) == 1 else ""
+            shown = _only(used)
             says = say("uses `{code}`; the error says that this does not exist.", code=shown)
             return Happened(says) if shown else None
     return None
@@ -304,15 +297,11 @@ def _argument(line: str, whole: str) -> Happened | None:
         return None
     arguments = split(line[calls[0].end() : closing(line, calls[0].end() - 1)])
     shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""
-    if not shown:
-        return None
-    return Happened(
-        say(
-            "passes `{code}` to `{name}`; the error says that this was `{null}`.",
-            code=shown,
-            name=found["name"],
-            null=found["given"],
-        )
+    values = {"code": shown, "name": found["name"], "null": found["given"]}
+    return (
+        Happened(say("passes `{code}` to `{name}`; the error says that this was `{null}`.", **values))
+        if shown
+        else None
     )
 
 
@@ -320,11 +309,11 @@ def _clause(line: str, whole: str) -> Happened | None:
     found = _CLAUSE.search(whole)
     if found is None or not re.match(rf"defp?\s{{1,8}}{re.escape(found['name'])}\b", line):
         return None
-    shown = f"{found['name']}/{found['arity']}"
+    code = f"{found['name']}/{found['arity']}"
     return Happened(
         say(
             "has the first clause of `{code}` on this line; the error says that no clause fits its arguments.",
-            code=shown,
+            code=code,
         )
     )
 

@@ -49,8 +49,6 @@ _RAISES_ITSELF = re.compile(r"\s{0,200}(?:raise|throw)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
 
-_WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c"})
-"""Languages whose traces begin with frames of the runtime that reports the error."""
 _FAILED = re.compile(r"assert|panic|CHECK|expect", re.IGNORECASE)
 _STOPPED = re.compile(
     r"KeyboardInterrupt|SystemExit|Interrupted|Cancel(?:l?ed|lation)|SIG(?:INT|TERM|KILL|ABRT|QUIT|ALRM)|\bAbort(?:ed)?\b"
@@ -91,20 +89,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         # A frame of another version has the same function with other code: 48 % right, with its text found 70 %. In
         # chains the first and the last trace were right equally often (4 of 12), so neither leads.
-        fits = frame.exact or frame.moved is not None or (event is not None and frame.symbol is not None)
+        fits = frame.is_known or (event is not None and frame.symbol is not None)
         strong = fits and len(chain) == 1 and not purpose and not frame.lost_inner
         # Neither the text of the line nor its error says that the number is still that of the line.
-        may_have_moved = not frame.exact and frame.moved is None and event is None
-        yield replace(
-            fact,
-            strong=strong,
-            refuses=is_refusal(lines, frame.line, frame.start),
-            by_library=frame.is_library,
-            unclaimed=follows
-            or may_have_moved
-            or bool(frame.gone)
-            or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
-        )
+        may_have_moved = not frame.is_known and event is None
+        unclaimed = follows or may_have_moved or bool(frame.gone)
+        unclaimed = unclaimed or _is_caused_elsewhere(frame, event, lines[frame.line - 1])
+        refuses = is_refusal(lines, frame.line, frame.start)
+        yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
         yield from named
 
 
@@ -141,14 +133,12 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
 
     If only the number says which line it is, and the error fits another line of the function alone, it is that line.
     """
-    trace = mapped.trace
-    inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
-    if inside or mapped.is_library or mapped.lost_inner:
+    if mapped.has_inner or mapped.is_library or mapped.lost_inner:
         return mapped, None
     # A function that is found by its name alone stands on its first line, which did nothing.
     is_head = mapped.line == mapped.start != mapped.frame.line
     event = None if mapped.gone or is_head else _event(issue, mapped, statement(lines, mapped.line))
-    if event or mapped.exact or mapped.moved is not None:
+    if event or mapped.is_known:
         return mapped, event
     is_short = mapped.end - mapped.start <= LONGEST_FUNCTION
     every = range(mapped.start, min(mapped.end, len(lines)) + 1) if is_short else ()
@@ -158,26 +148,23 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     fits = [(at, one) for at, one in events if one and not one.null]
     if len(fits) == 1:
         return replace(mapped, line=fits[0][0]), fits[0][1]
-    error = f"{trace.error or ''}: {trace.message or ''}"
-    if mapped.gone or is_possible(error, statement(lines, mapped.line)) is not False:
+    if mapped.gone or is_possible(mapped.error, statement(lines, mapped.line)) is not False:
         return mapped, None
     line = str(mapped.frame.line)
     return replace(mapped, gone=say("; its line {line} does not fit the error at this commit", line=line)), None
 
 
 def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
-    trace = mapped.trace
-    words = frame_words(issue.trace_text(trace), mapped.frame) or ""
+    words = frame_words(issue.trace_text(mapped.trace), mapped.frame) or ""
     pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
     column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None
-    return happened(text, trace.error or "", trace.message or "", column)
+    return happened(text, mapped.error, column)
 
 
 def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str) -> bool:
     """Return whether the error of a trace says nothing about the code of its frame: other code has the fault."""
-    error = f"{mapped.trace.error or ''}: {mapped.trace.message or ''}"
-    failed = event.asserts if event else is_assertion(text) and bool(_FAILED.search(error))
-    return failed or mapped.in_program or _cleans_up(mapped) or bool(_STOPPED.search(error))
+    failed = event.asserts if event else is_assertion(text) and bool(_FAILED.search(mapped.error))
+    return failed or mapped.in_program or _cleans_up(mapped) or bool(_STOPPED.search(mapped.error))
 
 
 def _cleans_up(mapped: MappedFrame) -> bool:
@@ -185,16 +172,14 @@ def _cleans_up(mapped: MappedFrame) -> bool:
     frames = mapped.trace.frames
     outer = frames[frames.index(mapped.frame) + 1 :]
     starts = (frame for frame in outer if frame.path == mapped.frame.path and frame.module == mapped.frame.module)
-    is_last = bool(_CLEANS_UP.fullmatch(last_part(mapped.frame.function) or ""))
+    is_last = bool(_CLEANS_UP.fullmatch(mapped.name or ""))
     return is_last and any(_STARTS.fullmatch((frame.function or "").rpartition(".")[2]) for frame in starts)
 
 
 def _innermost(inquiry: FinderInput, chain: Sequence[StackTrace]) -> MappedFrame | None:
     """Return the innermost own frame of the trace next to the root that has one."""
-    for trace in from_root(chain):
-        if (frame := next(own_frames(inquiry.code, inquiry.issue, trace), None)) is not None:
-            return frame
-    return None
+    every = (frame for trace in from_root(chain) for frame in own_frames(inquiry.code, inquiry.issue, trace))
+    return next(every, None)
 
 
 def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
@@ -207,7 +192,7 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     now = line_now(inquiry.code, release, mapped.number, line)
     if release and now.is_known and now.line is None:
         # The number is that of another line now, so a function that the frame names is shown from its beginning.
-        at = mapped.start if mapped.symbol and last_part(mapped.frame.function) else mapped.line
+        at = mapped.start if mapped.symbol and mapped.name else mapped.line
         gone, change = removed(inquiry, release, mapped.number, line)
         return replace(mapped, line=at, gone=gone, change=change)
     inside = now.is_known and now.line is not None and mapped.start <= now.line <= mapped.end
@@ -216,16 +201,14 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
 
 def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Release | None:
     """Return the last release in whose line the error fits, if it does not fit the line at the commit that is read."""
-    code, trace = inquiry.code, mapped.trace
-    error = f"{trace.error or ''}: {trace.message or ''}"
+    code, error = inquiry.code, mapped.error
 
     def fits(text: str) -> bool:
-        event = happened(text, trace.error or "", trace.message or "")
+        event = happened(text, error)
         return event is not None and not event.null
 
-    inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
     text = statement(code.lines(mapped.number), line) if code.text(mapped.number, line) else ""
-    if inside or fits(text):
+    if mapped.has_inner or fits(text):
         return None
     excluded = is_possible(error, text) is False
     path = code.path(mapped.number)
@@ -286,17 +269,14 @@ def _depth(text: str) -> int:
 
 
 def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> Fact | None:
-    code, issue = inquiry.code, inquiry.issue
-    words = frame_words(issue.trace_text(mapped.trace), mapped.frame)
-    text = code.text(mapped.number, mapped.line)
-    if words is None or text is None or not issue.holds(words):
+    words = frame_words(inquiry.issue.trace_text(mapped.trace), mapped.frame)
+    hit = inquiry.code.hit(mapped.number, mapped.line)
+    if words is None or hit is None or not inquiry.issue.holds(words):
         return None
-    path = code.path(mapped.number)
-    says = _says(mapped, event, path, text)
     # Without its own name in the trace, the function of a line that is gone is unknown.
-    symbol = mapped.symbol if not mapped.gone or last_part(mapped.frame.function) else None
-    change = mapped.change if event is None else None
-    return Fact("raised_here", says, words, path, mapped.line, text, symbol, change=change, count=1, exact=mapped.exact)
+    hit = replace(hit, symbol=mapped.symbol if not mapped.gone or mapped.name else None)
+    says, change = _says(mapped, event, hit.path, hit.text), mapped.change if event is None else None
+    return hit.fact("raised_here", says, words, change=change, count=1, exact=mapped.exact)
 
 
 def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
@@ -307,22 +287,17 @@ def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
         return say("`{place}` raises `{error}` on this line.", place=where, error=trace.error)
     name = last_part(trace.frames[depth - 1].function) if depth else None
     if trace.error and name and re.search(rf"(?<![\w$]){re.escape(name)}\s?\(", text):
-        return say(
-            "`{place}` calls `{name}` on this line; `{error}` comes from inside that call.",
-            place=where,
-            name=name,
-            error=trace.error,
-        )
+        values = {"place": where, "name": name, "error": trace.error}
+        return say("`{place}` calls `{name}` on this line; `{error}` comes from inside that call.", **values)
     return None
 
 
 def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> str:
     # Without the frame's own text or function, only its number says where it is, and numbers change with each version.
-    named = mapped.symbol and (mapped.exact or event is not None or last_part(mapped.frame.function))
-    where = mapped.symbol if mapped.symbol and named else path
-    is_known = mapped.exact or mapped.moved is not None
+    is_named = mapped.exact or event is not None or mapped.name
+    where = mapped.symbol if mapped.symbol and is_named else path
     if event is not None:
-        return event.at(where, is_known=is_known)
+        return event.at(where, is_known=mapped.is_known)
     end = (
         mapped.gone
         or (mapped.in_program and say("; the frames inside it are in a program that the project calls"))
@@ -332,9 +307,8 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
         return _passes(mapped, where, end)
     if mapped.exact and (more := _raised(mapped, where, text)):
         return more
-    if is_known:
-        moved = mapped.moved or ""
-        end = say("; this line is its innermost frame in the project's own code{moved}", moved=moved)
+    if mapped.is_known:
+        end = say("; this line is its innermost frame in the project's own code{moved}", moved=mapped.moved or "")
         return _passes(mapped, where, end)
     return _passes(mapped, where, say(", its innermost frame in the project's own code; the line may have moved"))
 

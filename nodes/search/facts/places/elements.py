@@ -77,5 +77,5 @@ def _users(witness: Witness, name: str) -> list[Hit]:
 
 
 def _lines(witness: Witness, name: str) -> list[Hit]:
-    found = (hit for hit in witness.grep(name, own=True) or () if is_own(hit.path) and not is_comment(hit.text))
+    found = (hit for hit in witness.grep(name, own=True) if is_own(hit.path) and not is_comment(hit.text))
     return [hit for hit in found if whole_word(name).search(hit.text)]

@@ -10,7 +10,7 @@ from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness, is_own
+from nodes.search.facts.witness import Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
@@ -62,9 +62,6 @@ FILE_OF_TEXTS = re.compile(
     r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
 )
 _NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*")
-_FEW_SAYS = re.compile(
-    r" is in `[^`]+`, one of \d+ strings | one of \d+ lines of the project's own code that use it\.$"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +93,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     if _length(label) < LEAST and sum(_is_own_text(hit.path) for hit in hits) > FEW_LINES:
         return
-    own, placed = [hit for hit in hits if has_text(hit, label)], False
-    for find in (_by_element, _by_key, _by_file):
-        for fact in find(inquiry, label, hits) if not placed else ():
-            placed = True
-            yield fact
-    yield from _in_code(inquiry, label, own) if own and not placed else ()
+    found = (list(search(inquiry, label, hits)) for search in (_by_element, _by_key, _by_file, _in_code))
+    yield from next(filter(None, found), ())
 
 
 def _labels(issue: Issue) -> list[_Label]:
@@ -192,15 +185,16 @@ def _is_own_text(path: str) -> bool:
 
 
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    places = _places(inquiry, hits)
+    own = [hit for hit in hits if has_text(hit, label)]
+    places = _places(inquiry, own)
     for hit in places:
         only = (
-            say("one of {count} strings of the project's own code", count=len(hits))
+            say("one of {count} strings of the project's own code", count=len(own))
             if len(places) > 1
             else say("and in no other string of the project's own code")
         )
         says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=hit.place, only=only)
-        yield hit.fact_of_few("quoted_here", says, label, len(hits), one=len(places) == 1)
+        yield hit.fact_of_few("quoted_here", says, label, len(own), one=len(places) == 1)
 
 
 def _places(inquiry: FinderInput, hits: Sequence[Hit]) -> list[Hit]:
@@ -212,11 +206,7 @@ def _places(inquiry: FinderInput, hits: Sequence[Hit]) -> list[Hit]:
 
 def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[Fact]:
     """Yield the uses of the key that a file of texts gives a label."""
-    keys = {
-        key: hit.path
-        for hit in hits
-        if role_of(hit.path) not in ("test", "docs") and (key := key_of(inquiry.witness, hit, label))
-    }
+    keys = {key: hit.path for hit in hits if (key := _key(inquiry.witness, hit, label))}
     for key, file in islice(keys.items(), FEW):
         used = uses_of(inquiry.witness, key)
         places = _places(inquiry, used)
@@ -254,8 +244,8 @@ def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hi
     for hit in hits:
         if DESCRIBES.search(hit.path):
             yield hit
-        elif key := key_of(witness, hit, label) if role_of(hit.path) not in ("test", "docs") else None:
-            yield from (used for used in witness.grep(key) or () if DESCRIBES.search(used.path))
+        elif key := _key(witness, hit, label):
+            yield from (used for used in witness.grep(key) if DESCRIBES.search(used.path))
 
 
 def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
@@ -265,6 +255,10 @@ def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
         else say("only this line of the project's own code uses it")
     )
     return say("The text “{text}” is `{key}` in `{path}`; {only}.", text=label, key=key, path=file, only=only)
+
+
+def _key(witness: Witness, hit: Hit, label: str) -> str | None:
+    return key_of(witness, hit, label) if role_of(hit.path) not in ("test", "docs") else None
 
 
 def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
@@ -296,7 +290,7 @@ def _within(lines: Sequence[str], key: str) -> str:
 def uses_of(witness: Witness, key: str) -> list[Hit]:
     """Return the lines of own code and of templates that use a key, with its tables if any line has them."""
     name = re.split(r"[.-]", key)[-1]
-    used = [hit for hit in witness.grep(name) or () if _is_own_text(hit.path) and _uses(hit, name)]
+    used = [hit for hit in witness.grep(name) if _is_own_text(hit.path) and _uses(hit, name)]
     parts = key.split(".")
     ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
     exact = (held for end in ends if (held := [hit for hit in used if end in hit.text]))
@@ -314,7 +308,7 @@ def _uses(hit: Hit, name: str) -> bool:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
-    hits, count = _hits(witness, [label]), fact.count if _FEW_SAYS.search(fact.says) else None
+    hits = _hits(witness, [label])
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
     if file := re.search(r" is in `([^`]+)`; only this file ", fact.says):
         loaded = loaded_by(witness, _described(witness, label, hits))
@@ -326,7 +320,4 @@ def check(fact: Fact, witness: Witness) -> str | None:
     else:
         named = elements_of(witness, _described(witness, label, hits))
         held = next((used for name, path, used in named if (name, path) == (keyed[1], keyed[2])), [])
-    if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
-        return "the line does not have it"
-    alone = len(held) == 1 if keyed else {hit.path for hit in held} == {fact.path}
-    return None if (alone if count is None else len(held) == count) else "other lines have it as well"
+    return fault_of_few(fact, held, "the line does not have it")

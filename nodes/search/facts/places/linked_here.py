@@ -168,15 +168,10 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
     hit = code.hit(number, line)
     if hit is None:
         return None
-    says = (
-        say("The report links to this line{of}.", of=say(" of `{place}`", place=link.path))
-        if exact
-        else say(
-            "The report links to line {line} of `{path}`; the line is read as numbered.",
-            line=link.first,
-            path=link.path,
-        )
-    )
+    says = say("The report links to this line{of}.", of=say(" of `{place}`", place=link.path))
+    if not exact:
+        values = {"line": str(link.first), "path": link.path}
+        says = say("The report links to line {line} of `{path}`; the line is read as numbered.", **values)
     return hit.fact("linked_here", says, link.words, count=1, strong=True, exact=exact)
 
 

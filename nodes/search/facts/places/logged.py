@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -56,26 +56,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _facts(inquiry: FinderInput, line: LogLine) -> Iterator[Fact]:
     head = f"{line.prefix}{line.text}"[-MAX_HEAD - len(line.text) :][: 2 * MAX_HEAD]
     for match in (match for origin in _ORIGINS for match in origin.finditer(head)):
-        row = _definition(inquiry.code, match["module"], match["function"])
-        place = inquiry.code.head(row) if row is not None else None
-        words = match["function"]
-        if row is None or place is None or words not in inquiry.issue.written:
-            continue
-        symbol, path = inquiry.code.index.name_of(row), inquiry.code.path(int(inquiry.code.index.def_file[row]))
-        says = say("A line of the report's log comes from `{symbol}`.", symbol=symbol)
-        yield Fact(
-            "named_here", says, words, path, *place, symbol, count=1, strong=True, unclaimed=line.rank > _SERIOUS
-        )
-
-
-def _definition(code: Code, module: str, function: str) -> int | None:
-    """Return the only definition of a function whose file, folder or class is the last part of a module."""
-    rows = [
-        row
-        for row in code.definitions(function)
-        if _is_in(code.path(int(code.index.def_file[row])), code.index.name_of(row), module)
-    ]
-    return rows[0] if len(rows) == 1 else None
+        code, words = inquiry.code, match["function"]
+        # The only definition whose file, folder or class is the last part of the module.
+        rows = [r for r in code.definitions(words) if _is_in(code.path_of(r), code.index.name_of(r), match["module"])]
+        hit = code.head(rows[0]) if len(rows) == 1 else None
+        if hit and words in inquiry.issue.written:
+            says = say("A line of the report's log comes from `{symbol}`.", symbol=hit.place)
+            yield hit.fact("named_here", says, words, count=1, strong=True, unclaimed=line.rank > _SERIOUS)
 
 
 def _is_in(path: str, symbol: str, module: str) -> bool:

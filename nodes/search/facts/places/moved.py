@@ -64,13 +64,8 @@ def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> t
     sha = last_to_change(code.repository, text, release.commit, code.sha, path) if text else None
     change = next(iter(inquiry.code.log.details([sha])), None) if sha else None
     since = say(", since `{sha}` “{title}”", sha=change.sha[:10], title=short(change.subject)) if change else ""
-    gone = say(
-        "; line {line} of {release} is no longer in this file{since}",
-        line=line,
-        release=str(release.version),
-        since=since,
-    )
-    return gone, change.sha if change else None
+    values = {"line": str(line), "release": str(release.version), "since": since}
+    return say("; line {line} of {release} is no longer in this file{since}", **values), change.sha if change else None
 
 
 def is_gone(fact: Fact) -> bool:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -58,7 +58,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
     raised = {fact.path for fact in inquiry.found if fact.kind == "raised_here"}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
-        for words in map(_from_root(code), _PATH.findall(URL.sub(" ", line))) if "/" in line else ():
+        for path in _PATH.findall(URL.sub(" ", line)) if "/" in line else ():
+            words = _from_root(code, path)
             numbers = [n for n in code.ending(words) if code.own[n]] if is_path(words) else []
             # The number of a frame's line is a fact already.
             is_a_frame = code.path(numbers[0]) in raised and f"{words}:" in line if numbers else False
@@ -74,14 +75,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         yield from _find_in_title(inquiry)
 
 
-def _from_root(code: Code) -> Callable[[str], str]:
-    """Return a function that leaves out the folder of the clone, with which a path may begin."""
-
-    def inside(words: str) -> str:
-        first, _, rest = words.partition("/")
-        return rest if "/" in rest and simplified(first) in code.index.project.names else words
-
-    return lambda words: words if code.ending(words) else inside(words)
+def _from_root(code: Code, words: str) -> str:
+    """Return a path without the folder of the clone, with which it may begin."""
+    first, _, rest = words.partition("/")
+    is_clone = not code.ending(words) and "/" in rest and simplified(first) in code.index.project.names
+    return rest if is_clone else words
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -149,7 +147,7 @@ def _title_names(title: str) -> list[str]:
 def _defining(code: Code, words: str) -> Iterator[str]:
     """Yield the files that define a name."""
     for row in code.definitions(words) if " " not in words else ():
-        yield code.path(int(code.index.def_file[row]))
+        yield code.path_of(row)
 
 
 def _pair(paths: Sequence[str], first: Sequence[str]) -> tuple[str, ...]:
@@ -182,20 +180,18 @@ def _definition_in_title(inquiry: FinderInput, written: Sequence[str]) -> Iterat
     code = inquiry.code
     for words in written if inquiry.first else ():
         rows = [row for name in _joined(words) for row in code.definitions(name)] if " " in words else []
-        paths = {code.path(int(code.index.def_file[row])) for row in rows}
+        paths = {code.path_of(row) for row in rows}
         if paths != set(inquiry.first[:1]):
             continue
-        (path,), symbol, head = paths, code.index.name_of(rows[0]), code.head(rows[0])
+        symbol, head = code.index.name_of(rows[0]), code.head(rows[0])
         # A name that most of the project uses is a word of its language, and says little about one file.
         users = code.count_users(symbol.rpartition(".")[2], defined_once.MANY_USERS)
         if head is not None and users <= defined_once.MANY_USERS:
+            values = {"words": words, "symbol": symbol, "path": inquiry.first[0]}
             says = say(
-                "The title has the words `{words}`, the name of `{symbol}`, which only `{path}` defines.",
-                words=words,
-                symbol=symbol,
-                path=path,
+                "The title has the words `{words}`, the name of `{symbol}`, which only `{path}` defines.", **values
             )
-            yield Fact("named_here", says, words, path, *head, symbol, count=1, strong=True, in_title=True)
+            yield head.fact("named_here", says, words, count=1, strong=True, in_title=True)
             return
 
 

@@ -157,18 +157,11 @@ def _undeclared(code: Code, where: str, text: str, error: str) -> str | None:
     """Return where the name is defined that a compiler does not know at a line."""
     named = _UNDECLARED.search(error)
     name = (named[1] or named[2]) if named else ""
-    rows = code.definitions(name) if name and name in text else []
-    head = code.head(rows[0]) if len(rows) == 1 else None
+    head = code.only_head(name) if name and name in text else None
     if head is None:
         return None
-    path = code.path(int(code.index.def_file[rows[0]]))
-    return say(
-        "`{place}` uses `{name}` on this line; its only definition is on line {line} of `{path}`.",
-        place=where,
-        name=name,
-        line=head[0],
-        path=path,
-    )
+    values = {"place": where, "name": name, "line": str(head.line), "path": head.path}
+    return say("`{place}` uses `{name}` on this line; its only definition is on line {line} of `{path}`.", **values)
 
 
 def _error(lines: Sequence[str], at: int) -> str:
@@ -198,7 +191,7 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
     A line with another number now is only named, with the end of the sentence that gives its number in the release.
     """
     at, place = named
-    near = (happened(text, "", line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
+    near = (happened(text, line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
     event = next((item for item in near if item and not item.asserts), None)
     if event is not None and not moved:
         return event.at(where)

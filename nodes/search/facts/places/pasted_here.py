@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nodes.search.facts.code import Code, is_test
+from nodes.search.facts.code import Code, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -101,13 +100,11 @@ def _places(code: Code, lines: Sequence[str], witness: Witness) -> dict[str, lis
 
 def _grepped(code: Code, text: str, witness: Witness) -> list[tuple[int, int]]:
     """Return (file, line) of a line in own code as plain git reads it, or nothing if many files have it."""
-    numbers = map(code.number, witness.own_files_with(text))
-    own = [number for number in numbers if number is not None and code.own[number]]
-    if len(own) > MAX_PLACES:
+    found = ((code.number(hit.path), hit) for hit in witness.grep(text, own=True))
+    held = [(number, hit) for number, hit in found if number is not None and code.own[number]]
+    if len({number for number, _ in held}) > MAX_PLACES:
         return []
-    code.read(own)
-    wanted = _SPACE.sub("", text)
-    return [(n, line) for n in own for line, here in enumerate(code.lines(n), 1) if _SPACE.sub("", here) == wanted]
+    return [(number, hit.line) for number, hit in held if _SPACE.sub("", hit.text) == _SPACE.sub("", text)]
 
 
 def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
@@ -123,13 +120,13 @@ def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[in
 
 
 def _lines(code: Code, text: str, chunks: Sequence[int]) -> list[tuple[int, int]]:
-    wanted, found = _SPACE.sub("", text), []
+    wanted, found = _SPACE.sub("", text), list[tuple[int, int]]()
     for chunk in chunks:
         number, start = int(code.index.chunk_file[chunk]), int(code.index.chunk_start[chunk])
-        for line, here in enumerate(code.lines(number)[start - 1 : int(code.index.chunk_end[chunk])], start):
-            # Documentation has examples of the public API, which reports have as well.
-            if _SPACE.sub("", here) == wanted and not Docstrings(code.lines(number)).holds(line):
-                found.append((number, line))
+        lines, end = code.lines(number), int(code.index.chunk_end[chunk])
+        same = (line for line, here in enumerate(lines[start - 1 : end], start) if _SPACE.sub("", here) == wanted)
+        # Documentation has examples of the public API, which reports have as well.
+        found += [(number, line) for line in outside_docstrings(lines, same)]
     return found
 
 
@@ -155,7 +152,7 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line equals the pasted one apart from white space."""
-    # ``kinds.verify`` compared the text with git before this check, so nothing is read again.
+    # ``kinds.fault_of`` compared the text with git before this check, so nothing is read again.
     del witness
     same = _SPACE.sub("", fact.text or "") == _SPACE.sub("", fact.words or "")
     return None if same and fact.words else "the line differs from the pasted one"

@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment, without_strings
-from nodes.search.facts.code import Code
+from nodes.search.facts.code import Code, outside_docstrings
 from nodes.search.facts.inquiry import MAX_LINE, FinderInput, Issue
-from nodes.search.facts.names.read_here import IMPORT, Docstrings
-from nodes.search.facts.types import Fact
+from nodes.search.facts.names.read_here import IMPORT
+from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.sentences import say
@@ -184,13 +184,9 @@ def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
     rarest = max(one.names, key=len, default="")
     if not rarest:
         return []
-    near = [line for line, text in enumerate(lines, 1) if rarest in text and len(text) <= MAX_WIDTH and one.is_in(text)]
-    quoted = Docstrings(lines) if near else None
-    return [line for line in near if quoted and not quoted.holds(line) and _is_code(lines[line - 1])]
-
-
-def _is_code(text: str) -> bool:
-    return not (is_comment(text) or IMPORT.match(text) or _PROMPT.match(text))
+    near = (line for line, text in enumerate(lines, 1) if rarest in text and len(text) <= MAX_WIDTH and one.is_in(text))
+    found = ((line, lines[line - 1]) for line in outside_docstrings(lines, near))
+    return [line for line, text in found if not (is_comment(text) or IMPORT.match(text) or _PROMPT.match(text))]
 
 
 def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> Iterator[Fact]:
@@ -219,19 +215,21 @@ def check(fact: Fact, witness: Witness) -> str | None:
     one = Expression(fact.words or "", marked=False)
     if not one.names or not one.is_in(fact.text or ""):
         return "the line does not contain it"
-    hits = witness.grep(max(one.names, key=len), own=True) or ()
-    paths = sorted({hit.path for hit in hits if one.is_in(hit.text[:MAX_WIDTH])})
-    held = [(path, line) for path in paths for line in checked_lines(witness.lines(path, 1, MAX_LINES), one)]
-    if (fact.path, fact.line) not in held:
+    held = checked_hits(witness, one, max(one.names, key=len))
+    if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
         return "the line is not code"
-    other = next((path for path, _ in held if path != fact.path), fact.path)
+    other = next((hit.path for hit in held if hit.path != fact.path), fact.path)
     return None if len(held) <= (fact.count or 0) else f"`{other}` contains it as well"
 
 
-def checked_lines(lines: Sequence[str], one: Expression) -> list[int]:
-    """Return the lines of code of a file that contain an expression, without the tests at its end."""
-    tests = next((line for line, text in enumerate(lines, 1) if _TESTS.match(text)), len(lines) + 1)
-    return [line for line in lines_with(lines, one) if line < tests]
+def checked_hits(witness: Witness, one: Expression, name: str) -> list[Hit]:
+    """Return the lines of own code that contain an expression with a name, without the tests at the end of a file."""
+    found = list[Hit]()
+    for path in sorted({hit.path for hit in witness.grep(name, own=True) if one.is_in(hit.text[:MAX_WIDTH])}):
+        lines = witness.lines(path, 1, MAX_LINES)
+        tests = next((line for line, text in enumerate(lines, 1) if _TESTS.match(text)), len(lines) + 1)
+        found += [Hit(path, line, lines[line - 1]) for line in lines_with(lines, one) if line < tests]
+    return found
 
 
 def expressions(issue: Issue) -> list[list[Expression]]:

@@ -11,9 +11,9 @@ from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places.labelled_here import labels
-from nodes.search.facts.places.quoted_here import Expression, checked_lines, lines_of, only_of
+from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Witness
+from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, terms_of
@@ -117,8 +117,7 @@ def _defined(inquiry: FinderInput) -> Iterator[Fact]:
     most = max((many for many, _ in found.values()), default=(0, 0))
     best = [(name, row) for name, (many, row) in found.items() if many == most]
     for name, row in best if len(best) == 1 and len(code.definitions(best[0][0])) == 1 else ():
-        head, words = code.head(row), _ELLIPSIS.join(stems[part] for part in parts_of(name) if part in stems)
-        hit = code.hit(int(code.index.def_file[row]), head[0]) if head else None
+        hit, words = code.head(row), _ELLIPSIS.join(stems[part] for part in parts_of(name) if part in stems)
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
@@ -239,9 +238,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the words do not spell the name"
     if " defines." in fact.says:
         return defined_once.check(replace(fact, words=spelled[2]), witness)
-    one = Expression(spelled[2], marked=True)
-    paths = sorted({hit.path for hit in witness.grep(spelled[2], own=True) or ()})
-    held = [(path, line) for path in paths for line in checked_lines(witness.lines(path, 1, MAX_LINES), one)]
-    if (fact.path, fact.line) not in held:
-        return "the line does not have the name"
-    return None if len(held) == fact.count else "another number of lines has it"
+    held = checked_hits(witness, Expression(spelled[2], marked=True), spelled[2])
+    return fault_of_few(fact, held, "the line does not have the name")

@@ -7,7 +7,7 @@ from itertools import islice
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.labelled_here import FILE_OF_TEXTS, key_of, uses_of
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness, is_own
+from nodes.search.facts.witness import Witness, fault_of_few, is_own
 from nodes.search.sentences import say
 
 LEAST = 4
@@ -105,9 +105,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the title does not have the words"
     held = _own(witness.grep_any((found[1],), words=False))
     having = [hit for hit in held if found[1] in _TEXT.findall(hit.text)]
-    places = [(hit.path, hit.line) for hit in having]
     if found[2] and len(having) == 1:
         key, used = _uses(witness, having[0], found[1])
-        same = key == found[2] and (fact.path, fact.line) in {(hit.path, hit.line) for hit in used}
-        return None if same else "the line does not use the text"
-    return None if places == [(fact.path, fact.line)] else "other lines have the text as well"
+        having = [hit for hit in used if key == found[2] and (hit.path, hit.line) == (fact.path, fact.line)]
+    return fault_of_few(fact, having, "the line does not have or use the text")
