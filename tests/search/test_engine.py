@@ -59,7 +59,7 @@ def test_a_second_engine_and_a_cache_give_the_same_results(repository, tmp_path)
 def test_a_damaged_cache_does_not_change_results(repository, tmp_path):
     first = Engine(repository, tmp_path / "cache")
     expected = first.find(ISSUE, first.commit())
-    for file in (tmp_path / "cache").iterdir():
+    for file in [file for file in (tmp_path / "cache").rglob("*") if file.is_file()]:
         file.write_bytes(b"damaged" * 500)
     assert Engine(repository, tmp_path / "cache").find(ISSUE, first.commit()) == expected
 
