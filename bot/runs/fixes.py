@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.settings.repository import is_below, path_inside
-from bot.store.runs.feedback import Correction
+from bot.store.runs.outcomes import Correction
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted

@@ -21,7 +21,7 @@ from bot.server.connections.registry import Connections, connection_limit
 from bot.server.registration import WEBHOOK
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.worker.dispatch.worker_process import locked, opened, worker_process
+from bot.worker.dispatch.worker_process import WorkerProcess, locked, opened
 
 HTTP_DRAIN = 1
 """Seconds that open requests have to finish when the server stops."""
@@ -147,11 +147,10 @@ def serve(settings: ServerSettings, listener: socket.socket, *, concurrency: int
         if store is None:  # stopped before
             return
         stack.callback(lambda: asyncio.run(store.aclose()))
-        worker = (
-            worker_process(settings, store, lock, partial(signal.raise_signal, signal.SIGTERM), concurrency)
-            if lock and concurrency
-            else ExternalWorkers(store)
-        )
+        worker: WorkerProcess | ExternalWorkers = ExternalWorkers(store)
+        if lock and concurrency:
+            give_up, shared = partial(signal.raise_signal, signal.SIGTERM), settings.settings.database_url is not None
+            worker = WorkerProcess(store.jobs, lock.descriptor, give_up, concurrency=concurrency, shared=shared)
         # libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections
         # would keep a delivery waiting for as many rounds.
         listeners = [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]

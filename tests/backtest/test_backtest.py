@@ -25,8 +25,8 @@ from bot.runs.fixes import corrected
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.feedback import Correction
 from bot.store.runs.issue_runs import Ending, Origin
+from bot.store.runs.outcomes import Correction
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from tests.backtest.story import ISSUES, build, write_issues

@@ -16,7 +16,7 @@ from bot.report.document import Result
 from bot.settings.repository import read_config
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.sqlite import SqliteStore
-from bot.store.runs.feedback import read_feedback
+from bot.store.runs.outcomes import read_feedback
 from bot.worker.commands.execute import execute
 from bot.worker.commands.table import COMMANDS
 from bot.worker.publish.target import Target

@@ -14,8 +14,7 @@ import pytest
 
 from bot.limits.ceilings import Amount, Scope
 from bot.ports import IssueRef, Judgement
-from bot.store.runs.feedback import Feedback, note_feedback
-from bot.store.runs.outcomes import Verdict
+from bot.store.runs.outcomes import Feedback, Verdict, note_feedback
 from bot.store.tables import Store
 from nodes.evidence import Evidence, Locator
 from nodes.report import CitationAudit

@@ -17,7 +17,7 @@ from bot.runs.past import read_lines
 from bot.runs.remote import opened
 from bot.settings import Settings
 from bot.store.databases.sqlite import open_existing_store
-from bot.store.runs.feedback import Correction
+from bot.store.runs.outcomes import Correction
 from nodes.trust.secrets import mask
 
 M = TypeVar("M", bound=BaseModel)

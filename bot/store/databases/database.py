@@ -2,8 +2,9 @@
 
 import asyncio
 import re
+import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from importlib import resources
@@ -21,6 +22,9 @@ T = TypeVar("T")
 S = TypeVar("S", bound="Table")
 K = TypeVar("K", bound="Keyed")
 P = ParamSpec("P")
+# psycopg's cursor has the same attributes.
+Rows = sqlite3.Cursor
+"""The result of a statement."""
 Value = str | bytes | int | float | None
 Parameters = Sequence[Value] | Mapping[str, Value]
 
@@ -39,27 +43,6 @@ def upsert(table: str, keys: str, values: str) -> str:
     marks = ", ".join("?" * len(columns.split(", ")))
     changes = ", ".join(f"{name} = excluded.{name}" for name in values.split(", "))
     return f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT ({keys}) DO UPDATE SET {changes}"
-
-
-class Rows(Protocol):
-    """The result of a statement."""
-
-    @property
-    def rowcount(self) -> int:
-        """Number of rows that were written."""
-
-    @property
-    def description(self) -> Any:
-        """One tuple per column; each begins with the column's name."""
-
-    def fetchone(self) -> Any:
-        """Return the next row; None if there is none."""
-
-    def fetchall(self) -> list[Any]:
-        """Return all remaining rows."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over the rows."""
 
 
 class Connection(Protocol):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -200,13 +200,13 @@ class _Statements:
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
         """Run a statement."""
-        return self._connection.execute(_translated(statement), parameters)
+        return cast("Rows", self._connection.execute(_translated(statement), parameters))
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Value]], /) -> Rows:
         """Run a statement once for each row."""
         cursor = self._connection.cursor()
         cursor.executemany(_translated(statement), rows)
-        return cursor
+        return cast("Rows", cursor)
 
     def lock(self, keys: Iterable[str], /) -> None:
         """Lock these keys until the transaction ends, so that no other transaction stores jobs under them."""

@@ -9,7 +9,7 @@ from bot.jobs import Continue, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, QuestionState, Relation, SignalKind
 from bot.store.databases.database import Connection, Database, Keyed, Table, of_key, query, transaction, upsert
 from bot.store.jobs.deliveries import insert_job
-from bot.store.runs.feedback import Feedback, note_feedback
+from bot.store.runs.outcomes import Feedback, note_feedback
 from nodes.context.ports import Signal
 from nodes.state import CORRECTION, MAX_QUESTIONS, HumanExchange
 

@@ -8,7 +8,7 @@ from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, UnknownWorkError, Work, kind_of, load
 from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 from bot.store.jobs.deliveries import insert_job
-from bot.store.jobs.turns import FREE, Death, forget_turns, next_issues, take_turn
+from bot.store.jobs.turns import FREE, QUEUE_AGAIN, Death, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
 """Maximum claims of one job, however they ended: twenty kills in a row must not lose it, and none may run forever."""
@@ -37,9 +37,8 @@ UPDATE jobs SET state = 'dead', due = :now, due_set_at = :now, death = :death,
     said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END
 WHERE id = :id
 """
-_UNPARK = """
-UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0
-WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
+_UNPARK = f"""
+{QUEUE_AGAIN} WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
 """
 _AHEAD = 60.0
 """Seconds by which the clocks of two processes may differ."""
@@ -161,11 +160,7 @@ class Jobs(Table):
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
         # ``revived = 0``: after an operator's replay all automatic revivals are available again.
-        statement = """
-            UPDATE jobs
-            SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0, lost = 0, revived = 0
-            WHERE id = :id AND state = 'dead'
-        """
+        statement = f"{QUEUE_AGAIN}, lost = 0, revived = 0 WHERE id = :id AND state = 'dead'"
         return await self._change(statement, {"now": now, "id": job_id}) > 0
 
     async def correct_due_times(self) -> int:

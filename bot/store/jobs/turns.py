@@ -68,10 +68,8 @@ MAX_REVIVED = 200
 """Limit on jobs that one call revives."""
 _DEAD = "SELECT id, issue_key, lane, work, due, death, revived FROM jobs WHERE state = 'dead' ORDER BY id"
 _LATER = "SELECT work FROM jobs WHERE issue_key = ? AND id > ? AND state <> 'dead'"
-_REVIVE = """
-UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0, lost = 0, revived = revived + 1
-WHERE id = :id AND state = 'dead'
-"""
+QUEUE_AGAIN = "UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0"
+_REVIVE = f"{QUEUE_AGAIN}, lost = 0, revived = revived + 1 WHERE id = :id AND state = 'dead'"
 
 
 def next_issues(db: Connection, parameters: Mapping[str, Value]) -> list[str]:

@@ -1,7 +1,5 @@
 """Query runs for lists and pages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,9 +25,8 @@ from bot.store.pages.rows import (
     read_row,
     visible,
 )
-from bot.store.runs.feedback import Feedback, read_feedback
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
-from bot.store.runs.outcomes import Outcome, read_outcome
+from bot.store.runs.outcomes import Feedback, Outcome, read_feedback, read_outcome
 from bot.store.runs.run_events import RunEvents, RunEvidence, Visit, load
 from nodes.evidence import Evidence
 
@@ -62,6 +59,25 @@ class FullRun:
     sha: str
     config_hash: str
     result: Result | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The background of a run besides its own result."""
+
+    origin: Origin
+    words: tuple[StoredSignal, ...]
+    """Redirects, corrections and answers by command that the run received, the earliest first."""
+    before: tuple[int, Result] | None
+    """The latest earlier run of the issue that has a report: its number and result."""
+    labels: tuple[str, ...]
+    """Labels that the App set on the issue, or is about to set."""
+    label_changes: tuple[tuple[str, bool, str], ...]
+    """Labels that people added (True) or removed, and their logins."""
+    outcome: Outcome | None
+    """How the report compared with the fix; None unless the issue's last report is this run's."""
+    feedback: tuple[Feedback, ...]
+    comment_id: int | None
 
 
 class Runs(Table):
@@ -155,25 +171,6 @@ class Runs(Table):
         statement = "SELECT state, said FROM jobs WHERE guid = ? AND issue_key = ?"
         row = await self._row(statement, (guid, issue_key))
         return (str(row[0]), str(row[1])) if row else None
-
-
-@dataclass(frozen=True, slots=True)
-class RunContext:
-    """The background of a run besides its own result."""
-
-    origin: Origin
-    words: tuple[StoredSignal, ...]
-    """Redirects, corrections and answers by command that the run received, the earliest first."""
-    before: tuple[int, Result] | None
-    """The latest earlier run of the issue that has a report: its number and result."""
-    labels: tuple[str, ...]
-    """Labels that the App set on the issue, or is about to set."""
-    label_changes: tuple[tuple[str, bool, str], ...]
-    """Labels that people added (True) or removed, and their logins."""
-    outcome: Outcome | None
-    """How the report compared with the fix; None unless the issue's last report is this run's."""
-    feedback: tuple[Feedback, ...]
-    comment_id: int | None
 
 
 def _context(db: Connection, row: RunRow) -> RunContext:

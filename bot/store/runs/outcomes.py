@@ -1,14 +1,11 @@
-"""Store what each report named, and whether the fix changed it."""
-
-from __future__ import annotations
+"""Store what each report named and whether the fix changed it, and people's judgements, of which the latest counts."""
 
 import json
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from bot.ports import IssueRef
+from bot.ports import IssueRef, Judgement
 from bot.store.databases.database import Connection, Keyed, Table, of_key, query, transaction, upsert
-from bot.store.runs.feedback import CORRECTIONS, FEEDBACK_COUNTS, JUDGED, LABELLED, Correction, FeedbackCounts
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
@@ -41,6 +38,68 @@ SELECT owner, name, count(*), count(*) FILTER (WHERE claimed = 1), count(*) FILT
 FROM outcomes JOIN repositories ON repositories.repository_key = outcomes.repository_key
 GROUP BY repositories.repository_key, owner, name ORDER BY owner, name
 """
+_LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"
+_NOTE = upsert("feedback", "issue_key, run_no, source, actor", "is_right, why, at")
+_CORRECTIONS = """
+SELECT feedback.issue_key, sha, place, feedback.why, feedback.at FROM feedback
+JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
+WHERE source = 'command' AND is_right = 0 AND repository_key = ? AND sha <> ''
+ORDER BY feedback.at DESC, feedback.issue_key LIMIT 5000
+"""
+_FEEDBACK_COUNTS = """
+SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
+    count(*) FILTER (WHERE source = 'command' AND is_right = 0)
+FROM feedback WHERE issue_key >= ? AND issue_key < ?
+"""
+_LABELLED = """
+SELECT count(*) FILTER (WHERE added = 1), count(*) FILTER (WHERE added = 0) FROM label_actors
+WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM outcomes)
+"""
+_JUDGED = """
+SELECT runs.confidence, is_right FROM feedback
+JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
+WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM outcomes WHERE outcomes.issue_key = feedback.issue_key AND outcomes.state = 'scored'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM feedback AS later WHERE later.issue_key = feedback.issue_key
+            AND (later.at, later.source, later.actor) > (feedback.at, feedback.source, feedback.actor)
+    )
+ORDER BY feedback.issue_key LIMIT 5000
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A judgement and its origin."""
+
+    actor: str
+    judgement: Judgement
+    at: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A report that a person called wrong, and their words."""
+
+    issue: int
+    sha: str
+    claimed: str
+    """The file that the report claimed; empty if it claimed none."""
+    why: str
+    at: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackCounts:
+    """The numbers of judgements by people of a repository's reports, and of label changes on issues with a report."""
+
+    right: int
+    wrong: int
+    labels_added: int
+    labels_removed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +211,7 @@ def read_standing(db: Connection, repository_key: str) -> Standing:
         SELECT confidence, rank = 1 FROM outcomes
         WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
     """
-    parts = (db.execute(statement, (repository_key,)) for statement in (scored, JUDGED))
+    parts = (db.execute(statement, (repository_key,)) for statement in (scored, _JUDGED))
     return Standing(*([(float(confidence), bool(right)) for confidence, right in rows] for rows in parts))
 
 
@@ -166,13 +225,13 @@ class RepositoryOutcomes(Keyed):
         """Count people's judgements of its reports and their label changes."""
         # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
         bounds = (f"{self._key}#", f"{self._key}$")
-        counts = (db.execute(statement, bounds).fetchone() for statement in (FEEDBACK_COUNTS, LABELLED))
+        counts = (db.execute(statement, bounds).fetchone() for statement in (_FEEDBACK_COUNTS, _LABELLED))
         return FeedbackCounts(*(number for row in counts for number in row))
 
     async def corrections(self) -> list[Correction]:
         """Return what people wrote about wrong reports, the latest one of each issue, the latest first."""
         found: dict[str, Correction] = {}
-        for key, *rest in await self._rows(CORRECTIONS, (self._key,)):
+        for key, *rest in await self._rows(_CORRECTIONS, (self._key,)):
             found.setdefault(key, Correction(int(key.rpartition("#")[2]), *rest))
         return list(found.values())
 
@@ -213,3 +272,21 @@ def _ref(issue_key: str, *where: Any) -> IssueRef:
     host, installation_id, key, owner, name = where
     repository_id, number = int(key.rpartition("/")[2]), int(issue_key.rpartition("#")[2])
     return IssueRef(host, installation_id, repository_id, owner, name, number)
+
+
+def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:
+    """Store a judgement of the issue's last report, within a transaction; without a report, nothing is stored."""
+    (run,) = db.execute(_LAST, (issue_key,)).fetchone()
+    if run is not None:
+        judged = (int(feedback.judgement.right), feedback.judgement.why, feedback.at)
+        db.execute(_NOTE, (issue_key, run, "command", feedback.actor, *judged))
+
+
+def read_feedback(db: Connection, issue_key: str, run: int) -> tuple[Feedback, ...]:
+    """Read the judgements of one run's report within a larger transaction, the earliest first."""
+    statement = """
+        SELECT actor, is_right, why, at FROM feedback WHERE issue_key = ? AND run_no = ?
+        ORDER BY at, source, actor
+    """
+    rows = db.execute(statement, (issue_key, run)).fetchall()
+    return tuple(Feedback(actor, Judgement(bool(right), why), at) for actor, right, why, at in rows)

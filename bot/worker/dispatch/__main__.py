@@ -1,7 +1,5 @@
 """The worker process: runs jobs. Its parent (``triage serve`` or ``triage worker``) keeps its standard input open."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -198,30 +198,14 @@ def locked(directory: Path, stack: contextlib.ExitStack) -> DirectoryLock:
     return lock
 
 
-def worker_process(
-    settings: ServerSettings,
-    store: Store,
-    lock: DirectoryLock,
-    give_up: Callable[[], None],
-    concurrency: int,
-) -> WorkerProcess:
-    """Create the worker process without starting it."""
-    return WorkerProcess(
-        store.jobs,
-        lock.descriptor,
-        give_up,
-        concurrency=concurrency,
-        shared=settings.settings.database_url is not None,
-    )
-
-
 async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, concurrency: int) -> str:
     """Work until a signal or a fault; returns the fault, or an empty string."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    worker = worker_process(settings, store, lock, stop.set, concurrency)
+    shared = settings.settings.database_url is not None
+    worker = WorkerProcess(store.jobs, lock.descriptor, stop.set, concurrency=concurrency, shared=shared)
     await worker.start()
     try:
         await stop.wait()

@@ -1,7 +1,5 @@
 """Writes the results of commands to GitHub: stored first, then posted, with one reply for all commands of a comment."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """The writes to one issue: comments that exist once, and reactions. The store knows each of them before GitHub does."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

@@ -14,8 +14,7 @@ from bot.report.links import Links
 from bot.report.words import count
 from bot.server.web.render import as_html, label, line, prose, verbatim
 from bot.store.pages.runs import FullRun, RunContext
-from bot.store.runs.feedback import Feedback
-from bot.store.runs.outcomes import Outcome
+from bot.store.runs.outcomes import Feedback, Outcome
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
