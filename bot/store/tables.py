@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
-from bot.store.databases.database import Connection, Database, Keyed, query
+from bot.store.databases.database import Connection, Database, ForeignKeyError, Keyed, query
 from bot.store.effects import Effects
 from bot.store.installations import EndedSessions, Installations, RepositoryConfig
 from bot.store.issues.past_issues import PastIssues
@@ -126,7 +126,8 @@ class RepositoryStore(Keyed):
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues; raises ``ForeignKeyError`` for another repository's."""
-        self._own(ref.key)
+        if ref.repository.key != self._key:
+            raise ForeignKeyError(f"{ref.key} is not in {self._key}")
         return IssueStore(self._database, ref, self)
 
 

@@ -136,13 +136,13 @@ class IssueJob:
         """Settle the job, with its follow-up work."""
         await self.tools.store.jobs.settle(self.job, message, next_work=next_work)
 
-    async def count_limit_reached(self, code: str, message: str) -> None:
-        """Count and record that a limit was reached."""
-        LIMITS.labels(code).inc()
-        await self.limit_reached(code, message)
+    async def limit_reached(self, code: str, message: str, *, count: bool = True) -> None:
+        """Log which limit was reached, and store it so that a later report informs maintainers once.
 
-    async def limit_reached(self, code: str, message: str) -> None:
-        """Log which limit was reached, and store it so that a later report informs maintainers once."""
+        ``count``: count it as a metric too.
+        """
+        if count:
+            LIMITS.labels(code).inc()
         logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 
@@ -176,7 +176,7 @@ async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, 
         opened = await issue_job.store.runs.begin(day, leave=leave)
     if isinstance(opened, Run):
         return opened
-    await issue_job.count_limit_reached(opened.code, str(opened))
+    await issue_job.limit_reached(opened.code, str(opened))
     if opened.kind == "author":
         raise OverLimitError(str(opened))
     # ``limit=None``, because the limit is counted above and `instrumented` would count a named one again.
@@ -188,7 +188,7 @@ async def may_ask(issue_job: IssueJob, run: Scope) -> bool:
     day = issue_job.tools.budgets.day(issue_job.ref.repository, issue_job.tools.store.clock())
     reached = await issue_job.tools.store.usage.reserve((run, *day), _QUESTION)
     if reached is not None:
-        await issue_job.count_limit_reached(reached.code, f"{reached}; the report is written without asking")
+        await issue_job.limit_reached(reached.code, f"{reached}; the report is written without asking")
     return reached is None
 
 
@@ -201,7 +201,7 @@ async def may_answer(issue_job: IssueJob, work: Commands) -> bool:
         return True
     if reached.kind == "author" and await issue_job.github.permission(work.sender) >= Permission.TRIAGE:
         return True
-    await issue_job.count_limit_reached(reached.code, f"{reached}; a comment is not answered")
+    await issue_job.limit_reached(reached.code, f"{reached}; a comment is not answered")
     return False
 
 

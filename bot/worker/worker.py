@@ -164,7 +164,7 @@ class Worker:
             return await ON_ISSUE[type(work)](issue_job, work)
         except errors.RateLimitedError as limit:
             if limit.limit is not None:
-                await issue_job.limit_reached(limit.limit, str(limit))
+                await issue_job.limit_reached(limit.limit, str(limit), count=False)
             raise
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:

@@ -139,12 +139,6 @@ class Keyed(Table):
         super().__init__(database, clock)
         self._key = key
 
-    def _own(self, issue_key: str) -> str:
-        """Return the key of an issue of this repository; raises ``ForeignKeyError`` for another's."""
-        if not issue_key.startswith(f"{self._key}#"):
-            raise ForeignKeyError(f"{issue_key} is not in {self._key}")
-        return issue_key
-
 
 def transaction(
     work: Callable[Concatenate[S, Connection, P], T],

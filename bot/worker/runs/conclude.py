@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.errors import MissingPermissionError, RefusedError, StoppedError, SuspendedError
-from bot.jobs import Expire, Triage, Work
+from bot.jobs import Expire, Remind, Triage, Work
 from bot.limits.writes import FIRST_REPORTS, WHOLE
 from bot.ports import Issue, Outcome, Withheld, report_of
 from bot.report.document import Result, build_result
@@ -16,7 +16,6 @@ from bot.store.runs.issue_runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish.publisher import Publication, Published
-from bot.worker.runs.questions import reminders
 from nodes.agents.writing.statement import function_of
 from nodes.report import TriageReport
 from nodes.state import Finished, Waiting
@@ -94,7 +93,9 @@ async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Ou
     if isinstance(outcome, Waiting) and waits:
         # The expiry is stored in the same transaction: a question without one could wait forever.
         question = outcome.exchange.question_id
-        follows += (Expire(ref=ref, question_id=question), *reminders(ref, question, seen.found.config))
+        follows.append(Expire(ref=ref, question_id=question))
+        days = seen.found.config.remind_after_days
+        follows += [Remind(ref=ref, question_id=question, after=days * 86_400.0)] if days else []
     if published.moved_to is not None:
         follows.append(Triage(ref=published.moved_to, why="opened", moved_from=ref.key))
     await issue_job.store.runs.settle(

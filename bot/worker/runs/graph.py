@@ -176,7 +176,7 @@ class _GraphRun:
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store = issue_job.store
-    budget = tools.budget(store.thread(run.number), issue_job.ref.repository, issue_job.count_limit_reached)
+    budget = tools.budget(store.thread(run.number), issue_job.ref.repository, issue_job.limit_reached)
     parts = Context(
         title=issue.title,
         body=text.body,

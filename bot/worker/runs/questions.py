@@ -8,11 +8,9 @@ from collections.abc import Iterable
 
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
-from bot.jobs import Remind
 from bot.limits.writes import REPLIES
-from bot.ports import AskedQuestion, Comment, Issue, IssueRef
+from bot.ports import AskedQuestion, Comment, Issue
 from bot.report.comment.sticky import reminder
-from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.publisher import thread_of
@@ -49,7 +47,6 @@ _ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
 _ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
 _STATEMENT = 8
 """Minimum number of content words for another person's comment to be an answer without a link to the question."""
-_DAY = 86_400.0
 
 
 async def settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
@@ -128,7 +125,7 @@ def _matches_question(text: str, text_words: list[str], question: AskedQuestion)
     if _facts_for(question.text, read_facts("", text)):
         return True
     # A counter-question usually repeats words of the question.
-    if _is_question(text):
+    if text.rstrip().endswith("?"):
         return False
     own = {word for option in (question.text, *question.options) for word in _words(option)} - _STOP - _EMPTY
     return not _stems(own).isdisjoint(_stems(text_words))
@@ -172,12 +169,6 @@ def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) ->
     if facts.symbols or facts.paths:
         return not text.startswith("@")
     return len(content) >= _STATEMENT and not text.startswith("@")
-
-
-def reminders(ref: IssueRef, question_id: str, config: RepositoryConfig) -> tuple[Remind, ...]:
-    """Return the job that reminds of a question, if the configuration asks for one."""
-    days = config.remind_after_days
-    return (Remind(ref=ref, question_id=question_id, after=days * _DAY),) if days else ()
 
 
 async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuestion, found: FoundConfig) -> None:

@@ -185,21 +185,17 @@ async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort
     """Record what the run uses; raises ``UnresumableError`` if the commit that it began with is gone."""
     if run.sha and run.sha != code.sha:
         raise UnresumableError(f"commit {run.sha[:12]} is gone")
+    issue = seen.issue
     await issue_job.store.runs.pin(
         run.number,
         sha=code.sha,
         brain=issue_job.tools.brains.for_run(seen.found.config).name,
         config_hash=seen.found.digest,
-        body_hash=body_hash(seen.issue),
-        title=_title(seen.issue),
-        origin=_origin(seen),
+        body_hash=body_hash(issue),
+        title=_title(issue),
+        origin=Origin(mask(issue.body)[:STORED_TEXT], issue.author, seen.why, seen.asked_by, seen.asked_in),
     )
     return run
-
-
-def _origin(seen: CurrentIssue) -> Origin:
-    """Return the issue's text for the page of the run, and what began the run."""
-    return Origin(mask(seen.issue.body)[:STORED_TEXT], seen.issue.author, seen.why, seen.asked_by, seen.asked_in)
 
 
 def _title(issue: Issue) -> str:
