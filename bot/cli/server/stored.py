@@ -21,8 +21,7 @@ from bot.settings import load_settings
 from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.sqlite import open_existing_store
 from bot.store.repository_data import REPOSITORY_ROWS, RepositoryData
-from bot.store.runs.outcomes import FeedbackCounts
-from bot.store.runs.outcomes import Tally
+from bot.store.runs.outcomes import FeedbackCounts, Tally
 from bot.store.tables import Store
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
