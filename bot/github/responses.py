@@ -103,15 +103,13 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     return Answer(status, data, response.headers.get("etag", ""), next_url, response.content)
 
 
-def is_githubs(response: httpx.Response) -> bool:
-    """Return whether an error is GitHub's own: a JSON object with a message. A proxy's 404 proves nothing."""
-    if not _says_json(response):
-        return False
+def _refusal_of(response: httpx.Response) -> Mapping[str, Any]:
+    """Return GitHub's own JSON object with a message; empty for a proxy's answer, whose 404 proves nothing."""
     try:
-        data = json.loads(response.content)
+        data = json.loads(response.content) if _says_json(response) else {}
     except (ValueError, RecursionError):
-        return False
-    return isinstance(data, dict) and isinstance(data.get("message"), str)
+        return {}
+    return data if isinstance(data, dict) and isinstance(data.get("message"), str) else {}
 
 
 def undecodable(response: httpx.Response) -> BotError:
@@ -147,7 +145,7 @@ def fault_of(response: httpx.Response) -> BotError:
     # The server may have executed the request before it failed, so a POST has an unknown outcome.
     if status >= 500 or status == 408:
         return OutcomeUnknownError(description) if method == "POST" else RetryableError(description)
-    return _refusal(response, description) if is_githubs(response) else undecodable(response)
+    return _refusal(response, description) if _refusal_of(response) else undecodable(response)
 
 
 def is_signed_by_app(request: httpx.Request) -> bool:
@@ -240,14 +238,12 @@ def _cause(response: httpx.Response) -> str:
 
 def _reasons(response: httpx.Response) -> str:
     """Return the reasons in GitHub's own refusal: its message, those of its errors, the page that explains it."""
-    if not is_githubs(response):
-        return ""
-    refusal = response.json()
+    refusal = _refusal_of(response)
     errors = refusal.get("errors")
     listed = (
-        [error.get("message") for error in errors[:10] if isinstance(error, dict)] if isinstance(errors, list) else ()
+        [error.get("message") for error in errors[:10] if isinstance(error, dict)] if isinstance(errors, list) else []
     )
-    return " ".join(str(reason)[:300] for reason in (refusal["message"], refusal.get("documentation_url"), *listed))
+    return " ".join(str(reason)[:300] for reason in (refusal.get("message"), refusal.get("documentation_url"), *listed))
 
 
 def _bounded(seconds: float) -> float:

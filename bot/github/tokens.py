@@ -126,21 +126,15 @@ class Tokens:
 
 
 async def find_installation(session: Session, path: str) -> InstallationSeen | None:
-    """Return the installation at a path of the API; None if it does not exist.
-
-    Raises:
-        RetryableError: GitHub's response cannot be read.
-    """
+    """Return the installation at a path of the API; None if it does not exist."""
     try:
         response = await session.send("GET", path, authorization=await session.app_authorization())
-        seen = response.object()
-        granted = seen.get("permissions") or {}
-        permissions = {str(name): str(level) for name, level in granted.items()}
-        return InstallationSeen(int(seen["id"]), suspended=bool(seen.get("suspended_at")), permissions=permissions)
     except errors.GoneError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise errors.RetryableError("GitHub's response about an installation cannot be read") from error
+    with expect_shape("an installation"):
+        seen = response.object()
+        permissions = {str(name): str(level) for name, level in (seen.get("permissions") or {}).items()}
+        return InstallationSeen(int(seen["id"]), suspended=bool(seen.get("suspended_at")), permissions=permissions)
 
 
 def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:

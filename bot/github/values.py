@@ -24,13 +24,7 @@ _FLAGS = (
     ("triage", Permission.TRIAGE),
     ("pull", Permission.READ),
 )
-_ROLES = {
-    "admin": Permission.ADMIN,
-    "maintain": Permission.MAINTAIN,
-    "write": Permission.WRITE,
-    "triage": Permission.TRIAGE,
-    "read": Permission.READ,
-}
+_ROLES = {permission.name.lower(): permission for permission in Permission if permission}
 Json = Mapping[str, Any]
 MAX_FILE = 131_072
 """Bytes; a larger file is an error."""

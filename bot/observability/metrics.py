@@ -42,7 +42,7 @@ def metrics_route(settings: Settings, store: Store) -> Route:
             glance = [*_queue(await store.metrics.queue()), *_accuracy(await store.outcomes.tallies())]
         except StoreError as error:
             return JSONResponse({"error": f"the store does not answer: {error}"}, 503)
-        return Response(generate_latest(ANSWERS) + _exposed([*_work(stored), *glance]), media_type=_TYPE)
+        return Response(generate_latest(ANSWERS) + generate_latest(_Given([*_work(stored), *glance])), media_type=_TYPE)
 
     return Route("/metrics", metrics)
 
@@ -56,12 +56,6 @@ class _Given(Collector):
     def collect(self) -> Iterator[Metric]:
         """Return all families."""
         return iter(self._families)
-
-
-def _exposed(families: list[Metric]) -> bytes:
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Given(families))
-    return generate_latest(registry)
 
 
 def _work(stored: Mapping[Sample, float]) -> Iterator[Metric]:

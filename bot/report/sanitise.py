@@ -48,7 +48,9 @@ def prose(text: str) -> str:
     escaped = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line)).strip()
     # At the start of a line these would be a list, a rule or a heading.
     opening = _OPENING.match(escaped)
-    return _as_text(opening) + escaped[opening.end() :] if opening else escaped
+    if opening is None:
+        return escaped
+    return (f"{opening[1]}\\" if opening[1].isdecimal() else f"\\{opening[1]}") + escaped[opening.end() :]
 
 
 def plain(text: str) -> str:
@@ -95,10 +97,6 @@ def _split_code(line: str) -> list[tuple[bool, str]]:
         text.append(after)
     # Without the white space of a dropped span at the end, which would separate a character from what may follow.
     return [*cut, (False, "".join(text).rstrip())]
-
-
-def _as_text(found: re.Match[str]) -> str:
-    return f"{found[1]}\\" if found[1].isdecimal() else f"\\{found[1]}"
 
 
 def _piece(is_code: bool, text: str) -> str:  # noqa: FBT001  a pair of _split_code

@@ -14,22 +14,18 @@ from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, Tr
 from nodes.trust.secrets import mask
 
 _WIDTH = 110
+_RELATIONS = {"duplicate": "Probably the same", "related": "Related", "fixed_by": "Probably fixed by"}
 
 
 def render_terminal(report: TriageReport, *, width: int | None = None, colour: bool | None = None) -> str:
     """Render the report in colours unless ``NO_COLOR`` is set."""
     colour = not os.environ.get("NO_COLOR") if colour is None else colour
     out = io.StringIO()
-    console = Console(
-        file=out, force_terminal=colour, no_color=not colour, width=width or _terminal_width(), highlight=False
-    )
+    # The default if the terminal reports no columns, as under ``docker run -t``.
+    width = width or min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDTH)
+    console = Console(file=out, force_terminal=colour, no_color=not colour, width=width, highlight=False)
     console.print(_layout(report))
     return out.getvalue().rstrip("\n")
-
-
-def _terminal_width() -> int:
-    """Return the terminal's width, or the default if the terminal reports no columns, as under ``docker run -t``."""
-    return min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDTH)
 
 
 def _layout(report: TriageReport) -> RenderableType:
@@ -76,9 +72,10 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("How to confirm", report.how_to_confirm),
         ("Suspect change, not bisected", "; ".join(map(_change, report.suspect_changes))),
         ("No change is suspected", report.no_suspect_change),
-        ("Probably the same", "; ".join(_issue(other) for other in report.related if other.relation == "duplicate")),
-        ("Related", "; ".join(_issue(other) for other in report.related if other.relation == "related")),
-        ("Probably fixed by", "; ".join(_issue(other) for other in report.related if other.relation == "fixed_by")),
+        *(
+            (title, "; ".join(_issue(other) for other in report.related if other.relation == relation))
+            for relation, title in _RELATIONS.items()
+        ),
         ("Pull requests and commits", "; ".join(map(_related_change, report.changes))),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),

@@ -28,11 +28,13 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         return ()
     lead = report.facts[report.headline]
     others = [fact for fact in report.facts if fact is not lead]
-    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead) and not _repeats(fact, lead)]
-    near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
     kinds: dict[str, Fact] = {}
-    for fact in near:
-        kinds.setdefault(fact.kind, fact)
+    for fact in sorted(
+        (fact for fact in others if fact.kind in _SUPPORTING), key=lambda one: _SUPPORTING.index(one.kind)
+    ):
+        # One that names the change of the headline repeats it.
+        if _explains(fact, lead) and not (fact.change is not None and fact.change == lead.change):
+            kinds.setdefault(fact.kind, fact)
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.in_title))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
     shown = {lead.says}
@@ -55,11 +57,6 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
 def _explains(fact: Fact, lead: Fact) -> bool:
     """Return whether a fact is about the leading fact's line or file, and not about another fact's line."""
     return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
-
-
-def _repeats(fact: Fact, lead: Fact) -> bool:
-    """Return whether a fact names the change that the headline names."""
-    return fact.change is not None and fact.change == lead.change
 
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:

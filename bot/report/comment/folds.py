@@ -52,6 +52,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
     ranked = [] if named else [suspect for suspect in report.suspects if suspect not in placed]
     mine, all_names = ({name for one in some for name in (one.path, one.symbol)} for some in (placed, report.suspects))
     others = all_names - mine
+    review = "" if report.review_message.endswith(READ_THE_LIST) else report.review_message
     parts = [
         *((1, _quote(suspect)) for suspect in quoted[:_QUOTED]),
         (2, bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE]))),
@@ -61,7 +62,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
         (5, sentence("Bug or intended", intent_of(report))),
         (4, sentence("How to confirm", report.how_to_confirm)),
         (8, sentence("Severity", report.severity_reason) if report.severity != "unknown" else ""),
-        (4, sentence("For review", _review(report))),
+        (4, sentence("For review", review)),
         (0, bullets("Related", map(_related, report.related))),
         (0, bullets("Pull requests and commits", (_related_change(change, links) for change in report.changes))),
         (6, bullets("Outside this repository, not checked", map(_outside, report.outside))),
@@ -89,11 +90,6 @@ def _shortened(text: str, room: int) -> str:
         lines.pop()
     fitting = "\n".join(lines)
     return fitting if spaced_words(fitting) <= room else ""
-
-
-def _review(report: TriageReport) -> str:
-    """Return what a maintainer should check, unless it is only the list of places."""
-    return "" if report.review_message.endswith(READ_THE_LIST) else report.review_message
 
 
 def _fact_line(fact: Fact, links: Links) -> str:
