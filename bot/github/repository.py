@@ -63,9 +63,7 @@ class RepositoryClient:
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Return open issues, newest first, without pull requests."""
         # Newest first: the callers stop at a limit, and new issues matter most.
-        params: dict[str, str | int] = {"state": "open", "sort": "created", "direction": "desc"}
-        if since:
-            params["since"] = since
+        params = {"state": "open", "sort": "created", "direction": "desc", **({"since": since} if since else {})}
         items: list[Issue] = []
         async for page in self._channel.pages(f"{self._base}/issues", params):
             with expect_shape("a list of issues"):

@@ -197,17 +197,14 @@ def _says_json(response: httpx.Response) -> bool:
 def _refusal(response: httpx.Response, description: str) -> BotError:
     """Return the error for a response in which GitHub itself refuses the request."""
     status = response.status_code
-    if _refuses_app(response):
+    reason = message(response).lower()
+    # GitHub does not recognize the App. An operator can fix that, so the error is retried.
+    by_app = status == 401 and is_signed_by_app(response.request)
+    if by_app or (status == 404 and "integration not found" in reason):
         return AppRefusedError(f"{_cause(response)}: {description}")
-    if status == 401:
-        return TokenRefusedError(description)
-    if status in (404, 410):
-        return GoneError(description)
-    return _refused(response, description)
-
-
-def _refused(response: httpx.Response, description: str) -> RefusedError:
-    reason = message(response).lower() if response.status_code == 403 else ""
+    by_status: dict[int, type[BotError]] = {401: TokenRefusedError, 404: GoneError, 410: GoneError}
+    if status != 403:
+        return by_status.get(status, RefusedError)(description)
     # GitHub has no code for these refusals, so its message decides.
     if "suspended" in reason:
         return SuspendedError(description)
@@ -216,13 +213,6 @@ def _refused(response: httpx.Response, description: str) -> RefusedError:
         named = _NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500])
         return MissingPermissionError(description, permissions=tuple(named))
     return RefusedError(description)
-
-
-def _refuses_app(response: httpx.Response) -> bool:
-    """Return whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
-    if response.status_code == 401:
-        return is_signed_by_app(response.request)
-    return response.status_code == 404 and "Integration not found" in message(response)
 
 
 def _cause(response: httpx.Response) -> str:

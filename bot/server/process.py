@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from functools import partial
 from typing import Literal
 
@@ -59,47 +60,6 @@ class ExternalWorkers:
         """Do nothing: the workers continue."""
 
 
-class OpeningStore:
-    """Opens the store in a thread; until then it is an application that answers 503."""
-
-    def __init__(self, settings: ServerSettings) -> None:
-        self.done = asyncio.Event()
-        """Set when the store is open, or cannot be opened."""
-        self._settings = settings
-        self._store: Store | None = None
-        self._fault: UserError | None = None
-        self._thread = threading.Thread(target=self._open, daemon=True)
-
-    def start(self) -> bool:
-        """Begin to open the store; True if it was opened, or failed, at once."""
-        self._thread.start()
-        self._thread.join(_QUICK)
-        return not self._thread.is_alive()
-
-    def result(self) -> Store | None:
-        """Return the store; None if it is not open yet.
-
-        Raises:
-            UserError: it cannot be used.
-        """
-        if self._fault is not None:
-            raise self._fault
-        return self._store
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer that the store is not open yet. GitHub counts a delivery as failed, and it is asked for again."""
-        problem = {"ready": False, "faults": ["the database does not respond yet"]}
-        await JSONResponse(problem, 503, {"Retry-After": "3"})(scope, receive, send)
-
-    def _open(self) -> None:
-        try:
-            self._store = opened(self._settings, tidy=False)  # the worker tidies it
-        except UserError as error:
-            self._fault = error
-        finally:
-            self.done.set()
-
-
 class _Server(uvicorn.Server):
     """Log the listening address, and exit with 0 when stopped."""
 
@@ -140,11 +100,8 @@ def serve(settings: ServerSettings, listener: socket.socket, *, concurrency: int
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack) if concurrency is not None else None
-        opening = OpeningStore(settings)
-        if not opening.start():
-            serve_until(opening, listener.dup(), opening.done)
-        store = opening.result()
-        if store is None:  # stopped before
+        store = _open_store(settings, listener)
+        if store is None:
             return
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker: WorkerProcess | ExternalWorkers = ExternalWorkers(store)
@@ -157,6 +114,33 @@ def serve(settings: ServerSettings, listener: socket.socket, *, concurrency: int
         _Server(server_config(build_app(settings, store, worker))).run(listeners)
     if worker.fault:
         raise UserError(worker.fault)
+
+
+def _open_store(settings: ServerSettings, listener: socket.socket) -> Store | None:
+    """Open the store, and answer 503 while that takes a while; None if the process was stopped before."""
+    store, done = Future[Store](), asyncio.Event()
+
+    def open_it() -> None:
+        try:
+            store.set_result(opened(settings, tidy=False))  # the worker tidies it
+        except UserError as error:
+            store.set_exception(error)
+        finally:
+            done.set()
+
+    # A daemon, because a database that does not respond must not keep a stopped process.
+    thread = threading.Thread(target=open_it, daemon=True)
+    thread.start()
+    thread.join(_QUICK)
+    if thread.is_alive():
+        serve_until(_not_open, listener.dup(), done)
+    return store.result() if store.done() else None
+
+
+async def _not_open(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer that the store is not open yet. GitHub counts a delivery as failed, and it is asked for again."""
+    problem = {"ready": False, "faults": ["the database does not respond yet"]}
+    await JSONResponse(problem, 503, {"Retry-After": "3"})(scope, receive, send)
 
 
 def serve_until(app: ASGIApp, listener: socket.socket, done: asyncio.Event) -> None:

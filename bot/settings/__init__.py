@@ -7,14 +7,15 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
 from bot.errors import UserError
 from bot.files import find_env_file
 from bot.settings.plain import LANGUAGE, URL, explain
 from bot.settings.retired import MOVED, moved_values, warn_of_retired
-from bot.settings.secret_files import read_secret_files, variables_of
 
+MAX_SECRET = 65_536
+"""Bytes of a secret; a private key has some thousand."""
 BrainChoice = Literal["auto", "llm", "rules"]
 JOB_SECONDS = 900.0
 """Seconds after which an attempt at a job is ended and retried; one that was ended twice reads no code."""
@@ -225,7 +226,7 @@ def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
     file = find_env_file(repository)
     given_here = variables_of(file)
     warn_of_retired(given_here)
-    given, faults = read_secret_files(SECRETS, given_here)
+    given, faults = read_secret_files(given_here)
     given |= otherwise
     try:
         settings = Settings(_env_file=file, **given)
@@ -243,3 +244,49 @@ def _fault(name: str, message: str) -> str:
     """Describe the fault with a valid example, never with the value, which may be a secret."""
     examples = Settings.model_fields[name].examples
     return f"{message}, for example {examples[0]}" if examples else message
+
+
+def variables_of(env_file: Path | None) -> dict[str, str]:
+    """Return the variables of the ``.env`` and of the environment, which comes first, by their names in upper case."""
+    in_file = DotEnvSettingsSource(BaseSettings, env_file=env_file).env_vars if env_file else {}
+    return {name.upper(): value for name, value in (*in_file.items(), *os.environ.items()) if value is not None}
+
+
+def read_secret_files(given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read the files that variables name; return contents and faults, by setting.
+
+    Docker, Kubernetes and systemd hand secrets to a process as files: no child inherits them, no process list has them.
+    """
+    values: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for name in SECRETS:
+        variable = f"{name.upper()}_FILE"
+        path = given.get(variable)
+        if path and given.get(name.upper()):
+            faults[name] = f"set either {name.upper()} or {variable}, not both"
+        elif path:
+            try:
+                values[name] = _read_secret(Path(path).expanduser())
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                faults[name] = f"the file {path} of {variable} cannot be used: {reason}"
+    return values, faults
+
+
+def _read_secret(path: Path) -> str:
+    """Return a file's text without the line end that editors add.
+
+    Raises:
+        ValueError: the file is empty, too large or not text.
+    """
+    with path.open("rb") as stream:
+        raw = stream.read(MAX_SECRET + 1)
+    if len(raw) > MAX_SECRET:
+        raise ValueError(f"larger than {MAX_SECRET:,} bytes")
+    try:
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise ValueError("not text in UTF-8") from None
+    if not text.strip():
+        raise ValueError("empty")
+    return text

@@ -39,25 +39,21 @@ def build_authenticator(settings: Settings, ended: EndedSessions | None = None) 
     given, token = settings.triage_session_secret, settings.triage_admin_token
     secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
     https = (settings.triage_public_url or "").startswith("https:")
+    people = None
+    if settings.github_client_id is not None and settings.github_client_secret is not None:
+        people = People(
+            client_id=settings.github_client_id,
+            client_secret=settings.github_client_secret.get_secret_value(),
+            server_url=settings.github_server_url,
+            api_url=settings.github_api_url,
+        )
     return Authenticator(
         Sessions(secret, https=https),
         token.get_secret_value() if token else None,
         oauth_states=Sessions(secret, https=https, name="triage-oauth", lasts=600),
-        accounts=_accounts(settings, secret),
+        accounts=Accounts(people, settings.server, secret) if people else None,
         ended=ended,
     )
-
-
-def _accounts(settings: Settings, secret: bytes) -> Accounts | None:
-    if settings.github_client_id is None or settings.github_client_secret is None:
-        return None
-    people = People(
-        client_id=settings.github_client_id,
-        client_secret=settings.github_client_secret.get_secret_value(),
-        server_url=settings.github_server_url,
-        api_url=settings.github_api_url,
-    )
-    return Accounts(people, settings.server, secret)
 
 
 def site_of(request: Request) -> Site:
