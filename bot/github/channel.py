@@ -108,11 +108,7 @@ class Channel:
         return response
 
     async def take(self, budget: WriteBudget = WHOLE) -> None:
-        """Count a write before it is sent.
-
-        Raises:
-            RateLimitedError: The budget of writes is used up.
-        """
+        """Count a write before it is sent, or refuse it if the budget of writes is used up."""
         await self._writes.take(self._installation, budget, self._repository.key)
 
     async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:

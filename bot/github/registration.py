@@ -123,7 +123,11 @@ class Person:
 
 
 class People:
-    """Queries GitHub as the person who is logged in, with their token, which never leaves this process."""
+    """Queries GitHub as the person who is logged in, with their token, which never leaves this process.
+
+    Every call may raise LoggedOutError, if the code or the token is not valid (any more), and RetryableError, if GitHub
+    does not respond.
+    """
 
     def __init__(self, *, client_id: str, client_secret: str, server_url: str, api_url: str) -> None:
         self._client = {"client_id": client_id, "client_secret": client_secret}
@@ -137,12 +141,7 @@ class People:
         return f"{self._server}/login/oauth/authorize?{urlencode(parameters | pkce)}"
 
     async def token(self, code: str, *, verifier: str, redirect_uri: str) -> str:
-        """Exchange the code with which the browser returned for the person's token.
-
-        Raises:
-            LoggedOutError: GitHub returns no token for it.
-            RetryableError: GitHub does not respond.
-        """
+        """Exchange the code with which the browser returned for the person's token."""
         # Checked first, because the code is a value from a browser's address and any page can link to it.
         if not _CODE.fullmatch(code):
             raise LoggedOutError("no code")
@@ -155,12 +154,7 @@ class People:
         return token
 
     async def account(self, token: str) -> Person:
-        """Return the person's account.
-
-        Raises:
-            LoggedOutError: The token is no longer valid.
-            RetryableError: GitHub does not respond.
-        """
+        """Return the person's account."""
         found = await self._request("GET", f"{self._api}/user", token=token) or {}
         number = found.get("id")
         return Person(str(found.get("login") or ""), number if isinstance(number, int) else None)
@@ -169,10 +163,6 @@ class People:
         """Return the ids of the repositories that the App is installed in and the person can read.
 
         Each value is true if the person has at least the triage permission there.
-
-        Raises:
-            LoggedOutError: The token is no longer valid.
-            RetryableError: GitHub does not respond, or does not list the installations.
         """
         found: dict[int, bool] = {}
         try:
@@ -190,11 +180,7 @@ class People:
         return found
 
     async def _listed(self, path: str, name: str, token: str, *, needed: bool = False) -> AsyncIterator[dict[str, Any]]:
-        """Yield the items of every page.
-
-        Raises:
-            RetryableError: GitHub refuses a list that is needed: its content is unknown, not empty.
-        """
+        """Yield the items of every page; a list that is ``needed`` and refused is unknown, not empty."""
         for page in range(1, _PAGES + 1):
             listed = await self._request("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
             if listed is None and needed:

@@ -32,6 +32,7 @@ class RepositoryClient:
 
     Every call may raise RetryableError (``after`` is the wait that GitHub asks for, in seconds), RefusedError,
     GoneError or SuspendedError. One that creates something may raise OutcomeUnknownError, and is never repeated here.
+    One that reads a file raises UnreadableFileError if it exists and cannot be read as text.
     """
 
     def __init__(self, channel: Channel, repository: RepositoryRef, *, app: GitHub, server_url: str) -> None:
@@ -199,19 +200,11 @@ class RepositoryClient:
             return values.permission_of(response.object())
 
     async def file(self, path: str, *, commit: str = "") -> str | None:
-        """Return a text file of a commit, by default of the default branch; None if it does not exist.
-
-        Raises:
-            UnreadableFileError: It exists and cannot be read as text.
-        """
+        """Return a text file of a commit, by default of the default branch; None if it does not exist."""
         return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,), commit)
 
     async def organisation_file(self, path: str) -> str | None:
-        """Return a text file in the owner's ``.github`` repository, read with a token for that repository only.
-
-        Raises:
-            UnreadableFileError: It exists and cannot be read as text.
-        """
+        """Return a text file in the owner's ``.github`` repository, read with a token for that repository only."""
         file_path = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
         try:
             return await self._file(file_path, (".github",))

@@ -44,7 +44,7 @@ class UndecodableError(RetryableError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful response: decoded, and of the type that GitHub sends."""
+    """A successful response: decoded, and of the type that GitHub sends; UndecodableError if it is of another."""
 
     status_code: int
     data: Any
@@ -56,21 +56,13 @@ class Answer:
     """The undecoded body."""
 
     def object(self) -> Mapping[str, Any]:
-        """Return the JSON object.
-
-        Raises:
-            UndecodableError: The JSON is not an object.
-        """
+        """Return the JSON object."""
         if not isinstance(self.data, dict):
             raise UndecodableError("GitHub's response is not a JSON object")
         return self.data
 
     def objects(self) -> list[Mapping[str, Any]]:
-        """Return the JSON list of objects.
-
-        Raises:
-            UndecodableError: The JSON is not a list of objects.
-        """
+        """Return the JSON list of objects."""
         if not isinstance(self.data, list) or not all(isinstance(item, dict) for item in self.data):
             raise UndecodableError("GitHub's response is not a list of JSON objects")
         return self.data

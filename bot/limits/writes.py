@@ -69,11 +69,7 @@ class NoWrites:
     """The limiter of a client that only reads: every write is refused, and nothing is counted."""
 
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
-        """Refuse a write.
-
-        Raises:
-            UserError: always.
-        """
+        """Refuse a write by a UserError."""
         raise UserError("this command writes nothing to GitHub")
 
     async def check_paused(self, installation: str) -> None:

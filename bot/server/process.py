@@ -42,11 +42,7 @@ class ExternalWorkers:
         self._store = store
 
     async def not_ready(self) -> str:
-        """Return why jobs are not processed; empty if they are.
-
-        Raises:
-            StoreError: the store does not respond.
-        """
+        """Return why jobs are not processed; empty if they are."""
         faults = await self._store.leases.alive()
         return faults[0] if faults else "no worker sends heartbeats"
 

@@ -243,11 +243,7 @@ def load_operator_config(settings: Settings, repository: str | None = None) -> O
 
 
 def read_operator_config(text: str) -> OperatorConfig:
-    """Parse the file's text; an empty file means the defaults.
-
-    Raises:
-        ConfigError: the text is invalid; the error names each fault with its line.
-    """
+    """Parse the file's text as ``read_yaml`` does."""
     return read_yaml(text, OperatorConfig, OPERATOR_KEYS)
 
 

@@ -72,11 +72,7 @@ def config_schema() -> dict[str, Any]:
 
 
 def read_config(text: str) -> RepositoryConfig:
-    """Parse a file's text; an empty file means the defaults.
-
-    Raises:
-        ConfigError: the text is invalid; the error names each fault with its line.
-    """
+    """Parse a file's text as ``read_yaml`` does."""
     return read_yaml(text, RepositoryConfig, REPOSITORY_KEYS)
 
 

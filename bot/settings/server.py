@@ -51,20 +51,16 @@ def load_server_settings() -> ServerSettings:
         settings = error.sound
     key = _private_key(settings, faults)
     secrets = _secrets(settings, faults)
-    operator = _operator(settings, faults)
+    try:
+        operator = load_operator_config(settings)
+    except UserError as error:
+        faults["triage_config"] = str(error).removeprefix("TRIAGE_CONFIG: ")
+        operator = OperatorConfig()
     if settings.github_app_id is None:
         faults.setdefault("github_app_id", "missing; it is on the App's settings page")
     if faults or settings.github_app_id is None:
         raise (NoAppError if _without_app(settings, faults) else SettingsError)(faults, settings)
     return ServerSettings(settings, settings.github_app_id, key, secrets, operator)
-
-
-def _operator(settings: Settings, faults: dict[str, str]) -> OperatorConfig:
-    try:
-        return load_operator_config(settings)
-    except UserError as error:
-        faults["triage_config"] = str(error).removeprefix("TRIAGE_CONFIG: ")
-        return OperatorConfig()
 
 
 def load_with_app(repository: str | None = None) -> Settings:

@@ -34,11 +34,7 @@ _FAILED = re.compile(r"could not|no answer")
 def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), visible: int = 0) -> str:
     """Return further facts and places, the history, the owner and the next step, as far as there is room.
 
-    Args:
-        report: the report.
-        links: of the repository.
-        facts: those that the comment does not show.
-        visible: number of words that the comment shows.
+    ``facts`` are those that the comment does not show, and ``visible`` is the number of words that it shows.
     """
     lead = report.facts[report.headline] if report.headline is not None else None
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]

@@ -20,11 +20,7 @@ _SHA = re.compile(r"[0-9a-f]{7,64}")
 def known(report: TriageReport, links: Links, write: Translator, base: str = "") -> str:
     """Return the first known fix or duplicate of a report's failure, or an empty string.
 
-    Args:
-        report: the report, whose related issues were read again.
-        links: links to the report's repository.
-        write: the language of the sentence.
-        base: URL of the repository's page; if empty, issues are named without a link.
+    ``base`` is the URL of the repository's page; if it is empty, issues are named without a link.
     """
     related = next((related for related in report.related if related.relation != "related"), None)
     if related is None:

@@ -1,7 +1,7 @@
 """The Markdown of a comment and of a draft for an issue tracker."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.report.comment.explained import cause, facts_beside, objections, places, probable_place
 from bot.report.comment.facts import FACTS, folded_facts, is_echo, is_elsewhere, leads_with_fact, shown_facts
@@ -31,8 +31,7 @@ _MOST = 0.95
 """The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sections:
+class Sections(NamedTuple):
     """The parts of a comment, each sanitised Markdown."""
 
     headline: str
@@ -74,12 +73,9 @@ class MarkdownRenderer:
     def sections(
         self, report: TriageReport, ours: Translator = IN_ENGLISH, theirs: Translator = IN_ENGLISH
     ) -> Sections:
-        """Return the parts of a comment in order; an empty part is an empty string.
+        """Return the parts of a comment in order, in the languages of maintainers and of the reporter.
 
-        Args:
-            report: the report.
-            ours: the language of what is for maintainers; what is folded is English.
-            theirs: the language of what is for the reporter.
+        An empty part is an empty string; what is folded is English.
         """
         links = self._links(report)
         shown = facts_beside(report) if report.is_explained else shown_facts(report)

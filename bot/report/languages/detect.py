@@ -47,9 +47,7 @@ _WORDS = {language: frozenset(words.split()) for language, words in _COMMON.item
 def language_of(title: str, body: str) -> str | None:
     """Return the language of an issue; None if it is too short, unclear, or in a language without a catalogue.
 
-    Args:
-        title: the issue's title.
-        body: its body as Markdown; code, quotes, addresses and headings are not read.
+    Code, quotes, addresses and headings are not read.
     """
     outside = "\n".join(outside_fences(body[:LONGEST]))
     prose = _NOT_PROSE.sub(" ", f"{title[:300]}\n{outside}")

@@ -63,11 +63,7 @@ def site_of(request: Request) -> Site:
 
 
 async def repository_of(request: Request) -> RepositoryRow:
-    """Return the repository that the path names, if the viewer may see it.
-
-    Raises:
-        HTTPException: 404, it does not exist or the viewer may not see it.
-    """
+    """Return the repository that the path names; 404 if it does not exist or the viewer may not see it."""
     owner, name = request.path_params["owner"], request.path_params["name"]
     found = await site_of(request).store.pages.repositories.named(owner, name)
     # As if a hidden repository did not exist.
@@ -77,11 +73,7 @@ async def repository_of(request: Request) -> RepositoryRow:
 
 
 async def full_run(request: Request) -> FullRun:
-    """Return the run that the path names with its result, if the viewer may see it.
-
-    Raises:
-        HTTPException: 404, it does not exist or the viewer may not see it.
-    """
+    """Return the run that the path names with its result; 404 if it does not exist or the viewer may not see it."""
     repository = await repository_of(request)
     issue, number = request.path_params["issue"], request.path_params["run"]
     if max(issue, number) >= _MAX_NUMBER:

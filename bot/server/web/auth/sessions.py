@@ -44,11 +44,7 @@ class Viewer:
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Return the viewer of a request. Behind the login there always is one.
-
-    Raises:
-        HTTPException: 401, the request is not authenticated.
-    """
+    """Return the viewer of a request. Behind the login there always is one; elsewhere the answer is 401."""
     viewer: Viewer | None = getattr(request.state, "viewer", None)
     if viewer is None:
         raise HTTPException(401)
