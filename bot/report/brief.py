@@ -70,13 +70,14 @@ def brief(report: TriageReport, title: str, body: str) -> str:
     tests = [fact for _, fact in facts if fact.kind == "tested_here"][:MAX_TESTS]
     others = [fact for _, fact in facts if fact.kind != "tested_here"][:MAX_FACTS]
     task = "Fix the bug that this issue reports." if fit.fits else f"This is a {report.kind} issue, to be read first."
+    left = f"\n[shortened: {len(body) - MAX_TEXT:,} more characters]" if len(body) > MAX_TEXT else ""
     still = "the tests above" if tests else "the other tests"
     parts = [
         f"# {prose(title)}",
         f"{task} {_READ}",
         f"Commit: {code(report.commit)}" if report.commit else "",
         str(fit),
-        f"## Issue\n\n{block(_shortened(body))}" if body.strip() else "",
+        f"## Issue\n\n{block(body[:MAX_TEXT] + left)}" if body.strip() else "",
         _section("Checked facts", map(_fact, others)),
         _places(report),
         _section(
@@ -88,12 +89,6 @@ def brief(report: TriageReport, title: str, body: str) -> str:
         f"## Done when\n\n- a test fails without the change and passes with it\n- {still} still pass",
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _shortened(body: str) -> str:
-    return (
-        body if len(body) <= MAX_TEXT else f"{body[:MAX_TEXT]}\n[shortened: {len(body) - MAX_TEXT:,} more characters]"
-    )
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

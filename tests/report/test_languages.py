@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bot.report.comment.markdown import VISIBLE_WORDS
-from bot.report.comment.notices import answer_reply
 from bot.report.comment.sticky import (
+    answer_reply,
     question_reply,
     reminder,
     report_comment,

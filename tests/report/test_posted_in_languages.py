@@ -16,7 +16,6 @@ SOURCES = (
     "bot/report/comment/explained.py",
     "bot/report/comment/known_failure.py",
     "bot/report/comment/markdown.py",
-    "bot/report/comment/notices.py",
     "bot/report/comment/sticky.py",
     "bot/report/comment/thread.py",
     "bot/report/words.py",
@@ -40,8 +39,10 @@ _WORDS = re.compile(r"[a-z]{2,} \S*[a-z]{2,}")
 ELSEWHERE = {
     "bot/report/comment/markdown.py": ("Possible security problem",),
     "bot/report/comment/known_failure.py": ("a maintainer said so",),
-    "bot/report/comment/notices.py": ("people reported this crash", "Other reports", "For maintainers"),
-    "bot/report/comment/sticky.py": ("About this report", "For maintainers", "Nothing is claimed while"),
+    "bot/report/comment/sticky.py": (
+        "About this report", "For maintainers", "Nothing is claimed while",
+        "people reported this crash", "Other reports",
+    ),
     "bot/report/comment/thread.py": ("Why it is asked",),
     "bot/report/words.py": (
         "no code in this commit", "the evidence is too weak", "several places match", "what was claimed did not",

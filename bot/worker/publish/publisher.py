@@ -9,9 +9,8 @@ from bot.limits.ceilings import describe_limit
 from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
 from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, Relation, Withheld, report_of
 from bot.report.comment.known_failure import apply_corrections
-from bot.report.comment.notices import answer_reply
 from bot.report.comment.state import CommentState, with_state
-from bot.report.comment.sticky import fixed_comment, question_reply, report_comment, waiting_comment
+from bot.report.comment.sticky import answer_reply, fixed_comment, question_reply, report_comment, waiting_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.languages.detect import language_of
 from bot.report.record import Record

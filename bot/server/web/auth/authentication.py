@@ -2,14 +2,13 @@
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 import json
 import math
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,15 +50,13 @@ class Attempts:
     def __init__(self) -> None:
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
-    def is_blocked(self, address: str) -> bool:
-        """Return whether too many wrong tokens came from this address within ``WITHIN``."""
-        since = time.monotonic() - WITHIN
-        return sum(at > since for at in self._wrong.get(address, ())) >= MAX_WRONG
-
-    def record_failure(self, address: str) -> None:
-        """Count a wrong token."""
+    def check(self, request: Request) -> None:
+        """Count a wrong token, unless too many came from its address within ``WITHIN``: then answer 429."""
+        address, now = request.client.host if request.client else "", time.monotonic()
+        if sum(at > now - WITHIN for at in self._wrong.get(address, ())) >= MAX_WRONG:
+            raise HTTPException(429)
         # Reinsert the address at the end, so the loop below removes the addresses that failed longest ago.
-        self._wrong[address] = [*self._wrong.pop(address, ()), time.monotonic()][-MAX_WRONG:]
+        self._wrong[address] = [*self._wrong.pop(address, ()), now][-MAX_WRONG:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
 
@@ -88,7 +85,8 @@ class Accounts:
         digest = hashlib.sha256(b"tracehound.accounts:" + secret).digest()
         self._cipher = Fernet(base64.urlsafe_b64encode(digest))
         self._known: OrderedDict[str, _Account] = OrderedDict()
-        self._finishing = 0
+        self.in_progress = asyncio.Semaphore(AT_ONCE)
+        """The logins that are in progress; further ones are refused."""
 
     async def log_in(self, token: str) -> dict[str, str]:
         """Log a user in by their GitHub token; return what to store in their cookie.
@@ -105,21 +103,6 @@ class Accounts:
         await self._refresh(account)
         sealed = self._cipher.encrypt(json.dumps([person.login, person.id, token]).encode())
         return {"account": key, "sealed": sealed.decode()}
-
-    @contextlib.contextmanager
-    def login_in_progress(self) -> Iterator[None]:
-        """Count a login as in progress for the duration of the block.
-
-        Raises:
-            RetryableError: too many logins are in progress.
-        """
-        if self._finishing >= AT_ONCE:
-            raise RetryableError("too many logins at once")
-        self._finishing += 1
-        try:
-            yield
-        finally:
-            self._finishing -= 1
 
     async def viewer(self, key: str, sealed: str) -> Viewer | None:
         """Return the user of a cookie with the repositories they may currently see; None if logged out.
@@ -224,11 +207,8 @@ class Authenticator:
         # Before the attempts are counted, so that wrong tokens never lock the operator out.
         if self._token is not None and same_token(token, self._token):
             return True
-        address = request.client.host if request.client else ""
-        self._refusals.count("wrong token", address)
-        if self._attempts.is_blocked(address):
-            raise HTTPException(429)
-        self._attempts.record_failure(address)
+        self._refusals.count("wrong token", request.client.host if request.client else "")
+        self._attempts.check(request)
         return False
 
     def log_in(self, request: Request, response: Response) -> None:

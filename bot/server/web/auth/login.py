@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.errors import RetryableError
 from bot.github.registration import LoggedOutError
 from bot.server.connections.bodies import read_form
 from bot.server.registration import LOGIN_CALLBACK
@@ -106,8 +107,10 @@ async def complete_github_login(request: Request) -> Response:
     state = request.query_params.get("state", "")
     if not state_data or not hmac.compare_digest(state.encode(), str(state_data["state"]).encode()):
         return login_form(request, "/", status=400, message="This login was not started in this browser. Try again.")
+    if accounts.in_progress.locked():
+        raise RetryableError("too many logins at once")
     try:
-        with accounts.login_in_progress():
+        async with accounts.in_progress:
             token = await accounts.people.token(
                 request.query_params.get("code", ""),
                 verifier=state_data["verifier"],

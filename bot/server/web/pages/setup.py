@@ -164,12 +164,10 @@ def _failed(request: Request, status: int, message: str) -> Response:
 
 
 def _take(request: Request, token: str) -> Response:
-    pending, address = _setup(request).pending, request.client.host if request.client else ""
+    pending = _setup(request).pending
     # The correct token is checked first, so other clients' attempts cannot lock the operator out.
     if not same_token(token, pending.token):
-        if pending.attempts.is_blocked(address):
-            return fault(request, 429)
-        pending.attempts.record_failure(address)
+        pending.attempts.check(request)
         return render(request, "setup/token.html", status=403, wrong=True)
     response = RedirectResponse("/setup", 303)
     secure = _here(request).startswith("https:")
