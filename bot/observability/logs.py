@@ -88,13 +88,10 @@ def _masked(_logger: object, _name: str, record: EventDict) -> EventDict:
     if "exception" in record:
         record["traceback"] = record.pop("exception")
     record.pop("color_message", None)  # uvicorn's, with escape codes
-    return {name: _plain(value) for name, value in record.items()}
-
-
-def _plain(value: object) -> object:
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return mask(str(value))
+    return {
+        name: value if value is None or isinstance(value, bool | int | float) else mask(str(value))
+        for name, value in record.items()
+    }
 
 
 def _ordered(_logger: object, _name: str, record: EventDict) -> EventDict:

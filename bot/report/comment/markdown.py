@@ -1,6 +1,7 @@
 """The Markdown of a comment and of a draft for an issue tracker."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.report.comment.explained import cause, facts_beside, objections, places, probable_place
@@ -47,16 +48,14 @@ class Sections(NamedTuple):
         return (self.headline, self.link, self.facts, self.reporter)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MarkdownRenderer:
     """Renders reports with links into a repository; without an address, places are plain paths."""
 
-    def __init__(
-        self, *, server_url: str = "https://github.com", repository: str | None = None, record: Record | None = None
-    ) -> None:
-        """Create a renderer for a repository; a record adjusts confidences to the repository's outcomes."""
-        self._server_url = server_url
-        self._repository = repository
-        self._record = record
+    server_url: str = "https://github.com"
+    repository: str | None = None
+    record: Record | None = None
+    """Adjusts confidences to the repository's outcomes."""
 
     def comment(self, report: TriageReport, language: str = ENGLISH) -> str:
         """Render the headline, permalink, facts and one line for the reporter; everything else is folded."""
@@ -84,7 +83,7 @@ class MarkdownRenderer:
         return Sections(
             *self._visible(report, links, shown, ours, theirs),
             maintainers=maintainers(report, links, folded_facts(report, shown), words),
-            about=about(report, self._record),
+            about=about(report, self.record),
         )
 
     def _visible(
@@ -96,8 +95,8 @@ class MarkdownRenderer:
             claims = (*cause(report, links), places(report, links, ours), *objections(report, ours))
             linked = None
         else:
-            headline, link = _headline(report, links, ours, self._record), _permalink(report, links)
-            claimed = "" if _claims_in_headline(report) else _bullet(_claim(report, ours, self._record))
+            headline, link = _headline(report, links, ours, self.record), _permalink(report, links)
+            claimed = "" if _claims_in_headline(report) else _bullet(_claim(report, ours, self.record))
             claims = (claimed, *(f"- {prose(ours(doubt))}" for doubt in report.doubts))
             linked = _linked_path(report)
         facts = (_fact(fact, links, ours, linked) for fact in shown)
@@ -120,7 +119,7 @@ class MarkdownRenderer:
         return Ticket(title=_title(report), body=_whole_parts(parts, 3_000), fields=fields)
 
     def _links(self, report: TriageReport) -> Links:
-        return Links(self._server_url, self._repository or report.repository, report.commit)
+        return Links(self.server_url, self.repository or report.repository, report.commit)
 
 
 def most_words(report: TriageReport) -> int:
