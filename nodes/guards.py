@@ -164,7 +164,7 @@ def is_rejected(state: BugTriageState) -> bool:
 def is_unread(state: BugTriageState) -> bool:
     """Return whether a model read the code and no critic was called since, with or without a verdict."""
     steps = [entry for entry in state.trace if entry.node in ("codebase_search", "critic")]
-    read = [number for number, one in enumerate(steps) if one.node == "codebase_search" and one.judged_by != "rules"]
+    read = [number for number, step in enumerate(steps) if step.node == "codebase_search" and step.judged_by != "rules"]
     return bool(read) and all(step.node != "critic" for step in steps[read[-1] :])
 
 

@@ -131,7 +131,7 @@ def _submitted(case: Case) -> str:
         return ""
     ids = {item.evidence.key: item.id for item in case.evidence}
     lines = ["Hypothesis:"]
-    lines += [f"- {one.text} [{', '.join(ids[key] for key in one.evidence if key in ids)}]" for one in given.cause]
+    lines += [f"- {item.text} [{', '.join(ids[key] for key in item.evidence if key in ids)}]" for item in given.cause]
     lines += ["To change, most likely first:"]
     lines += [f"- {ids[place.evidence]}: {place.why}".rstrip(": ") for place in given.places if place.evidence in ids]
     if given.rival is not None and given.rival.evidence in ids:

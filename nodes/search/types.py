@@ -178,7 +178,7 @@ class Lookup:
 
     def span(self, path: str, line: int) -> tuple[int, int] | None:
         """Return the first and last line of the definition in a file that contains a line."""
-        spans = ((one.start_line, max(one.ends, one.end_line)) for one in self.passages if one.path == path)
+        spans = ((hit.start_line, max(hit.ends, hit.end_line)) for hit in self.passages if hit.path == path)
         return next((span for span in spans if span[0] <= line <= span[1]), None)
 
 

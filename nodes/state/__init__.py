@@ -223,7 +223,7 @@ def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFindi
     The supervisor has numbered the evidence of the older findings by then. Only the newest submission stays.
     """
     findings = (*left, *right)
-    newest = max((number for number, one in enumerate(findings) if one.submitted is not None), default=-1)
+    newest = max((number for number, finding in enumerate(findings) if finding.submitted is not None), default=-1)
     # Only runs with parallel specialists have so many findings that older ones must be cut further.
     is_long = any(finding.agent_name == JOIN for finding in findings)
     shortened = []

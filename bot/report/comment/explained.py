@@ -75,11 +75,11 @@ def _is_cited(fact: Fact, report: TriageReport) -> bool:
     )
 
 
-def _link(one: Citation, links: Links) -> str:
+def _link(citation: Citation, links: Links) -> str:
     """Return the lines of a citation or its commit; empty for evidence that has no address in the repository."""
-    if one.change:
-        return links.change_of(one.change)
-    return _place(one.path, one.start_line, one.end_line, None, links) if one.path else ""
+    if citation.change:
+        return links.change_of(citation.change)
+    return _place(citation.path, citation.start_line, citation.end_line, None, links) if citation.path else ""
 
 
 def _place(path: str, start: int, end: int, symbol: str | None, links: Links) -> str:

@@ -174,4 +174,4 @@ async def look_up_objections(state: BugTriageState, context: Context, tools: Cod
     for sketch in await tools.sketched(named.paths):
         exact += [as_evidence(place.location, code.sha, _LOOKED_UP) for place in sketch.places[:1]]
     found = {item.key: item for item in exact if is_citable(str(item.locator.path), item.quote)}
-    return tuple(one for key, one in found.items() if key not in state.evidence)[:_PLACES]
+    return tuple(evidence for key, evidence in found.items() if key not in state.evidence)[:_PLACES]

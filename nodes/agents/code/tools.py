@@ -149,7 +149,7 @@ class CodeTools:
             sha, subject = shown.commit
             return self._evidence(Evidence(kind="commit", locator=Locator(sha=sha), quote=subject, reasons=(READ,)))
         # Another answer may have shown the rest of the range.
-        known = frozenset[int]().union(*(one.lines for one in self.shown.values() if one.path == shown.path))
+        known = frozenset[int]().union(*(seen.lines for seen in self.shown.values() if seen.path == shown.path))
         first, last = start or shown.first, end or start or shown.first
         inside = sorted(line for line in known if first <= line <= last)
         return await self._quoted(shown.path, inside, last) if inside else None

@@ -276,9 +276,9 @@ def _chosen(found: Sequence[Found]) -> list[Found]:
     The duplicate is the oldest open one; otherwise two reports could name each other as the original.
     """
     # A closed issue is never the duplicate: the reporter cannot continue there.
-    same = [one for one in found if one[1].relation == "duplicate" and one[0].state == "open"]
-    original = min(same, key=lambda one: one[0].number, default=None)
-    rest = sorted((one for one in found if one is not original), key=lambda one: -one[1].score)
+    same = [match for match in found if match[1].relation == "duplicate" and match[0].state == "open"]
+    original = min(same, key=lambda match: match[0].number, default=None)
+    rest = sorted((match for match in found if match is not original), key=lambda match: -match[1].score)
     chosen = [original] if original else []
     for issue, likeness in rest[:RELATED]:
         back = say("it was closed, so this may be back or not yet released")

@@ -77,7 +77,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     # A fact complements a model's place and reason; it replaces neither.
     kept = () if ordered else tuple(map(basis.beside, report.suspects))
     others = [path for path in basis.paths if path not in [place.path for place in kept]]
-    added = [one for path in others if (one := await suspect_of(path, report, survey, basis, code))]
+    added = [suspect for path in others if (suspect := await suspect_of(path, report, survey, basis, code))]
     suspects = (*kept, *added)[: max(PLACES, len(added))]
     update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
     if not ordered and report.root_cause:
@@ -205,7 +205,7 @@ async def with_pointer(
     found = [fact for fact in pointing if fact.strong or fact.kind == "documented_here" or answers(fact, asked)]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
     listed = [from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
-    places = [one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote]
+    places = [spot for spot in listed if await code.read(spot.path, spot.quote_start, spot.quote_end) == spot.quote]
     by_rules = report.written_by == "rules"
     update: dict[str, object] = {}
     if places and (by_rules or not report.suspects):

@@ -82,7 +82,7 @@ def _calls(message: Document) -> list[Document]:
     if not calls and isinstance(message.get("function_call"), dict):
         calls = [{"function": message["function_call"]}]
     listed = calls if isinstance(calls, list) else []
-    return [_call(one, number) for number, one in enumerate(listed) if isinstance(one, dict)]
+    return [_call(call, number) for number, call in enumerate(listed) if isinstance(call, dict)]
 
 
 def _written(content: str) -> list[Document]:

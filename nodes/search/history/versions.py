@@ -191,7 +191,7 @@ def is_called(releases: Releases, name: str) -> bool:
     """Return whether a name is that of a product's tags; either may lack leading folders or a scope."""
     parts = [_in_parts(series) for series in {release.series for release in releases.all} - {""}]
     wanted = _in_parts(name)
-    return len(wanted) > 1 and any(one.endswith(wanted) or wanted.endswith(one) for one in parts)
+    return len(wanted) > 1 and any(part.endswith(wanted) or wanted.endswith(part) for part in parts)
 
 
 def is_named(releases: Releases) -> bool:
@@ -239,7 +239,7 @@ def having(text: str, series: Mapping[str, Releases], own: frozenset[str]) -> di
     version = parse_version(text)
     found = {product: release for product in products(series, own) if version and (release := product.exactly(version))}
     exact = any(release.version == version for release in found.values())
-    return {one: release.commit for one, release in found.items() if not exact or release.version == version}
+    return {name: release.commit for name, release in found.items() if not exact or release.version == version}
 
 
 def _in_parts(name: str) -> str:

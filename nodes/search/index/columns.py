@@ -149,12 +149,12 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     return np.sort([number for number in largest.tolist() if _is_combined(number, file, group, size)]).astype(np.int64)
 
 
-def _is_combined(one: int, file: Numbers, group: Numbers, size: Numbers) -> bool:
+def _is_combined(number: int, file: Numbers, group: Numbers, size: Numbers) -> bool:
     mine = np.zeros(int(group.max()) + 1, bool)
-    start, end = np.searchsorted(file, [one, one + 1])
+    start, end = np.searchsorted(file, [number, number + 1])
     mine[group[start:end]] = True
     held = np.bincount(file[mine[group]], minlength=len(size))
-    is_part = (size >= LEAST_OF_PART) & (held >= HELD * size) & (size < SMALLER * size[one])
+    is_part = (size >= LEAST_OF_PART) & (held >= HELD * size) & (size < SMALLER * size[number])
     if is_part.sum() < PARTS:
         return False
     covered = np.zeros(len(mine), bool)

@@ -200,8 +200,8 @@ def _list(
 
     def listing() -> Listing:
         """Wait for what other threads read."""
-        one: dict[str, str] = {}
-        blobs = tuple(one.setdefault(entry.blob, entry.blob) for entry in entries)
+        shared: dict[str, str] = {}
+        blobs = tuple(shared.setdefault(entry.blob, entry.blob) for entry in entries)
         sizes = np.array([entry.size for entry in entries], np.int64)
         return Listing(paths, blobs, roles, terms.result(), changes.result(), sizes, log.result() is not None)
 

@@ -79,9 +79,9 @@ def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]
     for file, of_file in enumerate(definitions):
         before = int(first_line[file]) - 1
         # Outer definitions come first, so an inner one overwrites its lines.
-        for number, one in enumerate(of_file):
-            if one.name.count(".") < DEEPEST:
-                owner[before + max(1, one.start_line) : before + min(lines[file], one.end_line) + 1] = number
+        for number, row in enumerate(of_file):
+            if row.name.count(".") < DEEPEST:
+                owner[before + max(1, row.start_line) : before + min(lines[file], row.end_line) + 1] = number
     return _pieces(owner, np.repeat(np.arange(len(lines)), lines), first_line)
 
 
@@ -196,11 +196,11 @@ def _meta(outlines: Sequence[Outline]) -> Rows:
     return {"meta": [len(packed) for packed in found], "metas": np.frombuffer(b"".join(found), np.uint8)}
 
 
-def _packed(one: Outline) -> bytes:
-    if not one.definitions and not one.imports:
+def _packed(file: Outline) -> bytes:
+    if not file.definitions and not file.imports:
         return b""
-    names, kinds = [d.name for d in one.definitions], [d.kind for d in one.definitions]
-    return _ENCODER.encode([names, kinds, one.imports]).encode()
+    names, kinds = [d.name for d in file.definitions], [d.kind for d in file.definitions]
+    return _ENCODER.encode([names, kinds, file.imports]).encode()
 
 
 def _marks(texts: Iterable[bytes]) -> Rows:

@@ -111,10 +111,10 @@ def _members(bracket: str) -> str:
     inner = bracket[1:-1]
     negated = inner[:1] in ("!", "^")
     regex = ""
-    for first, last, escaped, one in _MEMBER.findall(inner[negated:]):
+    for first, last, escaped, single in _MEMBER.findall(inner[negated:]):
         if first:
             low, high = first[-1], last[-1]
             regex += f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""
         else:
-            regex += re.escape(escaped or one)
+            regex += re.escape(escaped or single)
     return f"(?!/)[{'^' if negated else ''}{regex}]" if regex else _NEVER

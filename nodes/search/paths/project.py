@@ -103,8 +103,8 @@ class PathIndex:
     @cached_property
     def modules(self) -> list[list[str]]:
         """The parts of each file's module name; equal parts are one string, because folders repeat in many paths."""
-        one: dict[str, str] = {}
-        return [[one.setdefault(part, part) for part in module_parts(path)] for path in self.paths]
+        shared: dict[str, str] = {}
+        return [[shared.setdefault(part, part) for part in module_parts(path)] for path in self.paths]
 
     @cached_property
     def by_stem(self) -> dict[str, list[int]]:

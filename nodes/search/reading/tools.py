@@ -90,7 +90,7 @@ class Tools(Lookups):
         at_least = "" if complete else "at least "
         text = f"{at_least}{total} matches in {len(lines)} files{note}" if total else f"0 matches{note}"
         more = f"; {len(chosen)} shown" if len(chosen) < total else ""
-        rest = [self._index.paths[number] for number in listed if number not in {one for one, _ in chosen}][:8]
+        rest = [self._index.paths[number] for number in listed if number not in {n for n, _ in chosen}][:8]
         also = f"; also in {', '.join(rest)}" if rest else ""
         also += f"; {foreign} in {len(lines) - len(listed)} built or vendored files are not shown" if foreign else ""
         return ToolAnswer(f"{text}{more}{also}.", tuple(filter(None, passages)))
@@ -248,9 +248,9 @@ class Tools(Lookups):
         elif _GLOB.search(wanted):
             # Linear too: a reader may write any number of wildcards.
             glob, _ = compile_expression(_of_glob(wanted[:EXPRESSION]), ignore_case=ignore_case, longest=None)
-            numbers = (n for n, one in enumerate(index.paths) if glob.search(one.encode("utf-8", "surrogateescape")))
+            numbers = (n for n, path in enumerate(index.paths) if glob.search(path.encode("utf-8", "surrogateescape")))
         else:
-            numbers = (n for n, one in enumerate(index.paths) if one.startswith(f"{wanted}/"))
+            numbers = (n for n, path in enumerate(index.paths) if path.startswith(f"{wanted}/"))
         return sorted((number for number in numbers if number not in self._ignored), key=self._place)
 
     def _file(self, path: str) -> tuple[int | None, str]:
@@ -260,7 +260,7 @@ class Tools(Lookups):
         if wanted in index.number_of and index.number_of[wanted] not in self._ignored:
             return index.number_of[wanted], ""
         ends = [
-            n for n, one in enumerate(index.paths) if wanted and one.endswith(f"/{wanted}") and n not in self._ignored
+            n for n, path in enumerate(index.paths) if wanted and path.endswith(f"/{wanted}") and n not in self._ignored
         ]
         if len(ends) == 1:
             return ends[0], ""

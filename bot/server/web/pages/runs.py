@@ -64,7 +64,7 @@ async def _asked(request: Request) -> tuple[Form, dict[str, str], list[str], Run
     repositories = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
     form: Form = {
         "q": ("Title", None),
-        "repository": ("Repository", {one.full_name: one.full_name for one in repositories}),
+        "repository": ("Repository", {repo.full_name: repo.full_name for repo in repositories}),
         "status": ("Status", {status: status for status in get_args(RunStatus)}),
         "outcome": ("Outcome", {str(outcome): name for outcome, name in OUTCOMES.items()}),
     }
@@ -72,7 +72,7 @@ async def _asked(request: Request) -> tuple[Form, dict[str, str], list[str], Run
     allowed = {name: options for name, (_, options) in form.items() if options is not None}
     fields = {name: value for name, value in given.items() if value and value in allowed.get(name, (value,))}
     wanted = RunFilter(
-        repository=next((one.key for one in repositories if one.full_name == fields.get("repository")), ""),
+        repository=next((repo.key for repo in repositories if repo.full_name == fields.get("repository")), ""),
         status=fields.get("status", ""),
         text=fields.get("q", ""),
         outcome=fields.get("outcome", ""),

@@ -58,7 +58,7 @@ def unreleased(lines: Sequence[str], made: Collection[Version]) -> list[tuple[in
         if _ENTRY.match(text[:MAX_WIDTH]):
             below = lines[at + 1 : at + MAX_ENTRY]
             ends = (
-                n for n, one in enumerate(below) if not one.startswith((" ", "\t")) or _ENTRY.match(one[:MAX_WIDTH])
+                n for n, line in enumerate(below) if not line.startswith((" ", "\t")) or _ENTRY.match(line[:MAX_WIDTH])
             )
             entry = (text, *below[: next(ends, len(below))])
             found.append((at + 1, normalise_space(" ".join(item[:MAX_WIDTH] for item in entry))))

@@ -63,10 +63,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     having = {
         item: release for item in made if version and (release := item.exactly(version)) and release.version == version
     }
-    tagged = [(one, release) for one, release in having.items() if release.commit == fact.sha]
+    tagged = [(item, release) for item, release in having.items() if release.commit == fact.sha]
     if not tagged:
         return "no tag of this version is at the commit"
-    stated = [one for one, release in tagged if _later(release, one) == fact.says]
+    stated = [item for item, release in tagged if _later(release, item) == fact.says]
     if not stated:
         return "the later releases are others"
     if len(having) == len(tagged) or any(_is_named(item, fact.words or "", witness) for item in stated):
@@ -133,7 +133,7 @@ def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[
     """Return the last release whose line of a file fits, or None."""
     made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
     repository = inquiry.code.repository
-    return next((one for one in made if fits(repository.lines(one.commit, path, line, line) or "")), None)
+    return next((change for change in made if fits(repository.lines(change.commit, path, line, line) or "")), None)
 
 
 def _is_of(claim: Claim) -> bool:

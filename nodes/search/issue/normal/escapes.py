@@ -118,15 +118,15 @@ def _record(row: Row) -> _String | None:
 
 def _of_records(text: str, records: Sequence[tuple[Row, _String]]) -> list[Edit]:
     """Reduce consecutive records to their messages if these are the lines of a trace."""
-    messages = [_without_end(text[one.start : one.end]) for _, one in records]
+    messages = [_without_end(text[record.start : record.end]) for _, record in records]
     decoded = [_decoded(message) for message in messages]
     if len(records) < 2 or not any(is_frame(message) for message in decoded):
         return [edit for row, _ in records if "\\n" in row.text for edit in _of_strings(text, row)]
     edits: list[Edit] = []
-    for (row, one), message in zip(records, messages, strict=True):
-        edits.append(Edit(row.start, one.start))
-        edits += _unescaped(text, one.start, one.start + len(message))
-        edits.append(Edit(one.start + len(message), row.end))
+    for (row, record), message in zip(records, messages, strict=True):
+        edits.append(Edit(row.start, record.start))
+        edits += _unescaped(text, record.start, record.start + len(message))
+        edits.append(Edit(record.start + len(message), row.end))
     return edits
 
 
@@ -136,11 +136,11 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
     for group in _groups(text, row):
         if _holds_trace("".join(text[one.start : one.end] for one in group)):
             edge = group[0].outer_start
-            for number, one in enumerate(group):
+            for number, element in enumerate(group):
                 # What separates the elements of a list of lines is not a line.
-                edits.append(Edit(edge, one.start, "" if number else "\n"))
-                edits += _unescaped(text, one.start, one.end)
-                edge = one.end
+                edits.append(Edit(edge, element.start, "" if number else "\n"))
+                edits += _unescaped(text, element.start, element.end)
+                edge = element.end
             edits.append(Edit(edge, group[-1].outer_end, "\n"))
     if not edits and sum(map(is_traced, _decoded(row.text).split("\n"))) > 1:
         edits += _unescaped(text, row.start, row.end)
