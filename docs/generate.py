@@ -240,8 +240,8 @@ def _cli() -> Iterator[str]:
     yield "# The command line\n\nThis page is generated from the program; `--help` prints the same.\n"
     root = click.Context(cli, info_name="triage")
     commands = [(name, command) for name in cli.list_commands(root) if (command := cli.get_command(root, name))]
-    for where, folder in (("On a clone", "local."), ("With a server", "server.")):
-        names = [name for name, (module, _) in COMMANDS.items() if module.startswith(folder)]
+    for where, is_server in (("On a clone", False), ("With a server", True)):
+        names = [name for name, (module, _) in COMMANDS.items() if module.startswith("server.") == is_server]
         yield f"{where}: {', '.join(f'[`{name}`](#triage-{name})' for name in names)}.\n"
     yield f"```text\n{inspect.cleandoc(EXIT_CODES.lstrip(chr(8)))}\n```\n"
     uses = Counter(option for _, command in commands for option in _options_below(command, root))
