@@ -1,11 +1,9 @@
 """The graph's code port: one commit, or why it cannot be read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from bot.errors import BotError, GoneError
 from bot.runs.fetching import ForbiddenError, TooLargeToFetchError
@@ -131,7 +129,7 @@ class NoCode:
         self._reason = reason
 
     @classmethod
-    def because(cls, error: BotError) -> NoCode:
+    def because(cls, error: BotError) -> Self:
         """Represent code that a mirror could not fetch."""
         if isinstance(error, GoneError):
             return cls("the repository has no commit yet")

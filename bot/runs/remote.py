@@ -1,13 +1,12 @@
 """Read an issue on GitHub and fetch its repository, for the command line without a server."""
 
-from __future__ import annotations
-
 import fcntl
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RefusedError, UserError
@@ -37,7 +36,7 @@ class Reference:
     """The host of its address; empty for ``owner/repo#n``."""
 
     @classmethod
-    def read(cls, text: str | None) -> Reference | None:
+    def read(cls, text: str | None) -> Self | None:
         """Parse ``owner/repo#n`` or the address of an issue's page; return None for any other text."""
         if found := _REFERENCE.fullmatch(text or ""):
             return cls(found[1], int(found[2]))

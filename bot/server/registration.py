@@ -1,7 +1,5 @@
 """Register the App: the manifest sent to GitHub, and the storage of the returned secrets."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import os
@@ -10,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 import yaml
@@ -60,7 +58,7 @@ class RequestedApp:
     keep: bool = True
     """Whether its secrets are stored in the data directory instead of being shown once."""
 
-    def filled(self, here: str, form: Mapping[str, str]) -> RequestedApp:
+    def filled(self, here: str, form: Mapping[str, str]) -> Self:
         """Return the App with the fields of a form, for a browser that reaches the pages at ``here``."""
         public = (self.public_url or here).rstrip("/")
         server = (form.get("server_url", "").strip() or self.server_url).rstrip("/")

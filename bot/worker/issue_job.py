@@ -1,12 +1,11 @@
 """One attempt of a job on one issue: its data, its permission to write, and whether the budgets admit its run."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Self
 
 from bot.errors import MissingPermissionError, RateLimitedError, RefusedError, StoppedError
 from bot.github.repository import RepositoryClient
@@ -66,7 +65,7 @@ class IssueJob:
     github: RepositoryClient
 
     @classmethod
-    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> IssueJob:
+    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Self:
         """Build the attempt of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 

@@ -1,7 +1,5 @@
 """``triage ask``: answer one question about a repository, or a session of questions."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

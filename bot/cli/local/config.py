@@ -1,7 +1,5 @@
 """``triage init`` and ``triage config``: write and check a repository's ``.github/triage.yml``."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

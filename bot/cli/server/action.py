@@ -3,8 +3,6 @@
 The event of an issue is processed until no job is left, that of a pull request by a check of its configuration.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -16,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import click
 
@@ -133,7 +131,7 @@ class Event:
     """The delivery id: stable for one attempt of one workflow run."""
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Event:
+    def of(cls, environ: Mapping[str, str]) -> Self:
         """Read the event from the runner's environment variables.
 
         Raises:

@@ -1,7 +1,5 @@
 """``triage doctor``: check the installation and say how to fix faults."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """``triage jobs`` and ``triage replay``: list and retry failed jobs, and show those of a saved delivery."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import uuid

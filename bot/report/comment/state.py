@@ -1,9 +1,7 @@
 """The state of a triage as one hidden line of JSON in its comment: for scripts, and for an Action without a cache."""
 
-from __future__ import annotations
-
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -64,7 +62,7 @@ class CommentState(_Part):
     @classmethod
     def of(
         cls, report: TriageReport | None, questions: tuple[AskedQuestion, ...], *, text_hash: str, commit: str
-    ) -> CommentState:
+    ) -> Self:
         """Build the state of a finished run from its report, or of a waiting one if there is none."""
         shown = {"kind": report.kind, "statement": report.statement} if report is not None else {}
         return cls(

@@ -1,10 +1,8 @@
 """The rows of the list of runs: their columns, the filter of a list, and what the viewer may see."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from bot.store.databases.database import Value
 from bot.store.runs.issue_runs import RunStatus
@@ -131,7 +129,7 @@ class Place:
     number: int
 
     @classmethod
-    def of(cls, row: RunRow) -> Place:
+    def of(cls, row: RunRow) -> Self:
         """Return the position of a run."""
         return cls(row.began_at, row.issue_key, row.number)
 

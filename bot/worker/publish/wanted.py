@@ -1,10 +1,9 @@
 """The App's writes to an issue: nothing, with the reason, or a comment, labels and a type."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Self
 
 from bot.ports import AskedQuestion, Issue, Outcome, report_of
 from bot.settings.repository import RepositoryConfig, StateName
@@ -50,7 +49,7 @@ class Wanted:
     """Those of the labels that are left out if the repository has the type."""
 
     @classmethod
-    def by(cls, outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()) -> Wanted:
+    def by(cls, outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()) -> Self:
         """Return what an outcome leads to."""
         labels = wanted_labels(outcome, config, questions)
         report = report_of(outcome)
@@ -70,7 +69,7 @@ class Wanted:
         return json.dumps([sorted(self.labels), asdict(self.type), sorted(self.unless_typed)])
 
     @classmethod
-    def restore(cls, stored: str) -> Wanted:
+    def restore(cls, stored: str) -> Self:
         """Return what was stored; earlier releases stored the labels alone."""
         match json.loads(stored):
             case [list(labels), dict(kind), list(unless_typed)]:

@@ -1,8 +1,7 @@
 """The basis of a report: the facts that it shows, the places that it names, and what they allow it to state."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from nodes.context.ports import CodePort
 from nodes.report import Statement, Suspect, TriageReport
@@ -41,7 +40,7 @@ class FactBasis:
     confidence: float
 
     @classmethod
-    def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
+    def of(cls, survey: Survey, paths: tuple[str, ...]) -> Self:
         """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
         stated = levels.statement(survey.facts, paths, survey.confidence)
         others = dict.fromkeys(

@@ -1,7 +1,5 @@
 """Choose the next step (thresholds: PRD section 7) and the questions to the reporter that can change the ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

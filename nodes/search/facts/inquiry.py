@@ -1,7 +1,5 @@
 """The input of every finder of facts: what the reporter wrote, the code with its history, the ranked files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

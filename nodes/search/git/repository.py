@@ -1,7 +1,5 @@
 """Reads git objects at a commit, from a bare or normal clone, without a checkout and without running its code."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -10,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, Shortfalls, UnknownRevision
 from nodes.search.git.objects import (
@@ -60,7 +59,7 @@ class Repository:
     """The folder with the objects and refs; None if unknown."""
 
     @classmethod
-    def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
+    def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Self:
         """Open the repository at a path.
 
         Raises:

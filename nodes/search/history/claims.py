@@ -1,7 +1,5 @@
 """Extract what an issue says about when it broke: versions, days, commits and numbers, and the role of each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

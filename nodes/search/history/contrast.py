@@ -5,8 +5,6 @@ the clauses of two versions differ, the one without such a word gets the opposit
 because a report compares versions to say that something broke.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Sequence

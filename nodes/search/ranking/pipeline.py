@@ -1,10 +1,9 @@
 """The ranking of one query at one commit, from its index to ranked files, quoted places and sketches."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, split_lines
@@ -44,7 +43,7 @@ class Measured:
     features: Features
 
     @classmethod
-    def of(cls, repository: Repository, index: Index, parsed: Parsed) -> Measured:
+    def of(cls, repository: Repository, index: Index, parsed: Parsed) -> Self:
         """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
         features = _measure(index, parsed)
         # The surroundings of the likely files are measured, so a first pass with weights of its own determines these.

@@ -4,12 +4,11 @@ A word that names the subject of a file is rare in the repository and in nearly 
 inverse document frequencies of definitions count the definitions of the best files only.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -114,7 +113,7 @@ class Candidates:
     """Whether the definition is a class or another container."""
 
     @classmethod
-    def of(cls, index: Index, files: Iterable[int]) -> Candidates:
+    def of(cls, index: Index, files: Iterable[int]) -> Self:
         """Collect the definitions of files."""
         inside = np.isin(index.chunk_file, list(files)) & (index.chunk_def >= 0)
         chunks = np.flatnonzero(inside)
