@@ -48,6 +48,10 @@ _DECLARED = (
     r"\s+)*[\"']?{0}[\"']?\s*\??(?::\s*[^():]{{1,80}})?(?:=\s*[^()]{{1,80}})?[,;]?\s*$"
 )
 """A line that only declares a setting."""
+_FUNCTION = re.compile(
+    r"\b(?:def|function|fn|func|fun|sub)\b|\)\s?(?:->[^{]{1,80}|const|throws [^{]{1,80})?\{|=>\s?\{?\s*$"
+)
+"""A line that begins a function, in which a declaration is of a local variable."""
 SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}|{DECLARED}) in ")
 
 
@@ -132,7 +136,15 @@ def _alone(witness: Witness, words: str) -> list[Hit]:
     hits = witness.grep_any(sorted(names), words=False) if len(parts) > 1 else []
     held = [hit for hit in hits if role_of(hit.path) in ("source", "data") and _is_code(hit)]
     declares = "|".join(_DECLARED.format(re.escape(name)) for name in sorted(names))
-    return held if len(held) == 1 and is_own(held[0].path) and re.match(declares, held[0].text) else []
+    if len(held) != 1 or not is_own(held[0].path) or not re.match(declares, held[0].text):
+        return []
+    above = (text for text in reversed(witness.lines(held[0].path, 1, held[0].line - 1)) if text.strip())
+    around = next((text for text in above if _indent(text) < _indent(held[0].text)), "")
+    return [] if _FUNCTION.search(around) else held
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _tests(text: str, name: str) -> bool:
