@@ -184,11 +184,7 @@ def store_registration(directory: Path, app: Mapping[str, str]) -> Path:
 
 
 def read_registration(directory: Path) -> dict[str, str]:
-    """Read the stored App; empty if there is none.
-
-    Raises:
-        UserError: the file cannot be read.
-    """
+    """Read the stored App, empty if there is none; raise UserError if the file cannot be read."""
     path = directory / FILE
     try:
         read = json.loads(path.read_text(encoding="utf-8"))

@@ -45,10 +45,6 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "repositories": _REPOSITORY,
 }
 """Table → condition that selects a repository's rows."""
-NOT_OF_A_REPOSITORY = frozenset(
-    {"installations", "writes", "quiet", "paces", "leases", "turns", "metric_samples", "ended_sessions"}
-)
-"""Tables without anything that people wrote in a repository."""
 
 _THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"
 MAX_ISSUES = 500

@@ -12,9 +12,14 @@ from bot.limits.ceilings import Amount, Scope
 from bot.ports import IssueRef
 from bot.store.databases.database import STEPS
 from bot.store.jobs.deliveries import Arrival
-from bot.store.repository_data import NOT_OF_A_REPOSITORY, REPOSITORY_ROWS
+from bot.store.repository_data import REPOSITORY_ROWS
 from bot.store.tables import Store
 from nodes.evidence import Evidence
+
+NOT_OF_A_REPOSITORY = frozenset(
+    {"installations", "writes", "quiet", "paces", "leases", "turns", "metric_samples", "ended_sessions"}
+)
+"""Tables without anything that people wrote in a repository."""
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
 DAY = "2026-01-31"

@@ -51,11 +51,7 @@ def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> Table | None:
 
 
 def store(table: Table, file: Path) -> None:
-    """Store a table.
-
-    Raises:
-        UserError: the file cannot be written.
-    """
+    """Store a table; raise UserError if the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{table.model_dump_json(indent=1)}\n", encoding="utf-8")

@@ -24,6 +24,7 @@ from nodes.search.facts.places import (
     named_here,
     pasted_here,
     quoted_here,
+    rare_here,
     spelled_here,
     worded_here,
 )
@@ -49,6 +50,8 @@ FINDERS: tuple[Finder, ...] = (
     spelled_here.find,
     labelled_here.find,
     worded_here.find,
+    spelled_here.find_defined,
+    rare_here.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
     called_from.find,
@@ -69,7 +72,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (decided_here, labelled_here, spelled_here, worded_here)
+_BY_SENTENCE = (decided_here, labelled_here, rare_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -60,11 +60,7 @@ class Repository:
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Self:
-        """Open the repository at a path.
-
-        Raises:
-            NotARepository: the path does not exist or is not a clone.
-        """
+        """Open the repository at a path; raise NotARepository if it does not exist or is not a clone."""
         directory = Path(path).expanduser()
         if not directory.is_dir():
             raise NotARepository(f"{printable(str(path))}: no such directory")

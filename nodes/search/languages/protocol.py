@@ -48,11 +48,7 @@ class Helper:
     """A child process that parses some files."""
 
     def __init__(self, task: Task) -> None:
-        """Start the process.
-
-        Raises:
-            OSError: no process can be started now.
-        """
+        """Start the process; raise OSError if none can be started now."""
         self.jobs = task.jobs
         """Its files."""
         self.last: FilePosition | None = None

@@ -88,6 +88,7 @@ BODIES = [
     pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
     pytest.param("Then click on watch the zones.", id="something-to-click"),
     pytest.param("It stops at the Watch the zones button.", id="button"),
+    pytest.param("It only says:\n\n```\nWatch the zones…\n```\n", id="in-a-block"),
 ]
 
 

@@ -92,5 +92,13 @@ def test_a_false_fact_is_refused(tmp_path: Path, fields: dict[str, Any]):
 
 
 def test_every_kind_has_a_check():
-    of_another_kind = {"decided_here", "error_form", "labelled_here", "releases", "spelled_here", "worded_here"}
+    of_another_kind = {
+        "decided_here",
+        "error_form",
+        "labelled_here",
+        "rare_here",
+        "releases",
+        "spelled_here",
+        "worded_here",
+    }
     assert CHECKS.keys() == set(get_args(Kind)) | of_another_kind

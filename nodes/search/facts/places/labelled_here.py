@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
@@ -78,7 +78,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """
     if inquiry.is_placed:
         return
-    wanted = _labels(inquiry.issue)
+    # A message that the code builds is found with what it is built of.
+    known = {comparable(fact.words) for fact in inquiry.found if fact.words}
+    wanted = [label for label in _labels(inquiry.issue) if comparable(label.text) not in known]
     hits = _hits(inquiry.witness, [label.text for label in wanted])
     placed = False
     for label in wanted:
@@ -112,13 +114,16 @@ def _labels(issue: Issue) -> list[_Label]:
 def labels(issue: Issue) -> Iterator[str]:
     """Yield the distinct texts of a user interface that a report quotes, stresses, or names on a path of menus."""
     seen = set[str]()
-    for line in (issue.title, *issue.prose):
-        plain = URL.sub(" ", line)
-        marked = [next(filter(None, found.groups())) for found in _MARKED.finditer(plain)]
-        for text in (part.strip(" .,:;!?…*\"'“”") for words in marked for part in _MENU.split(words)):
-            if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
-                seen.add(comparable(text))
-                yield text
+    prose = (URL.sub(" ", line) for line in (issue.title, *issue.prose))
+    marked = (next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line))
+    blocks = (block.strip().split("\n") for block in issue.blocks)
+    # A block of a line or two shows a text as the program does.
+    shown = (line for lines in blocks if len(lines) <= FEW for line in lines)
+    parts = chain((part for words in marked for part in _MENU.split(words)), shown)
+    for text in (part.strip(" .,:;!?…*\"'“”") for part in parts):
+        if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
+            seen.add(comparable(text))
+            yield text
     # What a title says in words and the report quotes as well, such as a name within a printed line.
     for found in _WORDS.finditer(URL.sub(" ", issue.title)):
         for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):

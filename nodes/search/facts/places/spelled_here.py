@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if inquiry.is_placed:
         return
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
-    yield from spelled or islice(chain(_apart(inquiry), _defined(inquiry)), 1)
+    yield from spelled or islice(_apart(inquiry), 1)
     yield from islice(_valued(inquiry), MAX_FACTS)
 
 
@@ -102,11 +102,14 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
             yield fact
 
 
-def _defined(inquiry: FinderInput) -> Iterator[Fact]:
+def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only definition in the first files whose name consists of words of the report, two of the title.
 
     In 6 of 10 development issues that nothing else placed, it was in a fixed file, at any of the three ranks.
     """
+    # A text of the interface says where a reporter saw the fault, and a name often what does it.
+    if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
+        return
     code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), _report_stems(inquiry)
     for row in np.flatnonzero(np.isin(code.index.def_file, _first_files(inquiry))).tolist():
         name = code.index.name_of(row).rpartition(".")[2]
