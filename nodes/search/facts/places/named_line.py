@@ -54,7 +54,7 @@ _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
-"""The beginnings of a line that runs nothing; its number is of another version."""
+"""The beginnings of a line that runs nothing; outside functions its number is of another version."""
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = frozenset(
@@ -124,7 +124,7 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
         reported = message(lines, at, place)
         elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
-        is_remark = text.lstrip().startswith(_REMARKS)
+        is_remark = not symbol and text.lstrip().startswith(_REMARKS)
         yield replace(fact, unclaimed=outer or elsewhere or is_logging(text) or is_remark)
 
 
