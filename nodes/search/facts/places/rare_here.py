@@ -1,4 +1,4 @@
-"""``quoted_here`` for a word of the title: its line in the search's first file, if no other own file has it."""
+"""``quoted_here`` for the title: the only file with a word of it, if the search ranks that file first."""
 
 import re
 from collections.abc import Iterator
