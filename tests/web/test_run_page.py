@@ -16,7 +16,7 @@ from bot.store.runs.issue_runs import Origin
 from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from nodes.report import TriageReport
-from tests.report.reports import FOUND, REPORTS, SHA, WEAK, suspect
+from tests.report.reports import REPORTS, SHA, WEAK
 from tests.web.people import Site, opened
 from tests.web.stored import COMMENT, SECURITY, Ran, ran
 
@@ -106,17 +106,6 @@ async def test_it_shows_the_reason_for_the_run_and_the_instructions_that_it_had(
     told = text_of(await shown(site, ref, 2))
     assert "mona said what was wrong" in told
     assert "the lexer is never reached" in told.partition("Instructions from people")[2]
-
-
-async def test_it_shows_the_difference_from_the_run_before(site: Site) -> None:
-    ref = await ran(site.store, Ran())
-    other = FOUND.model_copy(update={"suspects": (suspect("parser/reader.py", facts=(2,)),)})
-    await ran(site.store, Ran(number=ref.number, report=other))
-    await ran(site.store, Ran(number=ref.number, report=other))
-    assert "Different from run" not in await shown(site, ref)
-    second, third = text_of(await shown(site, ref, 2)), text_of(await shown(site, ref, 3))
-    assert "Different from run 1 The first file is parser/reader.py instead of parser/lexer.py." in second
-    assert "Different from run 2 The reports do not differ." in third
 
 
 @pytest.mark.parametrize(

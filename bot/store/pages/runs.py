@@ -25,7 +25,7 @@ from bot.store.pages.rows import (
     read_row,
     visible,
 )
-from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
+from bot.store.runs.issue_runs import Origin
 from bot.store.runs.outcomes import Feedback, Outcome, read_feedback, read_outcome
 from bot.store.runs.run_events import RunEvents, RunEvidence, Visit, load
 from nodes.evidence import Evidence
@@ -68,8 +68,6 @@ class RunContext:
     origin: Origin
     words: tuple[StoredSignal, ...]
     """Redirects, corrections and answers by command that the run received, the earliest first."""
-    before: tuple[int, Result] | None
-    """The latest earlier run of the issue that has a report: its number and result."""
     labels: tuple[str, ...]
     """Labels that the App set on the issue, or is about to set."""
     label_changes: tuple[tuple[str, bool, str], ...]
@@ -166,19 +164,12 @@ class Runs(Table):
         """Return what led to a run and what followed from it."""
         return _context(db, run)
 
-    async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
-        """Return the state and the message of a command that was given on a page; None if there is none."""
-        statement = "SELECT state, said FROM jobs WHERE guid = ? AND issue_key = ?"
-        row = await self._row(statement, (guid, issue_key))
-        return (str(row[0]), str(row[1])) if row else None
-
 
 def _context(db: Connection, row: RunRow) -> RunContext:
     key = row.issue_key
     fields = "body, author, why, asked_by, asked_in, last_signal"
     found = db.execute(f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, row.number)).fetchone()
     *origin, last_signal = found or ("", "", "", "", None, 0)
-    before = db.execute(RESULT_BEFORE, (key, row.number)).fetchone()
     sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()
     outcome = read_outcome(db, key)
     changes = ((label, bool(added), actor) for label, added, actor in db.execute(_CHANGED, (key,)).fetchall())
@@ -187,7 +178,6 @@ def _context(db: Connection, row: RunRow) -> RunContext:
     return RunContext(
         origin=Origin(*origin),
         words=tuple(signal for signal in signals if not row.over or signal.number <= last_signal),
-        before=(before[0], Result.model_validate_json(before[1])) if before else None,
         labels=tuple(json.loads(labels[0])) if labels else (),
         label_changes=tuple(changes),
         outcome=outcome if outcome is not None and outcome.run == row.number else None,

@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from bot.report import explain
 from bot.report.comment.markdown import MarkdownRenderer
-from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.words import count
 from bot.server.web.render import as_html, label, line, prose, verbatim
@@ -172,8 +171,6 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
         "fix": _result(context.outcome, links) if context.outcome else None,
         "judgements": list(map(_judged, context.feedback)),
         "comment_link": f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
-        "before": context.before[0] if context.before and report else 0,
-        "differences": differences(context.before[1].report, report) if context.before and report else (),
     }
 
 
@@ -182,8 +179,7 @@ def _began(context: RunContext) -> Markup:
     if not origin.why:
         return Markup("")
     if origin.asked_by:
-        where = "in a comment" if origin.asked_in else "on this page"
-        return prose(f"Began because {origin.asked_by} asked for it {where}.")
+        return prose(f"Began because {origin.asked_by} asked for it in a comment.")
     return prose(f"Began because {_BEGAN.get(origin.why, origin.why)}.")
 
 
