@@ -13,7 +13,7 @@ from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
 from bot.github.tokens import READ_CODE, Tokens, find_installation
 from bot.github.values import FailedDelivery, InstallationSeen, Json, by_bot, delivery_of, text
-from bot.limits.writes import NoWrites, Writes
+from bot.limits.writes import Writes
 from bot.ports import RepositoryRef
 
 _PAGE = 100
@@ -165,7 +165,7 @@ class TokenGitHub(GitHub):
 
     def __init__(self, token: str, *, api_url: str, server_url: str, writes: Writes | None = None) -> None:
         """Open a session; without ``writes`` every write is refused."""
-        writes = writes or NoWrites()
+        writes = writes or Writes()
         super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
         self.tokens = Tokens(self._session, fixed=token)
         self._token = token
@@ -209,7 +209,7 @@ async def installation_token(full_name: str, *, app_id: str, private_key: str, a
         BotError: GitHub cannot be reached, or refuses access.
     """
     owner, _, name = full_name.partition("/")
-    github = GitHub(app_id=app_id, private_key=private_key, api_url=api_url, writes=NoWrites())
+    github = GitHub(app_id=app_id, private_key=private_key, api_url=api_url, writes=Writes())
     try:
         found = await github.installation_of(RepositoryRef("", 0, 0, owner, name))
         if found is None:

@@ -1,6 +1,6 @@
-"""Write rate limits per installation, and pauses when GitHub limits calls: the rules, and their port."""
+"""Write rate limits per installation, and pauses when GitHub limits calls: the rules, and what counts them."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from bot.errors import UserError
 
@@ -35,24 +35,22 @@ REACTIONS = WriteBudget(minute=0.7, hour=0.4, retries_on_time=False)
 """Writes that can wait. The rest of each window, at least 192 writes an hour, is reserved for reports."""
 
 
-class Writes(Protocol):
-    """The shared write limiter of an installation; every process asks it before a write."""
+class Writes:
+    """The write limiter of an installation, asked before a write; this one of a client that only reads refuses all."""
 
-    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
+    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002
         """Count one write.
 
         ``repository``: key of the repository, which leaves room for the installation's other repositories.
 
         Raises:
             RateLimitedError: the budget for this kind of write is used up; ``after`` says for how many seconds.
+            UserError: the client only reads.
         """
+        raise UserError("this command writes nothing to GitHub")
 
     async def check_paused(self, installation: str) -> None:
-        """Return if GitHub may be called.
-
-        Raises:
-            RateLimitedError: GitHub limited the installation, and the pause has not ended.
-        """
+        """Return if GitHub may be called; raises ``RateLimitedError`` while it has limited the installation."""
 
     async def answered(self, installation: str, *, write: bool) -> None:
         """Record a response that is not a rate limit."""
@@ -63,23 +61,6 @@ class Writes(Protocol):
         A limited write pauses writes only; reads continue. All calls pause if GitHub limits all of them (``whole``), or
         on the second limited read in a row.
         """
-
-
-class NoWrites:
-    """The limiter of a client that only reads: every write is refused, and nothing is counted."""
-
-    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
-        """Refuse a write by a UserError."""
-        raise UserError("this command writes nothing to GitHub")
-
-    async def check_paused(self, installation: str) -> None:
-        """Never delay a request."""
-
-    async def answered(self, installation: str, *, write: bool) -> None:
-        """Count nothing."""
-
-    async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
-        """Record nothing."""
 
 
 def installation_key(host: str, number: int) -> str:

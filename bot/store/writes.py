@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
-from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
+from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, Writes, pause_seconds
 from bot.store.databases.database import Connection, Database, Table, Value, transaction
 
 SEEN_FOR = 1.0
@@ -50,7 +50,7 @@ class _Quiet:
     in_a_row: int = 0
 
 
-class StoredWrites(Table):
+class StoredWrites(Table, Writes):
     """Counts writes and quiet periods for all processes that share the store."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:

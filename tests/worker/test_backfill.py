@@ -1,16 +1,12 @@
-"""A backfill's plan compared with what is then written, and its resumption after a kill."""
+"""A backfill's list compared with what is then written, and its resumption after a kill."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
-from bot.cli.server.backfill import Plan, PlannedIssue, describe
-from bot.ports import Issue, IssueRef
-from bot.settings.repository import RepositoryConfig
 from bot.worker.dispatch.attempts import Attempts
 from bot.worker.dispatch.health import Outage
 from tests.cli.process import command, environment, triage
@@ -54,9 +50,11 @@ async def test_what_is_planned_is_written_once_although_the_command_is_killed(tm
             assert [line.split()[0] for line in dry.stdout.splitlines()] == ["#3", "#2", "#1"]
             assert "\x1b" not in dry.stdout
             plan = dry.stderr
-            assert "3 issues of the newest 4 open ones to triage\n" in plan
+            assert (
+                "3 issues of the newest 4 open ones to triage; mode comment, at most 480 writes to GitHub an hour\n"
+                in plan
+            )
             assert "left alone: 1, because the conversation is locked\n" in plan
-            assert "writes to GitHub: 6 to 12 (mode comment, at most 4 for an issue; 480 an hour)\n" in plan
             assert [call for call in github.asked("POST") if "access_tokens" not in call.path] == []
             words = command("backfill", "octo/feedbox", "--write")
             with Forked(
@@ -71,7 +69,7 @@ async def test_what_is_planned_is_written_once_although_the_command_is_killed(tm
                 process.kill()
             assert first.split()[0] == b"#3"
             second = await run("--write")
-            resumed = re.search(r"resumes: 0 triaged before, (\d) queued already\n", second.stderr)
+            resumed = re.search(r"left alone: (\d), because it is queued already\n", second.stderr)
             assert resumed is not None, second.stderr
             assert len(second.stdout.splitlines()) == 3 - int(resumed[1])
             github.calls.clear()
@@ -82,39 +80,6 @@ async def test_what_is_planned_is_written_once_although_the_command_is_killed(tm
             assert sum(call.method != "GET" for call in calls) == 12
             assert [len(github.world.reports(repo, number)) for number in (1, 2, 3, 4)] == [1, 1, 1, 0]
             third = await run("--write")
-            assert "0 issues of the newest 4 open ones to triage\nresumes: 3 triaged before, 0 queued" in third.stderr
+            assert "0 issues of the newest 4 open ones to triage" in third.stderr
+            assert "left alone: 3, because it was triaged before\n" in third.stderr
             assert third.stdout == ""
-
-
-def planned(number: int, config: RepositoryConfig | None = None) -> Plan:
-    ref = IssueRef("github.com", 7, 9, "octo", "parser", 1)
-    issue = Issue(
-        ref,
-        "It fails",
-        "",
-        1,
-        "rita",
-        author_is_bot=False,
-        state="open",
-        locked=False,
-        labels=(),
-        url="",
-        updated_at="",
-        is_pull_request=False,
-        comments=250,
-    )
-    issues = (PlannedIssue(issue, "to triage"),) * number
-    return Plan(issues, config or RepositoryConfig(), False, "", 40, None)
-
-
-def test_the_plan_depends_on_mode_model_and_limits() -> None:
-    label = replace(planned(2, RepositoryConfig(mode="label")), has_labels=True)
-    assert "writes to GitHub: 0 to 2 (mode label, at most 1 for an issue; 480 an hour)" in describe(label)
-    dry = describe(planned(2, RepositoryConfig(mode="dry-run")))
-    assert "writes to GitHub: 0 to 0 (mode dry-run, at most 0 for an issue; 480 an hour)" in dry
-    assert "model: none, rules judge" in dry
-    model = replace(planned(10), model="gpt-4o", most_a_day=4)
-    lines = describe(model)
-    assert "writes to GitHub: 20 to 40 (mode comment, at most 4 for an issue; 480 an hour)" in lines
-    assert "limit: 4 runs a day, so 3 days" in lines
-    assert lines[-1] == "model gpt-4o: at most 400 calls; docs/cost.md has measurements"

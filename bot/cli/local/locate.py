@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,64 +13,17 @@ from bot.cli.local.issue_text import IssueText, fetch, issue_of
 from bot.cli.local.repository import Progress, data_directory, open_engine
 from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
-from bot.report.words import count
 from nodes.search.types import Query, Ranking, Reason
 
 if TYPE_CHECKING:
-    from nodes.search.engine import Engine
-    from nodes.search.history.types import History, SuspectCommit
+    pass
 
 
-def history_document(history: History) -> dict[str, Any]:
-    """Return the history as JSON values."""
-    found = history.suspicion
-    return {
-        "suspect_changes": [_change(change) for change in found.changes],
-        "recent_changes": [_change(change) for change in found.recent],
-        "range": {"words": found.span, "commits": found.commits} if found.span else None,
-        "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
-        "owners": [
-            {"name": owner.name, "score": round(owner.score, 6), "reasons": _reasons(owner.reasons)}
-            for owner in history.owners
-        ],
-        "fingerprints": [
-            {"value": it.value, "basis": it.basis, "error": it.error, "frames": list(it.frames)}
-            for it in history.fingerprints
-        ],
-    }
-
-
-def _reasons(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
+def reasons_of(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
+    """Return reasons as JSON values."""
     return [
         {"kind": reason.kind, "text": reason.text, "contribution": round(reason.contribution, 6)} for reason in reasons
     ]
-
-
-def history_text(history: History) -> str:
-    """Return the history as text: suspect changes, owners of the code and crash fingerprints."""
-    return "\n".join(map(printable, _history_lines(history)))
-
-
-def _history_lines(history: History) -> Iterator[str]:
-    found = history.suspicion
-    if found.changes:
-        within = f" ({count(found.commits, 'commit')} in {found.span})" if found.span else ""
-        yield f"Suspect changes{within}, not bisected:"
-    else:
-        yield f"No change is suspected: {found.explanation}."
-        yield from ("Latest changes of these lines:",) if found.recent else ()
-    for change in found.changes or found.recent:
-        commit = change.commit
-        yield f"  {commit.sha[:10]} {commit.subject}  ({commit.author}, {_day(commit.committed)}; {change.score:.2f})"
-        yield f"    {_why(change.reasons)}"
-    yield from ("", "People who know this code:") if history.owners else ()
-    yield from (f"  {owner.name}: {_why(owner.reasons)}" for owner in history.owners)
-    yield from ("",) if history.fingerprints else ()
-    yield from (f"Crash {it.value}, named by its {it.basis}: {it.error}" for it in history.fingerprints)
-
-
-def _why(reasons: Sequence[Reason]) -> str:
-    return "; ".join(reason.text for reason in reasons[:3])
 
 
 def printable(text: str) -> str:
@@ -80,30 +32,11 @@ def printable(text: str) -> str:
     return clean.encode("utf-8", "backslashreplace").decode()
 
 
-def _change(change: SuspectCommit) -> dict[str, Any]:
-    commit = change.commit
-    return {
-        "sha": commit.sha,
-        "subject": commit.subject,
-        "author": commit.author,
-        "date": _day(commit.committed),
-        "basis": change.basis,
-        "score": round(change.score, 6),
-        "touches": list(change.touches),
-        "reasons": _reasons(change.reasons),
-    }
-
-
-def _day(moment: int) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
-
-
 @click.command("locate")
 @names_issue
 @REPO_OF_ISSUE
 @REV
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
-@click.option("--history", is_flag=True, help="Also print which changes may have broken it, and who knows the code.")
 @prints("commit, confidence, files, locations, seconds.")
 def locate_command(
     *,
@@ -114,19 +47,14 @@ def locate_command(
     text: str | None,
     title: str | None,
     top: int,
-    history: bool,
     as_json: bool,
 ) -> None:
     """Rank the files and functions that an issue is about, best first, each with reasons.
 
     ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or in a clone just its number.
 
-    No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
-    commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
-    range, inconclusive, owners and fingerprints.
+    No model is called. The same input gives the same ranking, to the byte.
     """
-    from nodes.search.types import Query
-
     progress = Progress()
     given, repo = issue_of(argument, issue, text=text, title=title, repo=repo, here=lambda: ".")
     if isinstance(given, str):
@@ -134,14 +62,12 @@ def locate_command(
     engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
-    past = _history(engine, query, ranking) if history else None
     progress.clear()
     if as_json:
         confidence = engine.stated_confidence(query, ranking)
-        document = as_document(ranking, confidence) | (history_document(past) if past else {})
-        click.echo(json.dumps(document, ensure_ascii=True))
+        click.echo(json.dumps(as_document(ranking, confidence), ensure_ascii=True))
     else:
-        click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
+        click.echo(as_text(ranking))
 
 
 def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueText, str]:
@@ -153,20 +79,14 @@ def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueTex
     return located.text, located.repository
 
 
-def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
-    # Here, because a ranking needs no history.
-    from nodes.search.history.types import spots_of
-
-    return engine.history(query, spots_of(ranking.locations), ranking.commit)
-
-
 def as_document(ranking: Ranking, confidence: float) -> dict[str, Any]:
     """Return the ranking and the confidence in its first file as JSON values, with keys in the documented order."""
     return {
         "commit": ranking.commit,
         "confidence": confidence,
         "files": [
-            {"path": hit.path, "score": round(hit.score, 6), "reasons": _reasons(hit.reasons)} for hit in ranking.files
+            {"path": hit.path, "score": round(hit.score, 6), "reasons": reasons_of(hit.reasons)}
+            for hit in ranking.files
         ],
         "locations": [
             {
@@ -178,7 +98,7 @@ def as_document(ranking: Ranking, confidence: float) -> dict[str, Any]:
                 "quote": place.quote,
                 "quote_start": place.quote_start,
                 "quote_end": place.quote_end,
-                "reasons": _reasons(place.reasons),
+                "reasons": reasons_of(place.reasons),
             }
             for place in ranking.locations
         ],

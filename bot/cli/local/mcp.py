@@ -6,6 +6,7 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,7 @@ import click
 
 from bot.cli.library import triage
 from bot.cli.local.issue_text import read_issue
-from bot.cli.local.locate import as_document, history_document
+from bot.cli.local.locate import as_document, reasons_of
 from bot.cli.local.repository import data_directory, open_engine
 from bot.errors import UserError
 from bot.report.brief import brief
@@ -23,6 +24,8 @@ from nodes.search.types import Query
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
+
+    from nodes.search.history.types import History, SuspectCommit
 
 SECONDS = 120.0
 """Time limit of one call."""
@@ -164,7 +167,7 @@ class RepositoryTools:
     def _history(self, issue: str, repository: str, rev: str, keys: Sequence[str]) -> dict[str, Any]:
         engine, sha = self._open(repository, rev)
         query = self._query(issue)
-        document = history_document(engine.history(query, spots_of(engine.find(query, sha).locations), sha))
+        document = _history(engine.history(query, spots_of(engine.find(query, sha).locations), sha))
         return {key: document[key] for key in keys}
 
     def _open(self, repository: str, rev: str) -> Any:
@@ -182,6 +185,38 @@ class RepositoryTools:
             names = ", ".join(self._repositories)
             raise UserError(f"name one of the repositories: {names}")
         return self._repositories[repository]
+
+
+def _history(history: History) -> dict[str, Any]:
+    """Return the history as JSON values."""
+    found = history.suspicion
+    return {
+        "suspect_changes": [_change(change) for change in found.changes],
+        "range": {"words": found.span, "commits": found.commits} if found.span else None,
+        "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
+        "owners": [
+            {"name": owner.name, "score": round(owner.score, 6), "reasons": reasons_of(owner.reasons)}
+            for owner in history.owners
+        ],
+    }
+
+
+def _change(change: SuspectCommit) -> dict[str, Any]:
+    commit = change.commit
+    return {
+        "sha": commit.sha,
+        "subject": commit.subject,
+        "author": commit.author,
+        "date": _day(commit.committed),
+        "basis": change.basis,
+        "score": round(change.score, 6),
+        "touches": list(change.touches),
+        "reasons": reasons_of(change.reasons),
+    }
+
+
+def _day(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
 
 
 def build_server(tools: RepositoryTools, version: str) -> MCPServer[Any]:
