@@ -8,7 +8,6 @@ from bot.report.comment.explained import cause
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.links import Links
 from bot.report.record import Record
-from bot.report.terminal import render_terminal
 from nodes.agents.writing.compose import _end_of
 from nodes.report import DISAGREE, Citation, CitationAudit, Evaluation, Suspect, TriageReport
 
@@ -42,7 +41,6 @@ def test_no_number_of_the_search_stands_beside_the_claim_of_a_model() -> None:
     for renders in (
         MarkdownRenderer(record=record).comment,
         MarkdownRenderer().comment,
-        lambda report: render_terminal(report, colour=False),
     ):
         assert "%" in renders(by_rules)
         assert "%" not in renders(by_model)

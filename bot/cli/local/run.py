@@ -151,8 +151,6 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
 
 def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool) -> str:
     result = account.result
-    # A report is laid out for a terminal in English only.
-    laid_out = sys.stdout.isatty() and result.report.language == ENGLISH
     if form == "json":
         whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
         return whole.model_dump_json(indent=2)
@@ -168,17 +166,18 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
         output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
-    elif laid_out:
-        from bot.report.terminal import render_terminal
-
-        output = render_terminal(result.report)
     else:
         output = result.report.github_comment.rstrip("\n")
-    if not explain:
-        return output
-    from bot.report.explain import render_markdown, render_text
+    laid_out = sys.stdout.isatty() and form == "md"
+    if explain:
+        from bot.report.explain import render_markdown, render_text
 
-    return f"{output}\n\n{render_text(account) if laid_out else render_markdown(account)}"
+        output += f"\n\n{render_text(account) if laid_out else render_markdown(account)}"
+    if not laid_out:
+        return output
+    from bot.report.terminal import render_terminal
+
+    return render_terminal(output)
 
 
 class Questions:

@@ -1,11 +1,9 @@
 """Store checkpoints in Postgres, so that any worker can resume a run."""
 
-import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from secrets import token_hex
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
@@ -23,8 +21,6 @@ CONNECTIONS = 4
 """Connections of one process at most."""
 _LONG = 200
 """Characters from which a text is stored as bytes next to a checkpoint's JSON."""
-CHECKED = 1.0
-"""Seconds for which a connection that answered is not checked again; a job that meets a dead one is retried."""
 
 
 class PostgresCheckpoints(AsyncPostgresSaver):
@@ -100,22 +96,6 @@ def _translated_errors() -> Iterator[None]:
         raise StoreError(driver_message(error)) from error
 
 
-class _Check:
-    """Detects connections that a server restart left dead, at most once a second per connection.
-
-    A check before each use costs a tenth of the queries' time.
-    """
-
-    def __init__(self) -> None:
-        self._checked_at: WeakKeyDictionary[AsyncConnection[Any], float] = WeakKeyDictionary()
-
-    async def __call__(self, connection: AsyncConnection[Any]) -> None:
-        now = time.monotonic()
-        if now - self._checked_at.get(connection, -CHECKED) >= CHECKED:
-            await AsyncConnectionPool.check_connection(connection)
-            self._checked_at[connection] = now
-
-
 @asynccontextmanager
 async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
     """Open the checkpoints of a database that ``triage migrate`` prepared."""
@@ -123,7 +103,7 @@ async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoin
         address(url),
         # As ``AsyncPostgresSaver.from_conn_string`` sets them: the saver relies on autocommit and on rows as dicts.
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
-        check=_Check(),
+        check=AsyncConnectionPool.check_connection,
         min_size=1,
         max_size=CONNECTIONS,
         timeout=SERVER_SECONDS,

@@ -34,12 +34,6 @@ _BEGAN: Mapping[str, str] = {
     "backfill": "`triage backfill` asked for it",
     "restart": "an earlier run could not be continued",
 }
-_WORDS: Mapping[str, str] = {
-    "redirect": "said where to search",
-    "correction": "said what was wrong",
-    "answer": "answered",
-    "stop": "stopped it",
-}
 _NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
 _BETWEEN = ("supervisor", "join")
 """The nodes that every visit comes from and returns to."""
@@ -156,18 +150,13 @@ class Result(NamedTuple):
 
 def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> dict[str, Any]:
     """Build the background; its text is empty if it is not stored or may be about a security problem."""
-    origin, pages = context.origin, f"{links.server_url}/{links.repository}/"
+    origin = context.origin
     is_security = report is not None and report.kind == "security"
     return {
         "began": _began(context),
         "asked_link": f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
         "author": origin.author,
         "text": Markup("") if is_security else as_html(origin.body.strip(), _SHOWN_TEXT),
-        "instructions": [
-            (word, _WORDS[word.kind], word.url if word.url.startswith(pages) else "") for word in context.words
-        ],
-        "labels": context.labels,
-        "label_changes": context.label_changes,
         "fix": _result(context.outcome, links) if context.outcome else None,
         "judgements": list(map(_judged, context.feedback)),
         "comment_link": f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
