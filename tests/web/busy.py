@@ -170,15 +170,6 @@ async def _running(store: Store, clock: Clock) -> IssueRef:
 
 
 async def _used(store: Store) -> None:
-    mine = store.for_repository(PARSER)
-    for day, issues, calls, tokens in (
-        ("2026-11-16", 6, 31, 96_400),
-        ("2026-11-17", 9, 58, 181_200),
-        ("2026-11-18", 4, 22, 64_900),
-    ):
-        amount = Amount(calls=calls, tokens=tokens, cost=tokens * 5, issues=issues)
-        await store.usage.reserve([Scope("repository", PARSER.key, day)], amount)
-    await mine.limited.note("repository.tokens")
     for number in range(60):
         labels = '["bug", "area: parser"]' if number % 3 else '["enhancement"]'
         await store.for_issue(PARSER.issue(100 + number)).effects.set_wanted("labels", "", "h", labels)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.jobs import kind_of
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Connection, Table, query
+from bot.store.databases.database import Table
 from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
 from bot.store.runs.outcomes import OutcomeState
 from nodes.state import HumanExchange
@@ -197,19 +197,6 @@ class OutcomeRow:
     """None while the outcome is open, or if an older release settled it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DailyUsage:
-    """The usage of one day."""
-
-    day: str
-    calls: int
-    tokens: int
-    cost: int
-    """Millionths of a dollar."""
-    issues: int
-    limits: tuple[tuple[str, int], ...]
-
-
 class Repositories(Table):
     """All known repositories."""
 
@@ -245,22 +232,6 @@ class Repositories(Table):
         return [
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
         ]
-
-    @query
-    def spent(self, db: Connection, key: str, days: int = 14) -> list[DailyUsage]:
-        """Return the usage of the latest days that have any, the latest first."""
-        used = "SELECT day, calls, tokens, cost_micros, issues FROM usage WHERE scope = ? ORDER BY day DESC LIMIT ?"
-        rows = {day: amounts for day, *amounts in db.execute(used, (key, days))}
-        reached: dict[str, list[tuple[str, int]]] = {}
-        limited = "SELECT day, what, times FROM limited WHERE repository_key = ? ORDER BY day DESC, what LIMIT ?"
-        for day, what, times in db.execute(limited, (key, 20 * days)):
-            reached.setdefault(day, []).append((what, times))
-        latest = sorted({*rows, *reached}, reverse=True)[:days]
-        found = []
-        for day in latest:
-            calls, tokens, cost, issues = rows.get(day, (0, 0, 0, 0))
-            found.append(DailyUsage(day, calls, tokens, cost, issues, tuple(reached.get(day, ()))))
-        return found
 
 
 def read_repository(row: tuple[str, str, str, int, int, int, float | None]) -> RepositoryRow:

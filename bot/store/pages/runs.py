@@ -74,7 +74,7 @@ class Runs(Table):
 
     @query
     def listing(
-        self, db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None = None, most: int = LISTED
+        self, db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None = None
     ) -> tuple[list[RunRow], Place | None]:
         """Return the newest matching run of each issue, from a position on, and the position of the next page."""
         where, parameters = _where(run_filter, keys)
@@ -92,8 +92,8 @@ class Runs(Table):
             ORDER BY began_at DESC, runs.issue_key DESC, runs.run_no DESC LIMIT ?
         """
         # One row more than the page shows, which shows whether there is another page.
-        rows = [read_row(row) for row in db.execute(statement, (*parameters, most + 1))]
-        return rows[:most], Place.of(rows[most - 1]) if len(rows) > most else None
+        rows = [read_row(row) for row in db.execute(statement, (*parameters, LISTED + 1))]
+        return rows[:LISTED], Place.of(rows[LISTED - 1]) if len(rows) > LISTED else None
 
     @query
     def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:

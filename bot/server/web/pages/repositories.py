@@ -1,4 +1,4 @@
-"""The pages of repositories: how accurate the reports of each were, its use and latest runs."""
+"""The pages of repositories: how accurate the reports of each were."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -7,7 +7,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.runs.promise import fifths, recommend
 from bot.server.web.auth.sessions import viewer_of
@@ -19,8 +18,6 @@ from bot.store.pages.rows import RunFilter
 _TARGET = 0.9
 """Fraction of correct first files that the recommended threshold aims at."""
 _PERIODS = 18
-_LAST = 8
-"""Issues with runs on a repository's page. The list of runs shows all of them."""
 
 
 async def repositories(request: Request) -> Response:
@@ -33,7 +30,6 @@ async def repository(request: Request) -> Response:
     """Show one repository."""
     pages, shown = site_of(request).store.pages, await repository_of(request)
     wanted, keys = RunFilter(repository=shown.key), viewer_of(request).repositories
-    rows, _ = await pages.runs.listing(wanted, keys, most=_LAST)
     outcomes = await pages.repositories.outcomes({shown.key})
     pairs = [(outcome.confidence, outcome.rank == 1) for outcome in outcomes if outcome.state == "scored"]
     return render(
@@ -48,9 +44,6 @@ async def repository(request: Request) -> Response:
         awaiting=(await pages.runs.counts(wanted, keys)).issues["outcome"].get("awaiting", 0),
         words=read_record(*await site_of(request).store.of_repository(shown.key).outcomes.standing()),
         enough=ENOUGH,
-        spent=await pages.repositories.spent(shown.key),
-        explained=describe_limit,
-        rows=rows,
     )
 
 
