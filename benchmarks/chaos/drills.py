@@ -82,6 +82,7 @@ def partition(day: Day) -> None:
                 opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES // 3))
                 while not any(map(fleet.busy, fleet.workers[:-1])):
                     day.open(fleet.receivers, 1)
+                    time.sleep(0.1)
                 wire.intact.clear()
                 opening.start()
                 for app in fleet.workers[:-1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
@@ -215,9 +216,29 @@ def ask(store: str | Path, statement: str) -> list[tuple[Any, ...]]:
     if isinstance(store, Path):
         with closing(sqlite3.connect(store, timeout=patience(20))) as db, db:
             return db.execute(statement).fetchall()
-    with psycopg.connect(store, autocommit=True) as postgres:
-        cursor = postgres.execute(statement.encode())
-        return cursor.fetchall() if cursor.description else []
+    with _asking:
+        if kept := _kept.get(store):
+            with suppress(psycopg.OperationalError):  # the server has ended since
+                return _rows(kept, statement)
+        _close()
+        _kept[store] = psycopg.connect(store, autocommit=True)
+        return _rows(_kept[store], statement)
+
+
+_asking = threading.Lock()
+_kept: dict[str, psycopg.Connection[Any]] = {}
+"""The connection to the last database: a new one takes 6 ms of processor time, and tests ask fifty times a second."""
+
+
+@atexit.register
+def _close() -> None:
+    while _kept:
+        _kept.popitem()[1].close()
+
+
+def _rows(connection: psycopg.Connection[Any], statement: str) -> list[tuple[Any, ...]]:
+    cursor = connection.execute(statement.encode())
+    return cursor.fetchall() if cursor.description else []
 
 
 def _read(line: bytes) -> dict[str, Any]:

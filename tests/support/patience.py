@@ -18,6 +18,10 @@ FLOOR = 3.0
 CEILING = 30.0
 STILL = 300.0
 """Seconds without progress after which ``wait_while_moving`` fails on any machine, however busy it is."""
+LATER = 0.05
+"""Seconds until the next check as a fraction of those since the first."""
+RARELY = 0.1
+"""Maximum seconds between two checks."""
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _LOADAVG = Path("/proc/loadavg")
 
@@ -58,12 +62,12 @@ def wait_for(
         holds: the condition.
         seconds: the limit on an idle machine.
         says: what the failure shows.
-        pause: seconds between two checks.
+        pause: seconds between the first checks; later ones are further apart, for each takes processor time.
     """
-    deadline = Deadline(seconds)
+    deadline, began = Deadline(seconds), time.monotonic()
     while not _holds(holds):
         assert not deadline.passed(), says()
-        time.sleep(pause)
+        time.sleep(min(max(pause, LATER * (time.monotonic() - began)), RARELY))
 
 
 def wait_while_moving(

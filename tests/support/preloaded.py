@@ -29,7 +29,10 @@ import sys
 import threading
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _LONGEST = 1 << 20
 """Maximum bytes of a request or a response."""
@@ -205,6 +208,8 @@ def _parent(imported: str = "") -> Parent:
 
 def import_all() -> None:
     """Import what servers and commands need, and prepare what they store for the process."""
+    from pydantic import BaseModel
+
     import bot
     import nodes
     from tests.support import certificates
@@ -223,6 +228,15 @@ def import_all() -> None:
     build_graph()  # kept for the process, as the sentences are
     for language in LANGUAGES:
         Translator(language)("this file")
+    _build_models(BaseModel)
+
+
+def _build_models(base: type[BaseModel]) -> None:
+    """Build the validators of our models, which a process otherwise builds at the first use of each."""
+    for model in base.__subclasses__():
+        if not model.__pydantic_complete__ and model.__module__.startswith(("bot.", "nodes.")):
+            model.model_rebuild()
+        _build_models(model)
 
 
 def _wanted(sockets: list[socket.socket]) -> list[socket.socket]:

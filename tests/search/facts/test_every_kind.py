@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pytest
 
+from bot import triage
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.facts.finding import MAX_OF_A_KIND
 from nodes.search.facts.types import LEADING, Kind
 from nodes.search.types import Query
-from tests.cli.process import triage
 from tests.search.facts.finding import verify
 from tests.search.facts.zones import LANGUAGES, History, Zones, make_history
 from tests.support.growth import assert_cheap
@@ -143,16 +144,12 @@ class Project(NamedTuple):
             assert verify(fact, self.engine.repository, head, f"{title}\n{body}") is None, fact
         return list(facts)
 
-    def report(self, written: tuple[str, str]) -> dict[str, Any]:
-        """Return the result of ``triage run`` for a report."""
+    def report(self, written: tuple[str, str], data: Path) -> dict[str, Any]:
+        """Return the result of a run for a report, which is that of ``triage run`` (``tests/test_library.py``)."""
         title, body = (self.filled(text) for text in written)
-        repository, options = self.engine.repository.directory, ("--brain", "rules", "--format", "json", "--issue", "-")
-        done = triage(
-            repository.parent, "run", "--repo", str(repository), "--rev", self.history.head, *options,
-            stdin=f"{title}\n\n{body}\n".encode(),
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        report: dict[str, Any] = json.loads(done.stdout)["report"]
+        repository, head = self.engine.repository.directory, self.history.head
+        result = triage(repository, f"{title}\n\n{body}\n", rev=head, brain="rules", data_dir=data)
+        report: dict[str, Any] = json.loads(result.report.model_dump_json())
         return report
 
     def filled(self, text: str) -> str:
@@ -214,8 +211,8 @@ def test_a_hostile_report_is_read_within_limits(project: Project, kind: Kind):
 
 @pytest.mark.parametrize("kind", EXAMPLES)
 @pytest.mark.parametrize("project", ["python"], indirect=True)
-def test_the_fact_reaches_the_report_of_a_run(project: Project, kind: Kind):
-    example, report = EXAMPLES[kind], project.report(EXAMPLES[kind].holds)
+def test_the_fact_reaches_the_report_of_a_run(project: Project, kind: Kind, tmp_path: Path):
+    example, report = EXAMPLES[kind], project.report(EXAMPLES[kind].holds, tmp_path / "data")
     found = [fact for fact in report["facts"] if fact["kind"] == kind]
     assert found, report["facts"]
     if example.file is not None:

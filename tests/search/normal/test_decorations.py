@@ -23,12 +23,13 @@ def test_a_decorated_trace_is_read_like_the_plain_one(language: str, decoration:
     plain, decorated = around(TRACES[language]), around(DECORATIONS[decoration](TRACES[language]))
     assert len(find_traces(plain)) == 1
     assert content(decorated) == content(plain)
+    assert_is_the_reporters_text(decorated)
+    once = normalise(decorated).text
+    assert normalise(once).text == once
 
 
-@pytest.mark.parametrize("decoration", DECORATIONS)
-@pytest.mark.parametrize("language", TRACES)
-def test_the_place_of_a_decorated_trace_is_the_reporters_text(language: str, decoration: str):
-    decorated = around(DECORATIONS[decoration](TRACES[language]))
+def assert_is_the_reporters_text(decorated: str) -> None:
+    """Assert that the place of the only trace is in the text as the reporter wrote it, without its surroundings."""
     (trace,) = find_traces(decorated)
     written = decorated[trace.start : trace.end]
     frame = next(frame for frame in trace.frames if frame.line)
@@ -36,10 +37,3 @@ def test_the_place_of_a_decorated_trace_is_the_reporters_text(language: str, dec
     assert str(frame.line) in written
     assert "It stops" not in written
     assert "What can I do" not in written
-
-
-@pytest.mark.parametrize("decoration", DECORATIONS)
-@pytest.mark.parametrize("language", TRACES)
-def test_a_normalised_text_does_not_change_again(language: str, decoration: str):
-    once = normalise(around(DECORATIONS[decoration](TRACES[language]))).text
-    assert normalise(once).text == once

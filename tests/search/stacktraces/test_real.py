@@ -118,14 +118,22 @@ def test_a_script_prints_it(runtime: str, name: str, tmp_path: Path):
     check(output(binary, file, cwd=tmp_path), SCRIPTS[runtime, name], "crash.")
 
 
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with every Java program in a package of its name, compiled by one start of the compiler."""
+    compiler = program("javac")
+    folder = tmp_path_factory.mktemp("java")
+    for name, crash in JAVA.items():
+        (folder / name).mkdir()
+        (folder / name / "Main.java").write_text(f"package {name}; {crash.source}")
+    output(compiler, "-g", *sorted(folder.glob("*/Main.java")), cwd=folder)
+    return folder
+
+
 @pytest.mark.parametrize("name", JAVA)
-def test_java_prints_it(name: str, tmp_path: Path):
-    java = program("java")
-    program("javac")
-    (tmp_path / "Main.java").write_text(JAVA[name].source)
-    # It compiles the file itself; without its just-in-time compiler it starts faster.
-    printed = output(java, "-Xint", "-XX:+UseSerialGC", "Main.java", cwd=tmp_path)
-    check(printed, JAVA[name], "Main.java")
+def test_java_prints_it(name: str, classes: Path):
+    # Without its just-in-time compiler it starts faster.
+    check(output(program("java"), "-Xint", "-XX:+UseSerialGC", f"{name}.Main", cwd=classes), JAVA[name], "Main.java")
 
 
 @pytest.fixture(scope="module")
