@@ -444,3 +444,22 @@ def test_a_message_of_progress_is_stated_for_the_first_file_alone(tmp_path: Path
     files, body = {"queue.py": LOGGED, "other.py": "X = 1\n"}, "```\n12:00 INFO the worker took the lock of mail\n```"
     facts = of_kind(facts_of(tmp_path, files, "It hangs", body, first=(first, "queue.py")), "built_here")
     assert [(fact.strong, fact.unclaimed) for fact in facts] == [(strong, strong)]
+
+
+EDIT = "def edit(editor):\n    if not editor:\n        raise UserError(f'Editor {editor!r} not found.')\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        pytest.param("error: Editor 'start' not found.", "Editor 'start' not found", id="with-a-level"),
+        pytest.param("Editor 'start' not found", "Editor 'start' not found", id="alone"),
+        pytest.param("Editor 'start' and all of its many files not found.", None, id="a-long-value"),
+        pytest.param("The Editor 'start' not found.", None, id="within-a-sentence"),
+        pytest.param("Editor 'start' not found in path", None, id="more-words"),
+    ],
+)
+def test_a_short_message_counts_as_a_whole(tmp_path: Path, message: str, found: str | None):
+    files = {"edit.py": EDIT, "start.py": "COMMAND = 'start'\n"}
+    facts = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{message}\n```"), "built_here")
+    assert [(fact.words, fact.line, fact.strong) for fact in facts] == ([(found, 3, True)] if found else [])

@@ -83,6 +83,7 @@ FOUND = [
     pytest.param({"page.html": PAGE}, "“Watch the zones” stops", 2, id="page"),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Zonenwache")}, "Zonenwache zu klein", 3, id="rare-word"),
     pytest.param({"page.vue": ALONE}, "“Watch the zones” stops", 3, id="alone-on-its-line"),
+    pytest.param({"S.kt": SCREEN}, "A filter (watch the zones) stops", 3, id="in-parentheses"),
 ]  # fmt: skip
 BODIES = [
     pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
@@ -133,6 +134,11 @@ def test_words_at_something_to_click_are_a_label(tmp_path: Path, body: str):
 SEVERAL = [
     pytest.param({"server_form.html": PAGE, "invite.html": PAGE}, "strings", id="pages"),
     pytest.param({"server.ts": SCRIPT, "invite.ts": SCRIPT, "locales/en.json": JSON}, "lines", id="uses-of-a-key"),
+    pytest.param(
+        {**{f"{page}.ts": SCRIPT for page in ("server", "client", "region", "rate", "invite")}, "lang/en.json": JSON},
+        "lines",
+        id="many-uses-of-a-key",
+    ),
 ]
 
 
@@ -140,7 +146,45 @@ SEVERAL = [
 def test_of_several_places_the_title_chooses_one(tmp_path: Path, files: dict[str, str], noun: str):
     facts = of_kind(facts_of(tmp_path, files, "“Watch the zones” fails in an invitation"), "quoted_here")
     assert {fact.path for fact in facts if fact.chosen} == {path for path in files if path.startswith("invite")}
-    assert all(f"one of 2 {noun}" in fact.says for fact in facts)
+    assert all(f"one of {len(facts)} {noun}" in fact.says for fact in facts)
+
+
+TAB = """class Tab {
+  display() {
+    new Setting()
+      .setName("Watch the zones")
+      .onChange(value => {
+        this.settings.watchZones = value;
+      });
+  }
+}
+"""
+DECLARED = "export interface Settings {\n  watchZones: boolean;\n}\n"
+FIELDS = "<label>\n  <input bind:checked={form.watchZones} />\n  <span>{$t('menu.zoneText')}</span>\n</label>\n"
+VIEW = "def get(query):\n    if query['watch_zones'] == 'true':\n        return zones()\n"
+BESIDE = [
+    pytest.param({"tab.ts": TAB, "a.ts": DECLARED}, ("tab.ts", 6), "no other line", id="only-declared"),
+    pytest.param({"tab.ts": TAB, "a.ts": DECLARED, "view.py": VIEW}, ("view.py", 2), "condition of `get`", id="tested"),
+    pytest.param(
+        {"page.svelte": FIELDS, "i18n/en.json": JSON.replace("watchZones", "zoneText"), "view.py": VIEW},
+        ("view.py", 2),
+        "condition of `get`",
+        id="text-by-its-key",
+    ),
+    pytest.param({"tab.ts": TAB, "a.ts": f"{DECLARED}show(watchZones);\n"}, None, "", id="used"),
+    pytest.param({"tab.ts": TAB}, None, "", id="not-declared"),
+    pytest.param({"tab.ts": TAB.replace("watchZones", "zone"), "a.ts": DECLARED}, None, "", id="another-name"),
+]
+
+
+@pytest.mark.parametrize(("files", "place", "says"), BESIDE)
+def test_the_setting_beside_a_label_leads_to_who_tests_it(
+    tmp_path: Path, files: dict[str, str], place: tuple[str, int] | None, says: str
+):
+    facts = of_kind(facts_of(tmp_path, files, "It stops", "“Watch the zones” does nothing"), "quoted_here")
+    beside = [fact for fact in facts if " stands beside `watchZones`, " in fact.says]
+    assert [(fact.path, fact.line, fact.strong) for fact in beside] == ([(*place, True)] if place else [])
+    assert all(says in fact.says for fact in beside)
 
 
 def test_of_several_elements_with_a_label_the_title_chooses_one(tmp_path: Path):

@@ -32,6 +32,8 @@ CASES = [
 ROUTES = [
     pytest.param("a.go", "package a\n\nfunc f(m string) {\n\tswitch m {\n\tcase \"zones/read\":\n\t}\n}\n", "`zones/read` fails", 5, id="method"),
     pytest.param("a.js", "app.get('/zones/:id', read)\n", "`GET /zones/:id` fails", 1, id="route"),
+    pytest.param("a.js", "app.get('/zones', read)\n", "その後 GET /zones で一覧を取得", 1, id="request"),
+    pytest.param("a.js", "app.get('/zones', read)\n", "It sends GET /api/v1/zones twice", 1, id="mounted-request"),
     pytest.param("a.py", "def f(z):\n    return z == 'text/x-zone'\n", "It ignores `text/x-zone`", 2, id="medium"),
 ]  # fmt: skip
 

@@ -156,6 +156,24 @@ def test_a_setting_and_a_number_lead_to_the_line_with_both(tmp_path: Path, body:
     assert [fact.line for fact in found] == ([line] if line else [])
 
 
+READS = 'package run\n\nfunc run() {\n\tif config.GetBool("mail.show-head") {\n\t\thead()\n\t}\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        pytest.param("`ZONES_MAIL_SHOW_HEAD=false` is ignored", 4, id="marked"),
+        pytest.param("I set ZONES_MAIL_SHOW_HEAD to false", 4, id="not-marked"),
+        pytest.param("`ZONES_SHOW_HEAD=false` is ignored", None, id="another-setting"),
+        pytest.param("`MAIL_SHOW_HEAD=false` is ignored", None, id="without-a-prefix"),
+    ],
+)
+def test_an_environment_variable_leads_to_the_setting_that_it_spells(tmp_path: Path, body: str, line: int | None):
+    found = of_kind(facts_of(tmp_path, {"run.go": READS}, "Some variables are ignored", body), "quoted_here")
+    assert [(fact.line, fact.strong) for fact in found] == ([(line, True)] if line else [])
+    assert all("spell `mail.show-head`" in fact.says for fact in found)
+
+
 def test_what_a_fact_says_is_checked_again(tmp_path: Path):
     (fact,) = of_kind(facts_of(tmp_path, FILES, TITLE), "quoted_here")
     engine = Engine(tmp_path)

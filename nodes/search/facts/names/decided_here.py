@@ -1,7 +1,7 @@
 """``read_here`` for an option that several places name: the few conditions that test it, or the calls that read it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 
@@ -135,12 +135,16 @@ def _alone(witness: Witness, words: str) -> list[Hit]:
     names |= {parts[0] + "".join(map(str.capitalize, parts[1:]))} if len(parts) > 1 else set()
     hits = witness.grep_any(sorted(names), words=False) if len(parts) > 1 else []
     held = [hit for hit in hits if role_of(hit.path) in ("source", "data") and _is_code(hit)]
-    declares = "|".join(_DECLARED.format(re.escape(name)) for name in sorted(names))
-    if len(held) != 1 or not is_own(held[0].path) or not re.match(declares, held[0].text):
+    if len(held) != 1 or not is_own(held[0].path) or not is_declaration(held[0].text, names):
         return []
     above = (text for text in reversed(witness.lines(held[0].path, 1, held[0].line - 1)) if text.strip())
     around = next((text for text in above if _indent(text) < _indent(held[0].text)), "")
     return [] if _FUNCTION.search(around) else held
+
+
+def is_declaration(text: str, names: Iterable[str]) -> bool:
+    """Return whether a line only declares a setting of one of several names."""
+    return any(re.match(_DECLARED.format(re.escape(name)), text) for name in names)
 
 
 def _indent(text: str) -> int:

@@ -20,6 +20,7 @@ from nodes.search.facts.output.messages import (
     is_message,
     match_parts,
     match_start,
+    match_whole,
     texts,
 )
 from nodes.search.facts.output.raised_here import is_refusal
@@ -27,7 +28,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
 from nodes.search.sentences import say
-from nodes.search.tokens import WORD, folded, shingles
+from nodes.search.tokens import STOPWORDS, WORD, folded, shingles
 
 MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""
@@ -74,10 +75,14 @@ _OF_EVERY_CRASH = re.compile(
 """The heading that a program or a runtime prints over the trace of any crash."""
 _IN_QUOTES = re.compile(r"[\"“]([^\"“”\n]{8,300})[\"”]")
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
+RAREST = 3
+"""Minimum length of a word that is looked up, less one."""
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
 """A line with a string that is not a comment."""
 MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
+SHORT, MAX_SHORT, MAX_NEAR = 12, 8, 24
+"""Maximum number of words of a short message, of such messages, and of own files that have one of its words."""
 _OF_FAULT = re.compile(
     r"\b(?:error|fail(?:ed|ure|s)?|invalid|unexpected|unknown|unable to|could not|couldn't|cannot|can't"
     r"|must (?:not )?be|not found|missing|unsupported|denied"
@@ -155,16 +160,18 @@ def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> st
 
 def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
     """Yield the literals of the project's own code whose fixed parts are in one of the texts."""
-    places = _candidates(code, wanted)
+    short = [text for text in wanted if not (text.is_prose or text.cut) and len(WORD.findall(text.text)) <= SHORT]
+    places = list(dict.fromkeys((*_candidates(code, wanted), *_near(code, short[:MAX_SHORT]))))
     code.read(number for number, _ in places)
     seen = set()
     for number, line in places:
         for literal in literals_at(code.path(number), code.lines(number), line):
-            if (number, literal.start, literal.parts) in seen or not is_message(literal.parts):
+            if (number, literal.start, literal.parts) in seen or not literal.parts:
                 continue
             seen.add((number, literal.start, literal.parts))
-            for text in wanted:
-                words = _words(literal, text)
+            is_long = is_message(literal.parts)
+            for text in wanted if is_long else short:
+                words = _words(literal, text) if is_long else match_whole(literal.parts, text.text)
                 # Paths, imports and dotted names have no two spaces.
                 if words and words.count(" ") >= 2:
                     yield _Match(number, literal, words, text)
@@ -193,6 +200,20 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
     rare = [row for row in rows.tolist() if often[place[row]] <= COMMON]
     counts = Counter((int(index.string_file[row]), int(index.string_line[row])) for row in rare)
     return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MAX_PLACES]
+
+
+def _near(code: Code, short: Sequence[Text]) -> Iterator[tuple[int, int]]:
+    """Yield (file, line) of strings with a rare word of a short message, between whose words values may stand."""
+    words = {text.text: [word for word in WORD.findall(text.text) if len(word) > RAREST] for text in short}
+    code.look_up(word for found in words.values() for word in found)
+    for found in words.values():
+        near = {word: code.files_with(word) for word in found if word.lower() not in STOPWORDS}
+        # One of them may be a value.
+        rare = sorted((word for word in near if 0 < len(near[word]) <= MAX_NEAR), key=lambda word: len(near[word]))[:2]
+        code.read(number for word in rare for number in near[word])
+        for word, number in ((one, number) for one in rare for number in near[one]):
+            lines = enumerate(code.lines(number), 1)
+            yield from ((number, at) for at, line in lines if word in line and _QUOTED.match(line[:MAX_WIDTH]))
 
 
 def is_printed(literal: Literal, symbol: str) -> bool:
@@ -298,7 +319,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     lines = witness.lines(fact.path or "", line - BEFORE, line + AFTER)
     around = _plain(" ".join(lines))
     runs = [run for run in _trigrams(fact.words or "") if run in around]
-    if not runs:
+    short = literals_at(fact.path or "", witness.lines(fact.path or "", 1, line + AFTER), line) if not runs else ()
+    if not runs and not any(match_whole(literal.parts, fact.words or "") for literal in short if literal.parts):
         return "the line does not contain three words of the message"
     other = _other_place(fact, witness, lines) if fact.count == 1 or fact.strong else None
     return f"`{other}` builds it as well" if other else None

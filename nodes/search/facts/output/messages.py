@@ -31,6 +31,8 @@ _DROPPED = re.compile(
 )
 _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
 """The beginning of a log line without a time that was pasted without mark-up."""
+_LEVEL = re.compile(r"\W{0,3}(?:(?:error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
+"""What a program prints before a message."""
 STANDARD = re.compile(
     r"has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
     r"|cannot read propert|is not a function|is not defined|no such file or directory|permission denied"
@@ -152,6 +154,16 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
         if start is not None and end is not None and _is_whole(text, start, end):
             return text[start:end]
     return None
+
+
+def match_whole(parts: Sequence[str], text: str) -> str | None:
+    """Return a text without its level if it consists of a short literal's parts and of values, fewer than its words."""
+    words = match_parts(parts, text)
+    fixed, means = map(sum, zip(*map(_weight, parts), strict=True))
+    if words is None or fixed < FIXED_WORDS or means < CONTENT_WORDS or len(WORD.findall(words)) >= 2 * fixed:
+        return None
+    before, _, after = text.partition(words)
+    return words if _LEVEL.fullmatch(before) and not WORD.search(after) else None
 
 
 def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:

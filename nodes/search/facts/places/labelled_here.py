@@ -8,6 +8,7 @@ from itertools import chain, islice
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.places import bound_here
 from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few, is_own
@@ -18,8 +19,8 @@ from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms
 
 MAX_MARKED, MAX_PLAIN = 6, 60
 """Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""
-FEW, FEW_PLACES = 2, 3
-"""Maximum number of lines of one place, and of places, that have a label or use its key."""
+FEW, FEW_PLACES, FEW_USES = 2, 3, 8
+"""Maximum number of lines of one place, of places that have a label, and of those that use its key."""
 MAX_WIDTH = 1_000
 LEAST, MOST, MOST_PLAIN = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
@@ -30,6 +31,7 @@ _MARKED = re.compile(
     r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""
+_IN_PARENTHESES = re.compile(r"\(([^()\n]{6,40})\)")
 SAYS = re.compile("The text “")
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
 _CUE = re.compile(
@@ -89,6 +91,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         folded = label.text.casefold()
         for fact in _of_label(inquiry, label.text, [hit for hit in hits if folded in hit.text.casefold()]):
             placed = True
+            yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact
 
 
@@ -115,7 +118,10 @@ def labels(issue: Issue) -> Iterator[str]:
     """Yield the distinct texts of a user interface that a report quotes, stresses, or names on a path of menus."""
     seen = set[str]()
     prose = (URL.sub(" ", line) for line in (issue.title, *issue.prose))
-    marked = (next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line))
+    marked = chain(
+        (next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line)),
+        _IN_PARENTHESES.findall(issue.title),
+    )
     blocks = (block.strip().split("\n") for block in issue.blocks)
     # A block of a line or two shows a text as the program does.
     shown = (line for lines in blocks if len(lines) <= FEW for line in lines)
@@ -202,11 +208,11 @@ def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[
         yield hit.fact_of_few("quoted_here", says, label, len(own), one=len(places) == 1)
 
 
-def _places(inquiry: FinderInput, hits: Sequence[Hit]) -> list[Hit]:
+def _places(inquiry: FinderInput, hits: Sequence[Hit], most: int = FEW_PLACES) -> list[Hit]:
     """Return the only place that has the hits, or each of a few places."""
     places = inquiry.code.few(hits)
     is_one = len(places) == 1 and len(hits) <= FEW
-    return places if is_one or 1 < len(places) == len(hits) <= FEW_PLACES else []
+    return places if is_one or 1 < len(places) == len(hits) <= most else []
 
 
 def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[Fact]:
@@ -214,7 +220,7 @@ def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[F
     keys = {key: hit.path for hit in hits if (key := _key(inquiry.witness, hit, label))}
     for key, file in islice(keys.items(), FEW):
         used = uses_of(inquiry.witness, key)
-        places = _places(inquiry, used)
+        places = _places(inquiry, used, FEW_USES)
         for hit in places:
             says = _says(label, key, file, used)
             yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(places) == 1)
@@ -314,6 +320,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
     hits = _hits(witness, [label])
+    if bound_here.SAYS.match(fact.says):
+        keys = {key for hit in hits if (key := key_of(witness, hit, label))}
+        used = (hit for key in keys for hit in uses_of(witness, key))
+        return bound_here.fault_of(fact, witness, (*used, *(hit for hit in hits if has_text(hit, label))))
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
     if file := re.search(r" is in `([^`]+)`; only this file ", fact.says):
         loaded = loaded_by(witness, _described(witness, label, hits))

@@ -62,6 +62,10 @@ FAILED = re.compile(
 """The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
 """A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
+_REQUEST = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) (/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){0,6})(?![\w/.-])")
+"""A request in prose, whose route needs no mark-up to be one."""
+_MOUNTED = re.compile(r"/api(?:/v\d{1,2})?(?=/)")
+"""Where the routes of a server are often mounted; code has them without it."""
 _VALUE_IN_PROSE = re.compile(
     r"(?<![A-Za-z0-9_./:@#%&=-])(?=[A-Za-z0-9.-]{0,60}[0-9])[A-Za-z][A-Za-z0-9]{0,30}(?:[-.][A-Za-z0-9]{1,30}){1,6}"
     r"(?![A-Za-z0-9_/@:=-]|\.[A-Za-z0-9])"
@@ -113,7 +117,7 @@ class Expression:
 
     def is_in(self, text: str) -> bool:
         """Return whether a line contains the expression; a message that quotes the code does not count."""
-        is_code = _PARTS.fullmatch(self.words) and not re.search(r"[\"'`]", self.words)
+        is_code = not self.whole and _PARTS.fullmatch(self.words) and not re.search(r"[\"'`]", self.words)
         return bool(self.pattern.search(without_strings(text) if is_code else text))
 
 
@@ -246,13 +250,18 @@ def expressions(issue: Issue) -> list[list[Expression]]:
     titled = ([Expression(item, marked=item[0] in "\"'")] for item in _of_prose(issue.title))
     prose = chain(titled, ([Expression(item, marked=False)] for line in issue.prose for item in _of_prose(line)))
     routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))
+    requests = (
+        [Expression(route, marked=True, whole=True), Expression(_MOUNTED.sub("", route, 1), marked=True, whole=True)]
+        for line in (issue.title, *issue.prose)
+        for route in _REQUEST.findall(line[:MAX_LINE])
+    )
     values = (
         [Expression(value, marked=False, whole=True)]
         for line in (issue.title, *issue.prose)
         for value in _VALUE_IN_PROSE.findall(URL.sub(" ", line[:MAX_LINE]))
         if len(value) >= SHORTEST_VALUE and not value.isupper() and not is_path(value)
     )
-    return [item for item in (*spans, *routes, *prose, *values) if item]
+    return [item for item in (*spans, *routes, *requests, *prose, *values) if item]
 
 
 def _of_span(span: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """``quoted_here`` for code in other words: a name that words of the report spell, or a setting with its value."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -13,7 +13,7 @@ from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Witness, fault_of_few
+from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, terms_of
@@ -49,6 +49,8 @@ _ROLES = frozenset(
 )
 """Words of a name that only say what the code is for its framework; a report need not have them."""
 _ELLIPSIS = " … "
+_VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
+_SEPARATOR = re.compile(r"[._-]")
 _SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
 _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
 _SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
@@ -61,6 +63,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield lines with a name that words spell, or with a setting and its value, if nothing else places the report."""
     if inquiry.is_placed:
         return
+    yield from islice(_variables(inquiry), MAX_FACTS)
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
     yield from spelled or islice(_apart(inquiry), 1)
     yield from islice(_valued(inquiry), MAX_FACTS)
@@ -84,6 +87,19 @@ def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
                 taken.append(words)
                 yield fact
                 break
+
+
+def _variables(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the setting of the code that an environment variable spells without its first word, the program's name."""
+    lines = (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
+    for variable in islice(dict.fromkeys(name for line in lines for name in _VARIABLE.findall(line)), MAX_VALUES):
+        words = variable.partition("_")[2]
+        quoted = rf"[\"'`]({words.replace('_', '[._-]')})[\"'`]"
+        hits = [hit for hit in inquiry.witness.hits([quoted], "-i", "-E", most=MAX_OF_FILE) if is_own(hit.path)]
+        names = {found[1] for hit in hits if (found := re.search(quoted, hit.text, re.IGNORECASE))}
+        numbers = {number for hit in hits if (number := inquiry.code.number(hit.path)) is not None}
+        if len(names) == 1 and (fact := _of_name(inquiry, words, names.pop(), sorted(numbers))):
+            yield fact
 
 
 def _apart(inquiry: FinderInput) -> Iterator[Fact]:
@@ -177,11 +193,10 @@ def _names(words: str) -> list[str]:
     return [mark.join(filter(None, (prefix, *stem))) for stem in stems for prefix in _PREFIXES for mark in ("_", "")]
 
 
-def _of_name(inquiry: FinderInput, words: str, name: str) -> Fact | None:
+def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] = ()) -> Fact | None:
     """Return the line with a name that says most: one that decides, in a file that the search ranks high."""
-    code, one = inquiry.code, Expression(name, marked=True)
-    files = code.files_with(name)
-    held = [(n, line) for n in files for line in lines_of(code, n, one)]
+    code, one = inquiry.code, _expression(name)
+    held = [(n, line) for n in files or code.files_with(name) for line in lines_of(code, n, one)]
     if not 0 < len(held) <= FEW:
         return None
     ranks = {code.number(path): rank for rank, path in enumerate(inquiry.first)}
@@ -198,6 +213,11 @@ def _of_name(inquiry: FinderInput, words: str, name: str) -> Fact | None:
     values = {"words": words, "name": name, "place": hit.place, "only": only_of(len(held))}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
     return hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), len(held))
+
+
+def _expression(name: str) -> Expression:
+    """Return a name, or the string with the name of a setting, as code has it."""
+    return Expression(name, marked=True, whole=not name.isidentifier())
 
 
 def _valued(inquiry: FinderInput) -> Iterator[Fact]:
@@ -225,7 +245,7 @@ def _valued(inquiry: FinderInput) -> Iterator[Fact]:
 def _spells(words: list[str], name: str, witness: Witness) -> bool:
     """Return whether words of the issue spell a name: side by side, or each a part of it."""
     if len(words) == 1:
-        return name.lower() in _names(words[0])
+        return name.lower() in _names(words[0]) or _SEPARATOR.sub("_", name.upper()) == words[0]
     stems = [terms_of(word)[0] for word in words]
     return all(map(witness.mentions, words)) and [part for part in parts_of(name) if part in stems] == stems
 
@@ -241,5 +261,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the words do not spell the name"
     if " defines." in fact.says:
         return defined_once.check(replace(fact, words=spelled[2]), witness)
-    held = checked_hits(witness, Expression(spelled[2], marked=True), spelled[2])
+    held = checked_hits(witness, _expression(spelled[2]), spelled[2])
     return fault_of_few(fact, held, "the line does not have the name")
