@@ -1,17 +1,18 @@
 """Options that several commands have, with one name, one default and one text."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
+
+from bot.errors import UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _REPOSITORY = "A git repository, bare or not; it is not changed."
 REPO = click.option("--repo", default=".", show_default=True, metavar="PATH", help=_REPOSITORY)
-REPO_OF_ISSUE = click.option(
-    "--repo", metavar="PATH", help=f"{_REPOSITORY} Default: the issue's repository, else the current one."
-)
 REV = click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
 BRAIN = click.option(
     "--brain",
@@ -26,6 +27,9 @@ ISSUE = (
     click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
     click.option("--text", help="The issue text itself."),
     click.option("--title", help="The title; without it the first line is the title."),
+    click.option(
+        "--repo", metavar="PATH", help=f"{_REPOSITORY} Default: the issue's repository, else the current one."
+    ),
 )
 
 
@@ -82,8 +86,26 @@ def prints_only_json(command: F) -> F:
     return click.option("--format", **forms, help="json: one object per line.")(flag(command))
 
 
-def names_issue(command: F) -> F:
-    """Give a command the ways to name an issue."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The issue and the repository that a command line names."""
+
+    issue: str | None
+    text: str | None = None
+    title: str | None = None
+    repo: str | None = None
+
+
+def names_issue(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the ways to name an issue and its repository, as one parameter ``named``."""
+
+    @wraps(command)
+    def packed(*, argument: str | None, issue: str | None, **given: Any) -> None:
+        if argument is not None and issue is not None:
+            raise UserError("name the issue once: as the argument or with --issue")
+        named = {name: given.pop(name) for name in ("text", "title", "repo")}
+        command(named=Named(argument if issue is None else issue, **named), **given)
+
     for option in reversed(ISSUE):
-        command = option(command)
-    return command
+        packed = option(packed)
+    return packed

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli.local.repository import Progress
+from bot.cli.options import Named
 from bot.errors import UserError
 from bot.files import origin_of
 
 if TYPE_CHECKING:
     from bot.report.comment.markdown import MarkdownRenderer
     from bot.runs.code import NoCode
-    from bot.runs.remote import Reference
     from bot.settings import Settings
     from nodes.context.brain import IssueOrigin
 
@@ -79,36 +79,26 @@ def _read(file: str) -> str:
         return raw.decode("latin-1")
 
 
-def issue_of(
-    argument: str | None,
-    option: str | None,
-    *,
-    text: str | None,
-    title: str | None,
-    repo: str | None,
-    here: Callable[[], str],
-) -> tuple[IssueText | str, str | None]:
+def issue_of(named: Named, here: Callable[[], str]) -> tuple[IssueText | str, str | None]:
     """Return the text of the issue that a command names, or its name if it is on GitHub; and its repository, if known.
 
     ``here`` returns the repository around the folder. An existing file takes precedence over an issue of its name.
 
     Raises:
-        UserError: the issue cannot be read, or is named twice.
+        UserError: the issue cannot be read.
     """
-    if argument is not None and option is not None:
-        raise UserError("name the issue once: as the argument or with --issue")
-    issue = argument if option is None else option
-    if text is None and issue is not None and _NAMED.fullmatch(issue) and not Path(issue).exists():
+    issue, repo = named.issue, named.repo
+    if named.text is None and issue is not None and _NAMED.fullmatch(issue) and not Path(issue).exists():
         digits = issue.removeprefix("#")
         if not digits.isdecimal():
             return issue, repo
         repo = here() if repo is None else repo
-        named = project_of(repo)
-        if named is None:
+        project = project_of(repo)
+        if project is None:
             says = f"the remote origin of {repo} names no project on GitHub: write owner/repo#{digits}"
             raise UserError(f"{issue}: {says}")
-        return f"{named[0]}/{named[1]}/issues/{digits}", repo
-    return read_issue(issue, text, title), here() if repo is None else repo
+        return f"{project[0]}/{project[1]}/issues/{digits}", repo
+    return read_issue(issue, named.text, named.title), here() if repo is None else repo
 
 
 def project_of(repo: str) -> tuple[str, str] | None:
@@ -130,10 +120,8 @@ class Located:
     """Renders links to GitHub if the repository is there; None otherwise."""
     no_code: NoCode | None = None
     """Set if the repository could not be fetched."""
-    issue: Reference | None = None
-    """The issue on GitHub; None if the text comes from elsewhere."""
     origin: IssueOrigin | None = None
-    """The issue's number and project on GitHub."""
+    """The issue's number and project on GitHub; None if the text comes from elsewhere."""
 
 
 def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:
@@ -161,4 +149,4 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     origin = IssueOrigin.of(found.ref.number, name, found.created_at, reopened=found.reopened)
     no_code = code if isinstance(code, NoCode) else None
     where = name if no_code is not None else repo or str(code)
-    return Located(IssueText(found.title, found.body), where, renderer, no_code, reference, origin)
+    return Located(IssueText(found.title, found.body), where, renderer, no_code, origin)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from bot.cli.local.issue_text import IssueText, fetch, issue_of
 from bot.cli.local.repository import Progress, data_directory, open_engine
-from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
+from bot.cli.options import REPO, REV, Named, names_issue, prints
 from bot.errors import UserError
 from nodes.search.types import Query, Ranking, Reason
-
-if TYPE_CHECKING:
-    pass
 
 
 def reasons_of(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
@@ -34,21 +31,10 @@ def printable(text: str) -> str:
 
 @click.command("locate")
 @names_issue
-@REPO_OF_ISSUE
 @REV
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
 @prints("commit, confidence, files, locations, seconds.")
-def locate_command(
-    *,
-    argument: str | None,
-    repo: str | None,
-    rev: str,
-    issue: str | None,
-    text: str | None,
-    title: str | None,
-    top: int,
-    as_json: bool,
-) -> None:
+def locate_command(*, named: Named, rev: str, top: int, as_json: bool) -> None:
     """Rank the files and functions that an issue is about, best first, each with reasons.
 
     ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or in a clone just its number.
@@ -56,7 +42,7 @@ def locate_command(
     No model is called. The same input gives the same ranking, to the byte.
     """
     progress = Progress()
-    given, repo = issue_of(argument, issue, text=text, title=title, repo=repo, here=lambda: ".")
+    given, repo = issue_of(named, lambda: ".")
     if isinstance(given, str):
         given, repo = _fetched(given, repo, progress)
     engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)

@@ -14,7 +14,7 @@ import click
 
 from bot.cli.local.issue_text import IssueText, Located, fetch, issue_of
 from bot.cli.local.repository import Progress, open_engine, resumable, settings_for
-from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
+from bot.cli.options import BRAIN, REV, Named, names_issue, prints
 from bot.errors import UserError
 from bot.files import repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
@@ -33,7 +33,6 @@ Format = Literal["md", "json", "ticket", "prompt", "sarif"]
 
 @click.command("run")
 @names_issue
-@REPO_OF_ISSUE
 @REV
 @BRAIN
 @prints(
@@ -67,12 +66,8 @@ Format = Literal["md", "json", "ticket", "prompt", "sarif"]
 @click.option("--verbose", is_flag=True, help="Print one line per step on stderr, even if it is not a terminal.")
 def command(
     *,
-    argument: str | None,
-    repo: str | None,
+    named: Named,
     rev: str,
-    issue: str | None,
-    text: str | None,
-    title: str | None,
     brain: Literal["rules", "llm", "auto"] | None,
     form: Format,
     language: str,
@@ -101,7 +96,7 @@ def command(
     from bot.runs.past import read_listed
     from bot.settings.operator import load_operator_config
 
-    given, repo = issue_of(argument, issue, text=text, title=title, repo=repo, here=_current_repository)
+    given, repo = issue_of(named, _current_repository)
     settings = settings_for(repo, brain)
     past = None if issues is None else read_listed(issues)
     operator = load_operator_config(settings, repo)
@@ -119,7 +114,7 @@ def command(
             operator=operator,
             ask=Questions(progress).ask if interactive else withdraw,
             language=language,
-            logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
+            logs=LogReader(operator.logs, settings.github_server_url) if where.origin is not None else None,
             renderer=where.renderer or MarkdownRenderer(),
             origin=where.origin,
             past=past,
