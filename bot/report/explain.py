@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bot.report.comment.folds import fold
 from bot.report.document import Result
 from bot.report.sanitise import block, cell, code, prose
-from bot.report.words import count, cut, percent, span
+from bot.report.words import count, cut, percent
 from nodes.evidence import NumberedEvidence
 from nodes.guards import MEANINGS
 from nodes.report import CitationAudit, Evaluation, TriageReport
@@ -43,44 +43,14 @@ class Account:
     evidence: tuple[NumberedEvidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One entry of a run's trace, as plain text from untrusted sources."""
-
-    round: int
-    node: str
-    decision: str
-    confidence: str
-    """A percentage; empty if no brain judged the step."""
-    reason: str
-    error: str
-    guard: str
-    """The rule that overruled the decision; empty if none did."""
-    guard_means: str
-    judged_by: str
-    looks: tuple[str, ...]
-    """Lookups of a model."""
-    took: str
-    counts: tuple[str, ...]
+def without_reasons(entry: TraceEntry) -> TraceEntry:
+    """Return an entry without its reason, error and lookups, which concern the issue's content."""
+    return entry.model_copy(update={"reason": "", "error": "It failed." if entry.error else None, "looks": ()})
 
 
-def step(entry: TraceEntry, *, reasons: bool) -> Step:
-    """Describe what a node decided; ``reasons`` adds reasons, errors and lookups, which concern the issue's content."""
-    return Step(
-        round=entry.iteration,
-        node=entry.node,
-        decision=entry.decision,
-        # If only one node was legal, no brain judged, so the supervisor has no confidence.
-        confidence=percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None),
-        reason=entry.reason if reasons else "",
-        error=(entry.error or "") if reasons else ("It failed." if entry.error else ""),
-        guard=entry.guard or "",
-        guard_means=MEANINGS.get(entry.guard or "", ""),
-        judged_by=entry.judged_by,
-        looks=entry.looks if reasons else (),
-        took=span(entry.duration_ms / 1000),
-        counts=tuple(f"{name.replace('_', ' ')} {number}" for name, number in entry.counts.items()),
-    )
+def confidence(entry: TraceEntry) -> str:
+    """Return a step's confidence as a percentage; empty if no brain judged it, as where only one node was legal."""
+    return percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None)
 
 
 def cited_numbers(report: TriageReport) -> frozenset[str]:
@@ -157,15 +127,9 @@ def render_markdown(account: Account) -> str:
     return "\n\n".join(parts)
 
 
-def render_text(account: Account) -> str:
-    """Render the explanation for a terminal, with headings."""
-    sections = (f"## {title}\n\n" + "\n".join(lines) for title, lines in _sections(account) if lines)
-    return "\n\n".join((_head(account), *sections))
-
-
 def _sections(account: Account) -> Iterator[tuple[str, list[str]]]:
     result, is_open = account.result, account.result.report.kind != "security"
-    steps = [step(entry, reasons=is_open) for entry in result.trace]
+    steps = [entry if is_open else without_reasons(entry) for entry in result.trace]
     review = result.report.review_message
     retries = [
         (str(retry.iteration), retry_reasons(retry), f"{retry.confidence:.0%}")
@@ -208,17 +172,17 @@ def _head(account: Account) -> str:
     )
 
 
-def _path(steps: Iterable[Step]) -> list[str]:
+def _path(steps: Iterable[TraceEntry]) -> list[str]:
     rows = []
     for item in steps:
         why = (item.reason, f"failed: {item.error}" if item.error else "")
         reason = prose("; ".join(cut(text, _REASON_WORDS) for text in why if text))
-        names = (code(item.guard), code(item.judged_by))
-        rows.append((str(item.round), code(item.node), prose(item.decision), item.confidence, *names, reason))
+        names = (code(item.guard or ""), code(item.judged_by))
+        rows.append((str(item.iteration), code(item.node), prose(item.decision), confidence(item), *names, reason))
     return _table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 
 
-def _guards(steps: Iterable[Step]) -> list[str]:
+def _guards(steps: Iterable[TraceEntry]) -> list[str]:
     """Return one line per guard that changed a decision, with the number of times."""
     fired = Counter(item.guard for item in steps if item.guard)
     return [

@@ -163,12 +163,11 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
         output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
     else:
         output = result.report.github_comment.rstrip("\n")
-    laid_out = sys.stdout.isatty() and form == "md"
     if explain:
-        from bot.report.explain import render_markdown, render_text
+        from bot.report.explain import render_markdown
 
-        output += f"\n\n{render_text(account) if laid_out else render_markdown(account)}"
-    if not laid_out:
+        output += f"\n\n{render_markdown(account)}"
+    if form != "md" or not sys.stdout.isatty():
         return output
     from bot.report.terminal import render_terminal
 

@@ -19,10 +19,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from bot.errors import RetryableError
+from bot.report.explain import confidence
 from bot.report.sanitise import visible
-from bot.report.words import percent
+from bot.report.words import percent, span
 from bot.runs.promise import wilson
 from bot.store.pages.rows import Outcome, RunRow
+from nodes.guards import MEANINGS
 from nodes.trust.secrets import mask
 
 _FOLDER = Path(__file__).parent / "static"
@@ -177,9 +179,16 @@ def environment() -> Environment:
         auto_reload=False,
         finalize=_seen,
     )
-    made.globals |= {"asset": asset, "share": share, "between": between, "tones": _TONES, "outcomes": OUTCOMES}
+    made.globals |= {
+        "asset": asset,
+        "share": share,
+        "between": between,
+        "tones": _TONES,
+        "outcomes": OUTCOMES,
+        "guards": MEANINGS,
+    }
     made.filters |= {"file": file_name, "prose": prose, "line": line, "label": label, "moment": moment}
-    made.filters["address"] = address
+    made.filters |= {"address": address, "confidence": confidence, "span": span}
     return made
 
 

@@ -217,7 +217,7 @@ def progress(full: FullRun, visits: Iterable[Visit], *, shown: bool) -> dict[str
         "shown": shown,
         "now": list(map(label, now)),
         "graph": graph(trace, now=now),
-        "steps": [explain.step(entry, reasons=shown) for entry in trace],
+        "steps": [entry if shown else explain.without_reasons(entry) for entry in trace],
         "rounds": max((entry.iteration for entry in trace), default=-1) + 1,
         "say": f"{f'{running} running' if now else f'The run is {full.row.status}'}, after {count(len(trace), 'step')}",
     }
