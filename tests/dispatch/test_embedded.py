@@ -119,7 +119,7 @@ async def test_temporary_failures_are_retried_and_faults_are_not(store: SqliteSt
     async with dispatching(store, worker):
         await settled(store)
     assert tries == {1: 6, 2: attempts.TRIES_OF_A_FAULT, 3: 1}
-    assert [(dead.issue_key, dead.message) for dead in await store.jobs.held_jobs()] == [
+    assert [(dead.issue_key, dead.message) for dead in await store.pages.queue.listing("dead", None)] == [
         (ref(2).key, "KeyError: 'a bug'")
     ]
 
@@ -131,7 +131,7 @@ async def test_jobs_of_a_suspended_installation_are_parked(store: SqliteStore) -
     await arrive(store, Triage(ref=ref(1), why="opened"))
     async with dispatching(store, worker):
         await settled(store)
-    assert [job.message for job in await store.jobs.held_jobs("parked")] == ["suspended"]
+    assert [job.message for job in await store.pages.queue.listing("parked", None)] == ["suspended"]
 
 
 async def test_stopping_waits_for_running_jobs_and_frees_the_rest(store: SqliteStore) -> None:
@@ -247,7 +247,7 @@ async def test_a_job_that_takes_too_long_is_cancelled_retried_and_ends_dead(
     await dispatcher.drain(2.0)
     await running
     assert seen == [0, 1, 2, 3]
-    dead = await store.jobs.held_jobs()
+    dead = await store.pages.queue.listing("dead", None)
     assert [(one.issue_key, one.message) for one in dead] == [(ref(1).key, "the job took longer than 0 s")]
 
 
@@ -258,4 +258,4 @@ async def test_a_timeout_inside_a_job_is_an_ordinary_fault(store: SqliteStore) -
     await arrive(store, Triage(ref=ref(1), why="opened"))
     async with dispatching(store, worker):
         await settled(store)
-    assert [one.message for one in await store.jobs.held_jobs()] == ["TimeoutError: 0"]
+    assert [one.message for one in await store.pages.queue.listing("dead", None)] == ["TimeoutError: 0"]

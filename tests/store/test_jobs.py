@@ -12,6 +12,8 @@ from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs.deliveries import MERGE_SECONDS, Arrival, Inbox
 from bot.store.jobs.queue import FEW, MAX_ATTEMPTS, MAX_LOST, Jobs
+from bot.store.pages.overview import JobRow
+from bot.store.pages.overview import Queue as Listed
 
 
 @dataclass
@@ -41,6 +43,9 @@ class Queue:
 
     async def idle(self, lane: str = "run") -> bool:
         return await self.jobs.claim(lane, "me") is None  # type: ignore[arg-type]
+
+    async def dead(self) -> list[JobRow]:
+        return await Listed(self.jobs._database).listing("dead", None)
 
 
 @pytest.fixture
@@ -176,7 +181,7 @@ async def test_a_job_that_kills_its_process_ends_dead_and_the_next_one_runs(queu
         assert (await queue.claim()).work == triage()
         await queue.jobs.recover(blame=True)
     assert (await queue.claim()).work == Continue(ref=ref())
-    (dead,) = await queue.jobs.held_jobs()
+    (dead,) = await queue.dead()
     assert (dead.kind, dead.issue_key, "crashed its worker process" in dead.message) == ("triage", ref().key, True)
 
 
@@ -189,14 +194,14 @@ async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_is_endless(que
         queue.clock.now += 300
     assert MAX_ATTEMPTS > 20
     assert await queue.idle()
-    assert [dead.attempts for dead in await queue.jobs.held_jobs()] == [MAX_ATTEMPTS]
+    assert [dead.attempt for dead in await queue.dead()] == [MAX_ATTEMPTS]
 
 
 async def test_a_dead_job_can_be_replayed(queue: Queue) -> None:
     await queue.store(triage())
     await queue.jobs.mark_dead(await queue.claim(), "a bug")
     assert await queue.jobs.counts() == {"dead": 1}
-    (dead,) = await queue.jobs.held_jobs()
+    (dead,) = await queue.dead()
     assert await queue.jobs.replay(dead.id)
     assert not await queue.jobs.replay(dead.id)
     assert (await queue.claim()).attempt == 1
@@ -305,6 +310,6 @@ async def test_jobs_of_a_newer_release_are_not_claimed(
     kinds = [(kind_of(work), attempt) for work, attempt in rows]
     assert kinds == [("newer-triage", 0), ("newer-edited", 0), ("triage", 2), ("edited", 0), ("triage", 0)]
     await queue.jobs.mark_dead(await queue.claim(), "for a list")
-    assert [held.kind for held in await queue.jobs.held_jobs()] == ["triage"]
+    assert [held.kind for held in await queue.dead()] == ["triage"]
     after = await database.read(lambda db: db.execute("SELECT work FROM jobs ORDER BY id LIMIT 2").fetchall())
     assert [work for (work,) in after] == [work for work, _ in rows[:2]]

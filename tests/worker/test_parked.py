@@ -83,7 +83,7 @@ async def test_without_an_installation_a_job_stays_parked(stage: Stage) -> None:
     await stage.parked(repo, INSTALLATION + 77)
     del stage.server.world.repos[repo.id]
     assert await stage.revived() == 0
-    assert len(await stage.store.jobs.held_jobs("parked")) == 1
+    assert len(await stage.store.pages.queue.listing("parked", None)) == 1
 
 
 async def test_a_failed_query_of_an_installation_is_repeated_in_the_next_round(stage: Stage) -> None:

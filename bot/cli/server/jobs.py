@@ -19,6 +19,9 @@ from bot.store.databases.sqlite import open_existing_store, open_store
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 
+_LISTED = 10_000
+"""Maximum number of jobs that are listed, the newest ones."""
+
 
 @click.command("jobs")
 @click.option(
@@ -32,21 +35,20 @@ def jobs_command(*, number: int | None, dry_run: bool, parked: bool, as_json: bo
 
     A server may run at the same time; it starts a replayed job within seconds.
     """
-    state = "parked" if parked else "dead"
-    asyncio.run(_jobs(open_existing_store(load_settings()), number, state, dry_run=dry_run, as_json=as_json))
+    asyncio.run(_jobs(open_existing_store(load_settings()), number, parked=parked, dry_run=dry_run, as_json=as_json))
 
 
-async def _jobs(store: Store, number: int | None, state: str, *, dry_run: bool, as_json: bool) -> None:
+async def _jobs(store: Store, number: int | None, *, parked: bool, dry_run: bool, as_json: bool) -> None:
     async with aclosing(store):
+        held = await store.pages.queue.listing("parked" if parked else "dead", None, _LISTED)
         if number is not None:
-            dead = number in {job.id for job in await store.jobs.held_jobs("dead")}
-            if not (dead if dry_run else await store.jobs.replay(number)):
+            if not (number in {job.id for job in held} if dry_run else await store.jobs.replay(number)):
                 raise UserError(f"no dead job has the number {number}; `triage jobs` lists them")
             click.echo(f"job {number} {'would be' if dry_run else 'is'} queued again")
             return
-        for job in await store.jobs.held_jobs(state):
-            row = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempts}
-            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.message}"
+        for job in reversed(held):
+            row = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempt}
+            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempt:>2} attempts  {job.message}"
             click.echo(json.dumps(row | {"said": job.message}) if as_json else line)
 
 

@@ -2,10 +2,9 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from bot.errors import JobTakenOverError
-from bot.jobs import Job, Lane, UnknownWorkError, Work, kind_of, load
+from bot.jobs import Job, Lane, UnknownWorkError, Work, load
 from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.turns import FREE, QUEUE_AGAIN, Death, forget_turns, next_issues, take_turn
@@ -49,17 +48,6 @@ WHERE state IN ('todo', 'dead') AND {_SINCE} > :ahead
 """
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldJob:
-    """A dead or parked job."""
-
-    id: int
-    issue_key: str
-    kind: str
-    attempts: int
-    message: str
 
 
 class Jobs(Table):
@@ -149,12 +137,6 @@ class Jobs(Table):
         """
         where, parameters = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})
         return free_jobs(db, self._clock(), where, parameters, blame=blame)
-
-    async def held_jobs(self, state: str = "dead") -> list[HeldJob]:
-        """Return ``dead`` or ``parked`` jobs, oldest first."""
-        statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
-        rows = await self._rows(statement, (state,))
-        return [HeldJob(id, key, kind_of(work), attempts, message) for id, key, work, attempts, message in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""

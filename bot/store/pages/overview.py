@@ -15,7 +15,7 @@ JobState = Literal["todo", "timer", "doing", "parked", "dead"]
 """A job that is due later, such as a reminder or the next attempt, is a timer and does not wait."""
 _STATE = "CASE WHEN state = 'todo' AND due > ? THEN 'timer' ELSE state END"
 LISTED_JOBS = 50
-"""Maximum number of jobs listed per state."""
+"""Maximum number of jobs that a page lists per state."""
 # A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
 _KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 WEEK = 7 * 86_400.0
@@ -152,7 +152,7 @@ class Queue(Table):
         rows = await self._rows(statement, (self._database.clock(), *parameters))
         return dict(rows)
 
-    async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
+    async def listing(self, state: JobState, keys: Keys, most: int = LISTED_JOBS) -> list[JobRow]:
         """Return jobs of one state: dead and parked ones newest first, others in the order in which they are due."""
         allowed, parameters = visible(_KEY, keys)
         order = "jobs.id DESC" if state in ("dead", "parked") else "due, jobs.id"
@@ -161,7 +161,7 @@ class Queue(Table):
             FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
             WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
         """
-        rows = await self._rows(statement, (self._database.clock(), state, *parameters, LISTED_JOBS))
+        rows = await self._rows(statement, (self._database.clock(), state, *parameters, most))
         return [JobRow(number, key, kind_of(work), *rest) for number, key, work, *rest in rows]
 
 
