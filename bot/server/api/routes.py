@@ -3,7 +3,7 @@
 import json
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -19,31 +19,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from bot.jobs import ApiRun
-from bot.report.document import result_schema
 from bot.server.api import models
 from bot.server.connections.bodies import read_body
 from bot.server.web.security import has_bearer_token
 from bot.settings import Settings
-from bot.settings.operator import operator_schema
-from bot.settings.repository import config_schema
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
 
 PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"
-SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
-    "triage-result.json": result_schema,
-    "triage.yml.json": config_schema,
-    "operator.yml.json": operator_schema,
-}
-"""JSON Schemas by the name under which the server and the documentation publish them, each with an `$id`."""
 MAX_REQUEST = 6 * models.MAX_BODY + 10_000
 """Bytes of a request body: in JSON, one character may be escaped to six bytes."""
 REQUEST_SECONDS = 30.0
 """Seconds within which the whole body must arrive."""
-MOST_KEYS = 50
-"""Keys of a request's object; more are refused without looking at each."""
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -54,7 +43,6 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
         Route("/runs", api.create, methods=["POST"]),
         Route("/runs/{id}", api.get, methods=["GET"]),
         Route(DOCUMENT, _describe, methods=["GET"]),
-        Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
     handlers = dict.fromkeys(
         (models.ProblemError, HTTPException, StoreError, TooManyRunsError, Exception), models.answer_problem
@@ -67,13 +55,6 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
 
 async def _describe(_request: Request) -> Response:
     return JSONResponse(openapi())
-
-
-async def _schema(request: Request) -> Response:
-    schema = SCHEMAS.get(request.path_params["name"])
-    if schema is None:
-        raise models.ProblemError(404, f"no such schema; the schemas are {', '.join(SCHEMAS)}")
-    return JSONResponse(schema())
 
 
 class _Api:
@@ -124,21 +105,10 @@ async def _read(request: Request) -> models.RunRequest:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise models.ProblemError(415, "send application/json")
     body = await read_body(request, MAX_REQUEST, REQUEST_SECONDS)
-    _check_size(body)
     try:
         return models.read_request.validate_json(body)
     except ValidationError as error:
         raise models.invalid(error) from None
-
-
-def _check_size(body: bytes) -> None:
-    """Refuse an object with many keys before each of them becomes an error with a location."""
-    try:
-        given = json.loads(body)
-    except (ValueError, RecursionError):
-        return  # the validation names the fault
-    if isinstance(given, dict) and len(given) > MOST_KEYS:
-        raise models.ProblemError(422, f"the body has more than {MOST_KEYS} keys")
 
 
 def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -> Response:
