@@ -238,7 +238,7 @@ def read_claims(title: str, body: str) -> Claims:
 def names_a_range(title: str, body: str) -> bool:
     """Return whether an issue says that one version worked and a later one failed."""
     roles = {claim.part for claim in read_claims(title, body).versions}
-    return "good" in roles and not roles.isdisjoint({"bad", "affected"})
+    return "last" in roles or ("good" in roles and not roles.isdisjoint({"bad", "affected"}))
 
 
 def names_history(title: str, body: str) -> bool:

@@ -36,9 +36,10 @@ _LISTED = 22
 """Maximum number of characters between two versions of a list."""
 
 
-Role = Literal["good", "bad", "until", "affected"]
-"""good: it worked there; bad: it broke there; until: it broke near there; affected: it happens there, with no statement
-about earlier versions."""
+Role = Literal["good", "last", "bad", "until", "affected"]
+"""good: it worked there; last: it worked there, and not in the next version; bad: it broke there; until: it broke near
+there; affected: it happens there, with no statement about earlier versions."""
+WORKED: tuple[Role, ...] = ("good", "last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,25 @@ def roles_of(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int,
             # "Upgrading numpy from 1.2 to 1.3 breaks kettle 2.3": the fault is new in the other product.
             role = "affected" if stepped and not sign and role == "bad" else role
             roles |= {(number, marks[at].start): role} if role else {}
-    return roles | _compared(sentences)
+    roles |= _compared(sentences)
+    last = ((number, mark.start) for number, (text, marks) in enumerate(sentences) for mark in _last(text, marks))
+    return roles | dict.fromkeys(last, "last")
+
+
+def _last(text: str, marks: Sequence[Mark]) -> Iterator[Mark]:
+    """Yield the version after which nothing works: "1.2 works, newer versions do not", "any after 1.2 fails"."""
+    for later in SAYS["later"].finditer(text):
+        older, newer = ([mark for mark in marks if (mark.end <= later.start()) == side] for side in (True, False))
+        if newer and re.fullmatch(r"\W*(?:version )?v?", text[later.end() : newer[0].start]):
+            yield from newer[:1] if _sign(text[: later.start()], text[newer[0].end :]) < 0 else ()
+        elif older:
+            before, between = text[: older[-1].start], text[older[-1].end : later.start()]
+            fails = SAYS["not"].search(between) or _denies(text[later.end() :])
+            yield from older[-1:] if fails and _sign(before, SAYS["cut"].split(between)[0]) > 0 else ()
+
+
+def _denies(text: str) -> bool:
+    return _sign("", text) < 0 or (not _says(text) and SAYS["not"].search(text) is not None)
 
 
 def is_cue(text: str) -> bool:
@@ -112,7 +131,8 @@ def _stated(before: str, after: str) -> Role | None:
         )
     else:
         is_new = True
-    if SAYS["fixed"].search(clause) or SAYS["neutral"].search(clause):
+    works = sign > 0 and SAYS["or_later"].match(after)
+    if works or SAYS["fixed"].search(clause) or SAYS["neutral"].search(clause):
         return None
     return "bad" if is_new else "affected"
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from packaging.version import Version
 
 from nodes.search.history.claims import OTHERS, Claim, Claims
-from nodes.search.history.contrast import Role
+from nodes.search.history.contrast import WORKED, Role
 from nodes.search.history.log import Log
 from nodes.search.history.types import NoRange, Range
 from nodes.search.history.versions import (
@@ -46,6 +46,8 @@ def of_versions(
         return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
     # If the bad version has no tag, the next release contains its changes.
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
+    if good is not None and bad is None and _is_last(own_claims, good):
+        upper = releases.after(good)
     if bad is not None and upper is None and not _is_to_come(bad, releases, now):
         missing = f"no tag made before this commit is {bad}, and it is not the upcoming release"
         return NoRange("no_such_release", missing)
@@ -61,20 +63,25 @@ def of_versions(
 
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
     """Return the last version that worked, and the first later one that failed; the same one if it did both."""
+    claims = list(claims)
     by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
     for claim in claims:
         version = parse_version(claim.text)
         if version is not None:
-            by_kind[claim.part].append(version)
+            by_kind["good" if claim.part in WORKED else claim.part].append(version)
     for good in sorted(by_kind["good"], reverse=True):
         later = [version for version in by_kind["bad"] or by_kind["affected"] if version > good]
         if later:
             return good, min(later)
     good_, bad = max(by_kind["good"], default=None), min(by_kind["bad"], default=None)
     # "1.10 gives the wrong result … two elements are correct in 1.10": one case works there, so it bounds nothing.
-    if bad is None and good_ in by_kind["affected"]:
+    if bad is None and good_ in by_kind["affected"] and not _is_last(claims, good_):
         return good_, good_
     return good_, bad
+
+
+def _is_last(claims: Iterable[Claim], good: Version) -> bool:
+    return any(claim.part == "last" and parse_version(claim.text) == good for claim in claims)
 
 
 def is_next(last: Version, version: Version) -> bool:
@@ -227,7 +234,7 @@ def _last_release(
     role: Role, own_claims: Iterable[Claim], series: Mapping[str, Releases], own: frozenset[str]
 ) -> Iterator[Claim]:
     """Yield the claim about the last release: a bad one is the given version, a good one is before it."""
-    if any(claim.part in ("good", "bad") for claim in own_claims):
+    if any(claim.part in (*WORKED, "bad") for claim in own_claims):
         return
     versions = [version for claim in own_claims if (version := parse_version(claim.text))]
     final = [release.version for release in project_releases(series, own).all if not release.version.is_prerelease]

@@ -144,6 +144,19 @@ def test_two_changes_in_the_range_are_not_the_only_one(tmp_path: Path):
     assert [fact for fact in of_kind(facts, "introduced_in") if fact.strong] == []
 
 
+@pytest.mark.parametrize(
+    ("title", "chosen"), [("Handles stay open", True), ("Nothing is shown", False)], ids=["its-words", "other-words"]
+)
+def test_the_only_change_of_the_first_file_leads_if_it_shares_a_word(tmp_path: Path, title: str, chosen: bool):
+    make_repository(tmp_path, {"zones/io.py": ONE})
+    git(tmp_path, "tag", "v1.2.0")
+    changed = f"{ONE.replace('open_it', 'open_it_lazily')}\n\ndef close(handle):\n    handle.shut()\n"
+    head = make_repository(tmp_path, {"zones/io.py": changed}, message="Open the handles lazily")
+    git(tmp_path, "tag", "v1.3.0")
+    facts = facts_at(tmp_path, head, title, "It works in 1.2.0, all newer versions fail.")
+    assert [fact.chosen for fact in of_kind(facts, "changed_in")] == [chosen]
+
+
 def test_versions_of_something_else_give_no_range(tmp_path: Path):
     _, head = _history(tmp_path, "Open lazily")
     facts = facts_at(tmp_path, head, "`load` leaks handles", "It works with Python 3.10 and fails with Python 3.12.")

@@ -34,6 +34,12 @@ TITLE = "Show menu bar icon is only effective after a restart"
             id="underscores-and-a-plural",
         ),
         pytest.param(
+            {"jobs.js": "const jobs = {\n  failedJobSettings: 3,\n};\n"},
+            "The failed job settings are not stored",
+            ("jobs.js", 2),
+            id="no-underscores-and-a-plural",
+        ),
+        pytest.param(
             {"Zone.java": "class Zone {\n  static final int MAX_ZONE_COUNT = 3;\n}\n"},
             "Max zone count is wrong",
             ("Zone.java", 2),

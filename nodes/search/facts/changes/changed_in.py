@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.levels import is_stated
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
@@ -13,6 +14,7 @@ from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Commit, Range
 from nodes.search.history.weigh import is_mechanical
 from nodes.search.sentences import say
+from nodes.search.tokens import query_terms
 
 FEW = 5
 """Maximum number of changes of a file between two versions."""
@@ -78,12 +80,18 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
 
 def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterator[Fact]:
     commits = _touching(inquiry, path, span)
+    real = [commit for commit in commits if not is_mechanical(commit)]
+    chosen = len(real) == 1 and _is_alike(inquiry, real[0]) and not any(map(is_stated, inquiry.found))
     # Many changes of one file only repeat its log.
-    for commit in commits if len(commits) <= FEW else ():
-        if is_mechanical(commit):
-            continue
+    for commit in real if len(commits) <= FEW else ():
         says = say("`{sha}` “{title}” changed `{path}` within {range}.", path=path, **_values(commit, span))
-        yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
+        yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits), chosen=chosen)
+
+
+def _is_alike(inquiry: FinderInput, commit: Commit) -> bool:
+    """Return whether the subject of a commit has a word of the report, apart from the names of the project."""
+    report = {*query_terms(f"{inquiry.query.title}\n{inquiry.query.body}")}
+    return bool(report.intersection(query_terms(commit.subject)) - inquiry.code.names)
 
 
 def _values(commit: Commit, span: Range) -> dict[str, str]:

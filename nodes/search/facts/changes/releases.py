@@ -9,6 +9,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
 from nodes.search.history.claims import Claim
+from nodes.search.history.contrast import WORKED
 from nodes.search.history.versions import (
     Release,
     Releases,
@@ -101,7 +102,7 @@ def named_release(inquiry: FinderInput) -> NamedRelease | None:
     found = [
         named
         for named, claim in releases_named(inquiry)
-        if claim.part != "good" and named.release.version == parse_version(claim.text) and _is_of(claim)
+        if claim.part not in WORKED and named.release.version == parse_version(claim.text) and _is_of(claim)
     ]
     if len({named.made for named in found}) > 1:
         return None

@@ -57,7 +57,9 @@ _TEXTS = re.compile(
 _MARKUP = re.compile(
     r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php|ui|glade)$"
 )
-_OPENED = re.compile(r"(\s*)[\"']?([\w-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[{\[(]?\s*$")
+_TEXT_KEYS = frozenset({"message", "defaultMessage"})
+"""Keys of the text within the table of a key, as extensions of browsers and FormatJS write it."""
+_OPENED = re.compile(r"(\s*)[\"']?([\w.-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[{\[(]?\s*$")
 """A line that begins a table in a file of texts."""
 FILE_OF_TEXTS = re.compile(
     r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
@@ -294,7 +296,7 @@ def _within(lines: Sequence[str], key: str) -> str:
         opened = _OPENED.match(line)
         # What is not indented is the table of a language.
         if opened and 0 < len(opened[1]) < indent:
-            indent, key = len(opened[1]), f"{opened[2]}.{key}"
+            indent, key = len(opened[1]), opened[2] if key in _TEXT_KEYS else f"{opened[2]}.{key}"
     return key
 
 

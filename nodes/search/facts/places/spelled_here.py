@@ -190,7 +190,9 @@ def _names(words: str) -> list[str]:
     """Return the spellings of words as a name, of which the case does not matter."""
     parts = words.lower().split(" ")
     stems = (parts, [*parts[:-1], parts[-1].removesuffix("s") if parts[-1].endswith("s") else f"{parts[-1]}s"])
-    return [mark.join(filter(None, (prefix, *stem))) for stem in stems for prefix in _PREFIXES for mark in ("_", "")]
+    named = [list(filter(None, (prefix, *stem))) for stem in stems for prefix in _PREFIXES]
+    # Without capitals the index takes a name for a word, and drops its ending.
+    return [form for name in named for form in ("_".join(name), "".join(map(str.capitalize, name)))]
 
 
 def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] = ()) -> Fact | None:
@@ -245,7 +247,8 @@ def _valued(inquiry: FinderInput) -> Iterator[Fact]:
 def _spells(words: list[str], name: str, witness: Witness) -> bool:
     """Return whether words of the issue spell a name: side by side, or each a part of it."""
     if len(words) == 1:
-        return name.lower() in _names(words[0]) or _SEPARATOR.sub("_", name.upper()) == words[0]
+        forms = {form.lower() for form in _names(words[0])}
+        return name.lower() in forms or _SEPARATOR.sub("_", name.upper()) == words[0]
     stems = [terms_of(word)[0] for word in words]
     return all(map(witness.mentions, words)) and [part for part in parts_of(name) if part in stems] == stems
 
