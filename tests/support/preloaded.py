@@ -215,7 +215,7 @@ def import_all() -> None:
     from tests.support import certificates
 
     certificates.read_once()
-    for name in _LATE:
+    for name in (*_LATE, "tests.support.inline_helper"):
         import_module(name)
     for package in (bot, nodes):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -337,6 +337,10 @@ def _become(wish: dict[str, Any]) -> None:
     sys.argv = wish["argv"][at + 1 :]
     if sys.argv[0] == HELPER:
         _appear_started_by(wish["starter"])
+    else:
+        from tests.support import inline_helper
+
+        inline_helper.use()
     sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")  # noqa: SIM115
     sys.stdout, sys.stderr = (
         io.TextIOWrapper(
