@@ -24,8 +24,6 @@ _CORRECTION = (
 _TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
 DECIDED = "Submit if these lines decide."
 """The end of an answer to calls; before the first call there are no lines that decide."""
-SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
-"""The request to a second critic after a first one approved."""
 LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
 """The request to submit now."""
 

@@ -148,7 +148,7 @@ class Settings(BaseSettings):
     triage_effort: Literal["low", "normal", "high"] = Field(
         "normal",
         description="How much a model does: `low` finds search terms and chooses files, in two calls; `normal` reads "
-        "the code in a conversation; `high` reads longer and has a second critic.",
+        "the code in a conversation; `high` reads longer.",
     )
     triage_free_mb: int = Field(
         1_000,

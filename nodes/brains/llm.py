@@ -17,12 +17,12 @@ from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.conversation import read_code
 from nodes.brains.shared import build_rules
-from nodes.context.brain import COMPRESS_FROM, Case, Judged, ModelError
+from nodes.context.brain import COMPRESS_FROM, Case, Judged
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Objections, Sentence, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
-from prompts import SECOND_AUDIT, Role, build_supervisor_correction, build_supervisor_system_prompt
+from prompts import Role, build_supervisor_correction, build_supervisor_system_prompt
 
 T = TypeVar("T", bound=BaseModel)
 logger = logging.getLogger(__name__)
@@ -152,23 +152,10 @@ class LLMBrain:
         other = other_place(case, shown)
         if other is not None and other not in shown:
             shown = (*shown, other)
-        first = await self._audited(case, shown, other)
-        if self._settings.level != "high" or not first.value.approved:
-            return first
-        try:
-            second = await self._audited(case, shown, other, SECOND_AUDIT)
-        except ModelError as failure:
-            return replace(first, usage=first.usage + failure.usage)
-        return replace(second, usage=first.usage + second.usage)
-
-    async def _audited(
-        self, case: Case, shown: Sequence[NumberedEvidence], other: NumberedEvidence | None, after: str = ""
-    ) -> Judged[Audit]:
         if other is None:
-            return await self._ask(case, "critic", Audit, shown, after)
+            return await self._ask(case, "critic", Audit, shown)
         place = f"`{other.evidence.symbol or other.evidence.locator.path}`"
-        asked = "\n\n".join(filter(None, (_ASKED.format(place=place, id=other.id), after)))
-        compared = await self._ask(case, "critic", ComparedAudit, shown, asked)
+        compared = await self._ask(case, "critic", ComparedAudit, shown, _ASKED.format(place=place, id=other.id))
         audit = compared.value.judged({item.id for item in case.evidence})
         return Judged(audit, compared.judged_by, usage=compared.usage, remarks=compared.remarks)
 

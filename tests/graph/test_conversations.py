@@ -227,30 +227,14 @@ def prompt(request: dict[str, Any]) -> str:
     return "\n".join(str(message["content"]) for message in request["messages"])
 
 
-async def test_the_highest_level_reads_longer_and_lets_a_second_critic_object(server: ModelServer) -> None:
+async def test_the_highest_level_reads_longer(server: ModelServer) -> None:
     told = [("`advance` returns the position.", ["src/cursor.py:1"])]
     ended = submits("src/cursor.py:1", cause=told, verdict="`advance` never moves.")
     steps = reads(DEFINITION, *[calls(("grep", {"pattern": f"word{n}"})) for n in range(14)], ended)
-    second: list[bool] = []
-
-    def script(request: dict[str, Any]) -> Reply:
-        if is_reading(request):
-            return steps(request)
-        prompt = str(request["messages"])
-        if "A first critic approved" not in prompt:
-            return good(request)
-        second.append(True)
-        return says({"gaps": ["No line moves it."], "approved": False, "confidence": 0.9})
-
-    server.script = script
-    state, _ = await triage(server, level="high")
-    # More turns than the 12 of the level below, and the answer to the second critic.
-    assert sum(map(is_reading, server.requests)) == 17
-    assert second
-    assert state.critic_feedback is not None
-    assert state.critic_feedback.verdict == "REJECTED"
-    assert state.report is not None
-    assert state.report.root_cause is None
+    server.script = lambda request: steps(request) if is_reading(request) else good(request)
+    await triage(server, level="high")
+    # More turns than the 12 of the level below.
+    assert sum(map(is_reading, server.requests)) == 16
 
 
 async def test_submitted_evidence_is_read_again_before_a_claim(server: ModelServer) -> None:
