@@ -114,6 +114,8 @@ def test_platforms():
     found = find_mentions("On Windows with Firefox, see https://example.com/a.")
     assert found.platforms == ("windows", "firefox")
     assert find_mentions("我的系统是macos 15.5，版本是最新").platforms == ("macos",)
+    # A milestone is no processor.
+    assert find_mentions("M1: the export of zones, on an M3 Pro").platforms == ("m3",)
 
 
 @pytest.mark.parametrize(

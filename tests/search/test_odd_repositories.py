@@ -288,7 +288,7 @@ def test_any_content_is_indexed_and_quoted_unchanged(tmp_path: Path) -> None:
         if place.quote:  # a line that is too long to quote is not
             assert engine.read(sha, place.path, place.quote_start, place.quote_end) == place.quote
         assert place.end_line <= CONTENTS[place.path].count(b"\n") + 1
-    assert {"crlf.py", "no_end.py", "bom.py", "latin.py"} <= {place.path for place in ranking.locations}
+    assert {"crlf.py", "no_end.py", "bom.py", "latin.py", "utf16.py"} <= {place.path for place in ranking.locations}
 
 
 @pytest.mark.tried("odd, broken and hostile git repositories")

@@ -74,9 +74,12 @@ class Witness:
         hits = self.hits([name], "-F", "-w", most=MAX_OF_FILE)
         return [hit for hit in hits if not own or is_own(hit.path)]
 
-    def grep_any(self, texts: Sequence[str], paths: Sequence[str] = (), *, words: bool = True) -> list[Hit]:
+    def grep_any(
+        self, texts: Sequence[str], paths: Sequence[str] = (), *, words: bool = True, any_case: bool = False
+    ) -> list[Hit]:
         """Return the lines that contain one of several texts, as whole words or not, in files of the pathspecs."""
-        return self.hits(texts, "-F", *(("-w",) if words else ()), most=4 * MAX_OF_FILE, paths=paths)
+        options = (*(("-w",) if words else ()), *(("-i",) if any_case else ()))
+        return self.hits(texts, "-F", *options, most=4 * MAX_OF_FILE, paths=paths)
 
     def hits(self, patterns: Iterable[str], *options: str, most: int, paths: Sequence[str] = ()) -> list[Hit]:
         """Return the lines that git finds for some patterns, at most as many of each file."""

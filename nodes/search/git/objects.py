@@ -11,6 +11,7 @@ TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is never loaded; it is found by its path only."""
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 NUL_WINDOW = 8_000  # git looks for a NUL in as many bytes to decide whether a blob is binary
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 LARGEST = 16_000_000
 """Maximum bytes of the answers of one repository."""
 _PART = 16
@@ -95,6 +96,8 @@ def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
     if len(parts) != 3:  # "<id> missing"
         return None
     content = stream.read(int(parts[2]))
+    # Windows writes scripts as UTF-16, which has a byte order mark.
+    content = content.decode("utf-16", "replace").encode() if content.startswith(UTF_16) else content
     # git prints a line feed after each object; without it, the output ended early.
     return content if stream.read(1) else None
 

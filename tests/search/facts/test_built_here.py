@@ -389,6 +389,27 @@ def test_a_message_of_a_fault_needs_no_known_call_and_no_claim_rests_on_it(tmp_p
     assert (found.line, found.strong, found.unclaimed) == (2, True, True)
 
 
+def test_a_text_that_the_report_quotes_as_a_whole_needs_no_known_call(tmp_path: Path):
+    code = 'class A {\n  string F(string verb) {\n    var head = $"The next few zones will be {verb}d:";\n    return head;\n  }\n}\n'
+    quoted = of_kind(
+        facts_of(tmp_path / "a", {"a.cs": code}, "Typo", '"The next few zones will be installd:"'), "built_here"
+    )
+    assert [(fact.line, fact.strong, fact.unclaimed) for fact in quoted] == [(3, True, True)]
+    plain = facts_of(tmp_path / "b", {"a.cs": code}, "Typo", "The next few zones will be installd: see")
+    assert of_kind(plain, "built_here") == []
+
+
+@pytest.mark.parametrize(("first", "strong"), [("a.cpp", True), ("b.cpp", False)])
+def test_a_line_of_a_log_that_informs_leads_on_the_first_file_alone(tmp_path: Path, first: str, strong: bool):
+    files = {
+        "a.cpp": 'void check() {\n  LogFile.Write(INFO, "card of the zones was checked today");\n}\n',
+        "b.cpp": "void show() {\n}\n",
+    }
+    body = "```\n[0d00h01m00s] 2026-02-06T15:05:13 <INF> [MAIN] card of the zones was checked today\n```"
+    (found,) = of_kind(facts_of(tmp_path, files, "Nothing is shown", body, first=[first]), "built_here")
+    assert found.strong == strong
+
+
 def test_a_message_of_the_body_does_not_lead_if_the_title_quotes_another_one(tmp_path: Path):
     files = {"zones.go": 'package zones\n\nfunc read() error {\n\treturn errors.New("the zone is not known here")\n}\n'}
     body = "Other errors are fine:\n\n```\nthe zone is not known here\n```\n"

@@ -46,6 +46,17 @@ def test_in_a_large_project_the_files_with_a_distinctive_name_are_read(tmp_path:
     assert (found.path, found.line) == ("lib/queue.dart", 2)
 
 
+def test_a_value_that_was_null_is_found_below_frames_of_a_merged_program(tmp_path: Path):
+    files = {
+        "Title.java": "class Title {\n  void draw() {\n    if (Zones.rows.shown) {\n      show();\n    }\n  }\n}\n",
+        "Holder.java": "class Holder {\n  boolean get(Rows rows) {\n    return rows.shown;\n  }\n}\n",
+    }
+    error = 'java.lang.NullPointerException: Cannot read field "shown" because "acme.Zones.rows" is null'
+    trace = f"{error}\n\tat net.game.Screen.handler$draw(Screen.java:15)\n\tat net.game.Main.main(Main.java:2)\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
+    assert (found.path, found.line, found.strong) == ("Title.java", 3, True)
+
+
 READS = "<?php\nfunction f($rows) {\n    return str_contains($rows, '-');\n}\n"
 ARGUMENT = "str_contains(): Argument #1 ($haystack) must be of type string, null given"
 

@@ -86,6 +86,8 @@ FOUND = [
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Zonenwache")}, "Zonenwache zu klein", 3, id="rare-word"),
     pytest.param({"page.vue": ALONE}, "“Watch the zones” stops", 3, id="alone-on-its-line"),
     pytest.param({"S.kt": SCREEN}, "A filter (watch the zones) stops", 3, id="in-parentheses"),
+    pytest.param({"S.kt": SCREEN}, "“Watch-The-Zones” stops", 3, id="hyphens-and-capitals"),
+    pytest.param({"S.kt": SCREEN}, "Watch-the zones stops", 3, id="hyphens-of-plain-words"),
 ]  # fmt: skip
 BODIES = [
     pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
@@ -106,6 +108,11 @@ NONE = [
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),
     pytest.param({"S.kt": SCREEN}, "The zones stop", id="words-of-a-text"),
+    pytest.param(
+        {"S.kt": KEYED, "app/res/values/strings.xml": XML.replace("Watch", "Do not watch")},
+        "“Watch the zones” stops",
+        id="the-end-of-a-text-with-a-key",
+    ),
     pytest.param(
         {"S.kt": (SCREEN + "val z = zonewatch\n" * 4).replace("Watch the zones", "zonewatch")},
         "zonewatch stops",

@@ -154,6 +154,22 @@ def test_a_frame_without_a_file_is_found_by_the_only_definition_of_its_name(tmp_
     assert of_kind(facts_of(tmp_path / "two", files, "It aborts", trace), "raised_here") == []
 
 
+def test_a_frame_with_a_class_only_is_found_in_a_class_below_the_name_of_the_project(tmp_path: Path):
+    files = {
+        "Zones/net/Codes.cs": "namespace Zones.data {\n  class Codes {\n    class Row {\n"
+        "      static Row parse(string line) {\n        return null;\n      }\n    }\n  }\n}\n",
+        "Zones/net/Other.cs": "namespace Zones {\n  class Other {\n    void parse() {\n    }\n  }\n}\n",
+    }
+    trace = (
+        "System.NullReferenceException: x\n   at {}.Codes.Row.parse(String line)\n   at System.Linq.Enumerable.Any()\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path / "a", files, "It stops", trace.format("Zones.data")), "raised_here")
+    assert (found.path, found.line, found.strong) == ("Zones/net/Codes.cs", 4, False)
+    assert found.says.endswith("the trace gives no line.")
+    # A library has a class of the same name.
+    assert of_kind(facts_of(tmp_path / "b", files, "It stops", trace.format("Acme.data")), "raised_here") == []
+
+
 def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp_path: Path):
     trace = _trace(
         ("/x/site-packages/pkg/io.py", 3, "load", "handle = open_it(path)"),

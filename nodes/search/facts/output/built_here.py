@@ -27,8 +27,9 @@ from nodes.search.facts.output.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
+from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD, folded, shingles
+from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, shingles
 
 MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""
@@ -118,6 +119,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
     # If the title quotes another message, messages of the body often describe what works.
     others = title_quotes(issue.title) and not any(folded(match.words) in folded(issue.title) for match in matches)
+    quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}
+    informing = [normalise_space(line.text) for line in issue.logged if line.rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
         aside = _folder_of_others(code, match, places)
@@ -131,7 +134,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 % with
         # it.
         printed = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
-        if not printed and not _OF_FAULT.search(match.words):
+        # A text that the report quotes as a whole is one of the interface, whatever builds it.
+        if not printed and not _OF_FAULT.search(match.words) and comparable(match.words) not in quoted:
             continue
         # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The class of the error is
         # not compared: whether it is that of the report made no difference that could be measured.
@@ -141,7 +145,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if fact := _fact(inquiry, match, len(places), aside, together=together):
             is_wrapped = match.text.text in wrappers
             several = fact.several and not is_wrapped
-            strong = fact.strong and not is_wrapped and not others
+            # What a log writes when all is well is near the fault by chance, unless the search agrees.
+            is_aside = fact.path not in inquiry.first[:1] and any(match.words in line for line in informing)
+            strong = fact.strong and not is_wrapped and not others and not is_aside
             withheld = fact.unclaimed or not printed
             yield replace(fact, strong=strong, several=several and not others, unclaimed=withheld)
 

@@ -69,8 +69,10 @@ def _errors(inquiry: FinderInput) -> list[Shape]:
 
 
 def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
-    # Where a trace exists, the error is in one of its frames, or in a library.
+    # Where a trace exists, the error is in one of its frames, or in a library; a value with a name is in own code also
+    # below frames of a program into which the project was merged.
     traced = any(trace.frames for trace in inquiry.issue.traces)
+    traced = traced and not (shape.of and next(_frames(inquiry), None) is None)
     for part in _frames(inquiry) if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape.form)
         if len(held) == 1:

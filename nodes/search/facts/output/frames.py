@@ -28,6 +28,8 @@ _FILE = re.compile(r"File [\"“”]")
 _SHORT = re.compile(r":\d{1,7}: in \S")
 """A frame in the short form of pytest; like the interpreter, it prints the source line below."""
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
+_CLASSES = re.compile(r"[.+$/]|::")
+"""What separates namespaces and classes."""
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
@@ -200,12 +202,16 @@ def _moved_to(code: Code, frame: Frame) -> list[int]:
     """Return where a function of a file that this commit lacks is now: the only definition, in a folder of that name.
 
     The condition on the folder excludes libraries, whose functions often have the names of the project's. Programs
-    without symbols print no file; then a compound name (``key_free``, ``Store::load``) has to be the project's alone.
+    without symbols print no file; then a compound name (``key_free``, ``Store::load``), or the class of the function,
+    has to be the project's alone.
     """
-    if not frame.path and not frame.module:
-        rows = code.definitions(last_part(frame.function) or "") if _COMPOUND.search(frame.function or "") else []
-        return [int(code.index.def_file[row]) for row in rows[:2]]
     name, folders = last_part(frame.function), frame.path.replace("\\", "/").split("/")[:-1]
+    if not frame.path and not frame.module:
+        rows = code.definitions(name or "") if _COMPOUND.search(frame.function or "") else []
+        return [int(code.index.def_file[row]) for row in rows[:2]]
+    if not frame.path:
+        rows = [row for row in code.definitions(name or "") if _is_of_class(code, frame, code.index.name_of(row))]
+        return sorted({int(code.index.def_file[row]) for row in rows})
     if not name or not folders or code.index.project.is_foreign(frame.path):
         return []
     found = [int(code.index.def_file[row]) for row in code.definitions(name)]
@@ -313,8 +319,10 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
     found = [_span(code, row) for row in rows]
-    # Methods of several classes may have one name, and the line of the trace tells them apart.
+    # Methods of several classes may have one name, and the line of the trace, or else its class, tells them apart.
     found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
+    if not line:
+        found.sort(key=lambda span: not _is_of_class(code, frame, span.symbol))
     # Without a line, a frame whose function is not found has no place.
     if found or (name and (not line or _names_functions(code, number))):
         return found
@@ -327,6 +335,15 @@ def _renamed(code: Code, number: int, text: str | None) -> list[_Span]:
     held = [line for line, here in enumerate(lines, 1) if normalise_space(here) == text]
     row = code.index.definition_at(number, held[0]) if len(held) == 1 else None
     return [] if row is None else [_span(code, row)]
+
+
+def _is_of_class(code: Code, frame: Frame, symbol: str | None) -> bool:
+    """Return whether a definition is in the class of a frame, whose namespace has the name of the project."""
+    *classes, _ = (symbol or "").split(".")
+    parts = [part for part in _CLASSES.split(frame.module or "") if part]
+    space = {simplified(part) for part in parts[: len(parts) - len(classes)]}
+    project = code.index.project
+    return bool(classes) and parts[-len(classes) :] == classes and not space.isdisjoint(project.names | project.folders)
 
 
 def _span(code: Code, row: int) -> _Span:

@@ -310,6 +310,8 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
     if mapped.is_known:
         end = say("; this line is its innermost frame in the project's own code{moved}", moved=mapped.moved or "")
         return _passes(mapped, where, end)
+    if mapped.frame.line is None:
+        return _passes(mapped, where, say(", its innermost frame in the project's own code; the trace gives no line"))
     return _passes(mapped, where, say(", its innermost frame in the project's own code; the line may have moved"))
 
 

@@ -8,6 +8,13 @@ _QUOTED = r"[\"'`]?(?P<name>[^\"'`\n\[\](),]{1,60})[\"'`]?"
 _TYPE = r"(?:[\w$]{1,60}[.$]){0,12}(?P<name>\w{1,60})"
 _TARGET = r"[\w.\[\]\"']{1,60}"
 _MEMBER = r"(?:\.|->|::)\s?@name(?![\w$])"
+_OF = (
+    r"(?:the return value of \"(?:[\w$]{1,60}\.){0,12}"
+    r"|\"(?:this\.|(?:[\w$]{1,60}\.){1,12}(?=[\w$]{1,60}\.[\w$]{1,60}\"))?)"
+    r"(?P<of>(?!<)[\w$.]{2,120})(?:\([^\"\n]{0,200}\))?\" is null"
+)
+"""The value that was null: a field of a class, a field, a variable, or what a method returns."""
+_OF_MEMBER = r"(?<![\w$])@of(?:\([^()\n]{0,80}\))?\s?\.\s?@name(?![\w$])"
 _KEY = r"\[\s?:?[\"'`]?@name[\"'`]?\s?\]"
 _WORD = r"(?<![\w$.])@name(?![\w$])"
 _CALL = r"(?<![\w$])@name\s?\("
@@ -41,6 +48,8 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"Cannot read properties of (?:undefined|null) \(reading {NAME}", _MEMBER),
         (rf"(?:undefined|null) is not an object \(evaluating '[^'\n]{{0,120}}\.{NAME}", _MEMBER),
         (rf"undefined (?:local variable or )?method {NAME}['\u2019`]? for (?:nil|an instance)", _MEMBER),
+        (rf"Cannot invoke \"[^\"\n]{{0,200}}\.{NAME}\([^\"\n]{{0,200}}\" because {_OF}", _OF_MEMBER),
+        (rf"Cannot (?:read|assign) field {NAME}\" because {_OF}", _OF_MEMBER),
         (rf"Cannot invoke \"[^\"\n]{{0,200}}\.{NAME}\([^\"\n]{{0,200}}\" because", _MEMBER),
         (rf"Cannot read field {NAME}\" because", _MEMBER),
         (rf"null pointer of method \"{NAME}", _MEMBER),
@@ -92,6 +101,8 @@ class Shape(NamedTuple):
     words: str
     form: re.Pattern[str]
     name: str
+    of: str = ""
+    """The value that was null, if the error names it."""
 
 
 def shape_of(text: str) -> Shape | None:
@@ -110,6 +121,7 @@ def _form_of(table: tuple[tuple[re.Pattern[str], str], ...], text: str) -> Shape
         if found := error.search(text):
             held = found.groupdict()
             commas, name = max(1, int(held.get("count") or 2) - 1), held.get("name") or ""
+            of = held.get("of") or ""
             pattern = form.replace("@count", str(commas)).replace("@name", re.escape(name))
-            return Shape(found[0], re.compile(pattern), name)
+            return Shape(found[0], re.compile(pattern.replace("@of", re.escape(of))), name, of)
     return None

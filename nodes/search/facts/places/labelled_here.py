@@ -45,9 +45,9 @@ _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
 SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
-_CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|--?\w|:$|\w_\w")
+_CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w")
 _KEYED = re.compile(
-    r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
+    r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
 )
 """What stands before a text in a file of texts: its key."""
 _TEXTS = re.compile(
@@ -90,8 +90,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for label in wanted:
         if placed and not label.marked:
             return
-        folded = label.text.casefold()
-        for fact in _of_label(inquiry, label.text, [hit for hit in hits if folded in hit.text.casefold()]):
+        folded = comparable(label.text)
+        for fact in _of_label(inquiry, label.text, [hit for hit in hits if folded in comparable(hit.text)]):
             placed = True
             yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact
@@ -161,7 +161,7 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
     for found in _WORDS.finditer(title):
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
-            yield from (run for run in _runs(found, start) if run.count(" ") >= LEAST)
+            yield from (run for run in _runs(found, start) if _spaced(run).count(" ") >= LEAST)
     named = [word for word in WORD.findall(title) if word.istitle()]
     # A title may have all words in capitals.
     yield from (word for word in named if len(word) >= LONG_WORD and 2 * len(named) <= len(title.split()))
@@ -178,9 +178,16 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
 
 
 def _hits(witness: Witness, wanted: Iterable[str]) -> list[Hit]:
-    """Return the lines with one of the labels, which a sentence may begin in lower case."""
-    forms = [form for text in wanted for form in (text, text[0].upper() + text[1:], text[0].lower() + text[1:])]
-    return [hit for hit in witness.grep_any(tuple(dict.fromkeys(forms)), _NOT_SEARCHED) if len(hit.text) <= MAX_WIDTH]
+    """Return the lines with one of the labels, which reporters write with other capitals and hyphens."""
+    # Git compares only ASCII letters without their case.
+    every = ((text, text[0].upper() + text[1:], text[0].lower() + text[1:], _spaced(text)) for text in wanted)
+    forms = dict.fromkeys(form for four in every for form in four)
+    found = witness.grep_any(tuple(forms), _NOT_SEARCHED, any_case=True)
+    return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
+
+
+def _spaced(text: str) -> str:
+    return text.replace("-", " ")
 
 
 def has_text(hit: Hit, label: str) -> bool:
@@ -280,7 +287,7 @@ def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
     if text.lstrip().startswith("<value>"):
         # A file of resources has the key on the line above.
         text = "".join(witness.lines(hit.path, hit.line - 1, hit.line)).replace("<value>", "")
-    at = text.casefold().find(label.casefold())
+    at = max(text.casefold().find(form.casefold()) for form in (label, _spaced(label)))
     found = _KEYED.search(re.sub(r">\s+$", ">", text[:at])) if at > 0 else None
     rest = text[at + len(label) :].strip(" .,:;!?…\"'\r") if found else "?"
     if found is None or (rest and not rest.startswith("<")):

@@ -90,8 +90,8 @@ _PLATFORMS = re.compile(
     r"windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|"
     r"openbsd|android|ios|ipados|chrome|chromium|firefox|safari|edge|internet explorer|ie11|opera|"
     r"node\.?js|deno|bun|electron|cpython|pypy|jython|jvm|openjdk|graalvm|docker|kubernetes|wsl2?|cygwin|"
-    r"mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|m1|raspberry pi|aws lambda|webkit|jsdom|"
-    r"react native"
+    r"mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|raspberry pi|aws lambda|webkit|jsdom|"
+    r"apple m[1-5]|m[1-5](?= (?:pro|max|ultra|mac|chip))|react native"
     r")(?![a-z0-9_-])",
     re.IGNORECASE,
 )
