@@ -123,8 +123,9 @@ HOSTILE = {
     "50000-brackets": b"(" * 50_000,
     "50000-balanced-brackets": b"(" * 50_000 + b")" * 50_000,
     "50000-bracket-lines": b"(\n" * 50_000,
-    "a-megabyte-of-bracket-lines": b"(\n" * 499_000,
-    "a-megabyte-of-brace-lines": b"{\n" * 499_000,
+    "20000-balanced-brace-lines": b"{\n" * 10_000 + b"}\n" * 10_000,
+    # `make parsers` reads a megabyte of each of 123 tokens.
+    "100000-brace-lines": b"{\n" * 100_000,
     "open-classes": b"class A {\n" * 20_000,
     "closed-functions": b"function a(){" * 20_000 + b"}" * 20_000,
     "closed-objects": b"x={" + b"a:{" * 50_000 + b"}" * 50_000 + b"}",
