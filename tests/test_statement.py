@@ -190,7 +190,12 @@ def test_a_ground_without_facts_states_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "thin"), [("It stops.", True), ("It stops.\n\nError at line 40: cp -r /srv/zones/* /", False)]
+    ("body", "thin"),
+    [
+        ("It stops.", True),
+        ("It stops.\n\nError at line 40: cp -r /srv/zones/* /", False),
+        ("GET /zones で一覧が空です", False),
+    ],
 )
-def test_an_issue_with_a_command_that_failed_is_not_thin(body: str, thin: bool) -> None:
+def test_an_issue_with_a_command_that_failed_or_a_request_is_not_thin(body: str, thin: bool) -> None:
     assert is_thin(case("Fails", body)) is thin

@@ -10,7 +10,7 @@ from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
-from nodes.search.facts.places.quoted_here import FAILED
+from nodes.search.facts.places.quoted_here import FAILED, REQUEST
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
 from nodes.search.sentences import say
@@ -27,7 +27,7 @@ _ATTACHED = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".
 """Ends of paths of attached files, which do not belong to a program."""
 THIN, LONGEST_THIN = 30, 4_000
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by, and
-maximum characters of it that are read for an option or a command that failed."""
+maximum characters of it that are read for an option, a request or a command that failed."""
 
 _NO_LINE = say("No checked fact ties this report to a line of the code.")
 _NO_PLACE = say("The facts of this report are not enough to name a place.")
@@ -54,7 +54,8 @@ def is_thin(case: Case) -> bool:
     facts, body = case.facts, case.body[:LONGEST_THIN]
     files = [path for path in facts.paths if not path.lower().endswith(_ATTACHED)]
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, files)
-    named = FLAG.search(f"{case.title}\n{body}") or any(FAILED.match(line) for line in body.splitlines())
+    text = f"{case.title}\n{body}"
+    named = FLAG.search(text) or REQUEST.search(text) or any(FAILED.match(line) for line in body.splitlines())
     return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
 
 

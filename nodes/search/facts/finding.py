@@ -114,7 +114,7 @@ def load() -> Mapping[str, float]:
 def with_choices(inquiry: FinderInput) -> tuple[Fact, ...]:
     """Return all facts; among places with the same words, those in the one function that the report names are chosen.
 
-    If it names none of them, the only function of the search's first file is.
+    If it names none of them, the only function of the search's first file is, or all if that file has all of them.
     """
     groups: dict[tuple[str, str | None], list[Fact]] = {}
     for fact in inquiry.found:
@@ -144,7 +144,9 @@ def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:
     best = [fact for fact in group if points[fact] == most]
     if not most:
         best = [fact for fact in group if fact.path in inquiry.first[:1]]
-    return best if len({(fact.path, fact.symbol) for fact in best}) == 1 else []
+    # Few places that are all in the search's first file are stated side by side.
+    is_first = not most and best == group and group[0].kind in ("read_here", "quoted_here")
+    return best if is_first or len({(fact.path, fact.symbol) for fact in best}) == 1 else []
 
 
 def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:

@@ -54,3 +54,14 @@ def test_a_chosen_place_supports_no_claim(tmp_path: Path):
     first = ["zones/store.py", "zones/load.py"]
     facts = facts_of(tmp_path, TWO, "A zone is lost", BODY, first=first)
     assert statement([fact for fact in facts if fact.chosen], first, 0.1).level == "stated"
+
+
+def test_few_places_that_are_all_in_the_first_file_are_chosen(tmp_path: Path):
+    rule = "def {0}(rule):\n    if rule.zoneColour:\n        pass\n"
+    files = {"zones/load.py": rule.format("load") + rule.format("store"), "zones/send.py": COMPARED.format("send")}
+    files["zones/send.py"] += "def more(z):\n    return z.zoneColour\n"
+    facts = facts_of(tmp_path, files, "Zones are grey", "I set `zoneColour`.", first=["zones/load.py"])
+    assert [(fact.kind, fact.line, fact.chosen, fact.strong) for fact in facts] == [
+        ("read_here", 2, True, False),
+        ("read_here", 5, True, False),
+    ]

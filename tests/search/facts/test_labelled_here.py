@@ -88,6 +88,8 @@ FOUND = [
     pytest.param({"S.kt": SCREEN}, "A filter (watch the zones) stops", 3, id="in-parentheses"),
     pytest.param({"S.kt": SCREEN}, "“Watch-The-Zones” stops", 3, id="hyphens-and-capitals"),
     pytest.param({"S.kt": SCREEN}, "Watch-the zones stops", 3, id="hyphens-of-plain-words"),
+    pytest.param({"S.kt": SCREEN}, "**Watch The Zones** stops", 3, id="in-capitals"),
+    pytest.param({"S.kt": SCREEN}, "**Watch the-zones** stops", 3, id="with-a-hyphen"),
 ]  # fmt: skip
 BODIES = [
     pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
@@ -180,6 +182,12 @@ BESIDE = [
         "condition of `get`",
         id="text-by-its-key",
     ),
+    pytest.param(
+        {"tab.ts": TAB, "view.py": VIEW + VIEW.replace("get", "all"), "pass.ts": "give(q.watchZones || true);\n"},
+        ("view.py", 2),
+        "condition of `get`",
+        id="most-in-one-file",
+    ),
     pytest.param({"tab.ts": TAB, "a.ts": f"{DECLARED}show(watchZones);\n"}, None, "", id="used"),
     pytest.param({"tab.ts": TAB}, None, "", id="not-declared"),
     pytest.param({"tab.ts": TAB.replace("watchZones", "zone"), "a.ts": DECLARED}, None, "", id="another-name"),
@@ -191,9 +199,15 @@ def test_the_setting_beside_a_label_leads_to_who_tests_it(
     tmp_path: Path, files: dict[str, str], place: tuple[str, int] | None, says: str
 ):
     facts = of_kind(facts_of(tmp_path, files, "It stops", "“Watch the zones” does nothing"), "quoted_here")
-    beside = [fact for fact in facts if " stands beside `watchZones`, " in fact.says]
-    assert [(fact.path, fact.line, fact.strong) for fact in beside] == ([(*place, True)] if place else [])
-    assert all(says in fact.says for fact in beside)
+    beside = [fact for fact in facts if fact.strong and " stands beside `watchZones`, " in fact.says]
+    assert [(fact.path, fact.line) for fact in beside[:1]] == ([place] if place else [])
+    assert all(says in fact.says for fact in beside[:1])
+
+
+def test_a_step_on_the_way_to_the_file_that_the_title_names_leads_nowhere(tmp_path: Path):
+    files = {"src/BoardView.ts": "export class BoardView {\n}\n", "src/tab.ts": TAB}
+    facts = facts_of(tmp_path, files, "Board view is not saved", "3. Click on watch the zones.")
+    assert not [fact for fact in facts if fact.says.startswith("The text “")]
 
 
 def test_of_several_elements_with_a_label_the_title_chooses_one(tmp_path: Path):

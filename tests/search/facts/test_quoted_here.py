@@ -60,6 +60,22 @@ def test_a_value_leads_to_the_string_of_the_code(tmp_path: Path, text: str, line
     assert [(fact.line, fact.unclaimed) for fact in found] == [(line, True) for line in lines]
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("https://zones.example.com/zones/all?x=1 is empty", 2, id="an-address"),
+        pytest.param("http://localhost:4200/#/zones/all is empty", 2, id="an-address-with-a-hash"),
+        pytest.param("The page /zones/all is empty", 2, id="in-prose"),
+        pytest.param("https://zones.example.com/zones/all/them is empty", None, id="a-longer-one"),
+        pytest.param("The page of zones/all is empty", None, id="not-from-the-root"),
+    ],
+)
+def test_an_address_leads_to_the_line_that_defines_its_route(tmp_path: Path, text: str, line: int | None):
+    files = {"menu.ts": "go('/zones/all');\n", "routes.ts": "export default [{\n  path: '/zones/all',\n}];\n"}
+    found = of_kind(facts_of(tmp_path, files, "It is empty", text), "quoted_here")
+    assert [(fact.path, fact.line, fact.strong) for fact in found] == ([("routes.ts", line, True)] if line else [])
+
+
 @pytest.mark.parametrize("text", ["`zones/a.py` fails", "zones/table fails"])
 def test_a_path_is_no_route(tmp_path: Path, text: str):
     files = {"a.py": "def f(z):\n    return z == 'the zones/read of all' or z == 'zones/a.py' or z == 'zones/table'\n"}

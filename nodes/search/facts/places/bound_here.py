@@ -32,7 +32,8 @@ def find(code: Code, witness: Witness, fact: Fact) -> Iterator[Fact]:
                 else say("this condition of `{place}` tests", place=hit.place)
             )
             says = say("The text “{text}” stands beside `{name}`, which {end}.", text=label, name=name, end=end)
-            one = len({hit.path for hit in held}) <= 1
+            # Most of them are where it is decided; another file may only pass it on.
+            one = is_alone or sum(other.path == hit.path for other in held) > len(held) / 2
             yield hit.fact_of_few("quoted_here", says, label, 1 if is_alone else len(held), one=one)
         if held or is_alone:
             return

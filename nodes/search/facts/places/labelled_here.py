@@ -85,13 +85,15 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A message that the code builds is found with what it is built of.
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
     wanted = [label for label in _labels(inquiry.issue) if comparable(label.text) not in known]
-    hits = _hits(inquiry.witness, [label.text for label in wanted])
-    placed = False
+    hits = [(comparable(hit.text), hit) for hit in _hits(inquiry.witness, [label.text for label in wanted])]
+    placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
     for label in wanted:
         if placed and not label.marked:
             return
-        folded = comparable(label.text)
-        for fact in _of_label(inquiry, label.text, [hit for hit in hits if folded in comparable(hit.text)]):
+        plain = comparable(label.text)
+        facts = _of_label(inquiry, label.text, [hit for text, hit in hits if plain in text])
+        # If the title names a file, what the report says in passing is a step on the way to it.
+        for fact in (fact for fact in facts if label.marked or not titled or fact.path in titled):
             placed = True
             yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact

@@ -62,8 +62,18 @@ FAILED = re.compile(
 """The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
 """A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
-_REQUEST = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) (/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){0,6})(?![\w/.-])")
+_SEGMENTS = r"/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40})"
+REQUEST = re.compile(rf"\b(?:GET|POST|PUT|PATCH|DELETE) ({_SEGMENTS}{{0,6}})(?![\w/.-])")
 """A request in prose, whose route needs no mark-up to be one."""
+_ADDRESS = re.compile(
+    rf"(?:https?://[^\s/()<>\"']{{1,100}}(?:/#)?|(?<![\w./~:@-]))({_SEGMENTS}{{1,6}}|(?<=:\d{{4}})/[\w-]{{4,40}})(?![\w/.-])"
+)
+"""The path of an address, or one in prose."""
+_DEFINES = re.compile(
+    r"\bpath\s?[:=(]|\broute|\.(?:get|post|put|patch|delete|all|any|handle|mount|add_url_rule|HandleFunc)\(|@\w+\(",
+    re.I,
+)
+"""What stands on a line that defines a route; others link to it."""
 _MOUNTED = re.compile(r"/api(?:/v\d{1,2})?(?=/)")
 """Where the routes of a server are often mounted; code has them without it."""
 _VALUE_IN_PROSE = re.compile(
@@ -195,14 +205,16 @@ def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
 
 def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> Iterator[Fact]:
     code = inquiry.code
-    for number, line in places:
+    defined = [(n, line) for n, line in places if one.whole and _DEFINES.search(code.lines(n)[line - 1])]
+    is_defined = len(defined) == 1 and one.marked
+    for number, line in defined if is_defined else places:
         hit = code.hit(number, line)
         if hit is None or not inquiry.issue.holds(one.words):
             continue
         only = only_of(len(places))
         says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=hit.place, only=only)
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
-        strong = on_first or (len(places) == 1 and one.marked)
+        strong = on_first or (len(places) == 1 and one.marked) or is_defined
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
         yield replace(fact, unclaimed=len(places) > 1 or one.is_value)
 
@@ -253,7 +265,7 @@ def expressions(issue: Issue) -> list[list[Expression]]:
     requests = (
         [Expression(route, marked=True, whole=True), Expression(_MOUNTED.sub("", route, 1), marked=True, whole=True)]
         for line in (issue.title, *issue.prose)
-        for route in _REQUEST.findall(line[:MAX_LINE])
+        for route in (*REQUEST.findall(line[:MAX_LINE]), *_ADDRESS.findall(line[:MAX_LINE]))
     )
     values = (
         [Expression(value, marked=False, whole=True)]
