@@ -43,6 +43,14 @@ def test_the_use_of_another_name_in_each_language(tmp_path: Path, language: str,
     assert found.follows == (lead.path, lead.line)
 
 
+def test_a_method_of_every_object_is_no_use(tmp_path: Path):
+    path, code, _ = USES["java"]
+    facts = facts_of(
+        tmp_path, {path: code.replace("strict_zone", "toString()")}, "`load_zone` is wrong", "`toString` too."
+    )
+    assert of_kind(facts, "used_here") == []
+
+
 MEMBERS = {
     "python": ("zones.py", "class ZoneMap:\n    def first(self):\n        return 1\n\n    def read_all(self):\n        return 2\n", 5),
     "javascript": ("zones.js", "export class ZoneMap {\n  first() {\n    return 1\n  }\n\n  read_all() {\n    return 2\n  }\n}\n", 6),

@@ -30,6 +30,8 @@ MAX_SIGNATURE = 30
 """Maximum number of lines of a signature."""
 MAX_LINES, MAX_WIDTH = 600, 400
 """Maximum number of lines of a definition that are read, and of characters of a line."""
+_EVERYWHERE = BUILT_IN | frozenset("toString ToString hashCode equals Equals valueOf getClass to_s inspect".split())
+"""Names of methods that every object has: that a line uses one says nothing."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -58,7 +60,7 @@ def _wanted(inquiry: FinderInput) -> list[Name]:
     # A plain word of prose is the name of a variable in many functions.
     every = (name for name in names(inquiry.issue) if name.marked or COMPOUND.search(name.last))
     files = [Name(span, (span,), in_title=False, marked=True) for span in inquiry.issue.spans if _FILE.fullmatch(span)]
-    return [name for name in (*every, *files) if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][
+    return [name for name in (*every, *files) if name.last not in _EVERYWHERE and inquiry.issue.holds(name.last)][
         :MAX_NAMES
     ]
 
