@@ -95,6 +95,7 @@ BODIES = [
     pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
     pytest.param("Then click on watch the zones.", id="something-to-click"),
     pytest.param("It stops at the Watch the zones button.", id="button"),
+    pytest.param('It shows the label "watch_zones".', id="a-key"),
     pytest.param("It only says:\n\n```\nWatch the zones…\n```\n", id="in-a-block"),
 ]
 
@@ -138,7 +139,8 @@ def test_other_texts_are_no_label(tmp_path: Path, files: dict[str, str], title: 
 
 @pytest.mark.parametrize("body", BODIES)
 def test_words_at_something_to_click_are_a_label(tmp_path: Path, body: str):
-    (fact,) = of_kind(facts_of(tmp_path, {"S.kt": SCREEN}, "It stops", body), "quoted_here")
+    code = SCREEN.replace("Watch the zones", "watch_zones") if "_" in body else SCREEN
+    (fact,) = of_kind(facts_of(tmp_path, {"S.kt": code}, "It stops", body), "quoted_here")
     assert (fact.path, fact.line) == ("S.kt", 3)
 
 
@@ -190,6 +192,12 @@ BESIDE = [
     ),
     pytest.param({"tab.ts": TAB, "a.ts": f"{DECLARED}show(watchZones);\n"}, None, "", id="used"),
     pytest.param({"tab.ts": TAB}, None, "", id="not-declared"),
+    pytest.param(
+        {"tab.ts": TAB.replace("this.settings.watchZones = value", "run('watchZones')"), "a.ts": DECLARED},
+        None,
+        "",
+        id="no-setting",
+    ),
     pytest.param({"tab.ts": TAB.replace("watchZones", "zone"), "a.ts": DECLARED}, None, "", id="another-name"),
 ]
 

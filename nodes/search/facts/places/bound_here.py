@@ -17,6 +17,8 @@ NEAR, LEAST, FEW, MAX_WIDTH = 14, 2, 3, 400
 of lines that test it, and of characters of a line."""
 SAYS = re.compile(r"The text “(?P<text>[^”]{1,80})” stands beside `(?P<name>[^`]{1,80})`, which (?P<alone>no other )?")
 _NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w{5,60}(?![\w-])")
+_OF_SETTINGS = r"(?i:settings?|config\w{{0,12}}|options?|prefs|preferences|store|state|form)(?:\.|\?\.|->|\[[\"']){0}\b"
+"""A member of settings; that nothing reads another name, such as that of the next command, says nothing."""
 
 
 def find(code: Code, witness: Witness, fact: Fact) -> Iterator[Fact]:
@@ -68,6 +70,9 @@ def tests(witness: Witness, name: str, path: str) -> list[Hit]:
 
 def is_unread(witness: Witness, name: str, at: Hit) -> bool:
     """Return whether code declares a setting elsewhere, and has it on no other line than those near its text."""
+    near = "\n".join(witness.lines(at.path, at.line - NEAR, at.line + NEAR))
+    if not re.search(_OF_SETTINGS.format(re.escape(name)), near):
+        return False
     others = [hit for hit in witness.grep_any(_spellings(name)) if _is_code(hit) and not _is_near(hit, at)]
     declared = [hit for hit in others if is_declaration(hit.text, _spellings(name))]
     return bool(declared) and len(declared) == len(others)

@@ -45,6 +45,8 @@ _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
 SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
+_KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
+"""A key that a program shows instead of its text, in quotes."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w")
 _KEYED = re.compile(
     r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
@@ -134,6 +136,7 @@ def labels(issue: Issue) -> Iterator[str]:
         if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
             seen.add(comparable(text))
             yield text
+    yield from (key for line in issue.prose for key in _KEY.findall(line[:MAX_WIDTH]) if comparable(key) not in seen)
     # What a title says in words and the report quotes as well, such as a name within a printed line.
     for found in _WORDS.finditer(URL.sub(" ", issue.title)):
         for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):
