@@ -184,7 +184,8 @@ class FinderInput:
         """
         frames = (fact for fact in self.found if fact.kind == "raised_here")
         strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind != "defined_once")
-        return any(frames) or any(fact.is_named_line or fact.path in self.first for fact in strong)
+        named = (fact.is_named_line or fact.is_option or fact.path in self.first for fact in strong)
+        return any(frames) or any(named)
 
     @property
     def shown(self) -> tuple[Fact, ...]:
@@ -193,5 +194,5 @@ class FinderInput:
         Strong facts come first.
         """
         ranks = {path: rank for rank, path in enumerate(self.first)}
-        shown = [fact for fact in self.found if fact.path in ranks or fact.is_named_line]
+        shown = [fact for fact in self.found if fact.path in ranks or fact.is_named_line or fact.is_option]
         return tuple(sorted(shown, key=lambda fact: (not fact.strong, ranks.get(fact.path or "", len(ranks)))))

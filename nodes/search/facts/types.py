@@ -120,6 +120,11 @@ class Fact:
         return self.in_title and (is_type or (self.kind == "named_here" and not self.symbol))
 
     @property
+    def is_option(self) -> bool:
+        """Whether the line is the only one that reads an option which the report writes with its dashes."""
+        return self.kind == "read_here" and self.strong and (self.words or "").startswith("--")
+
+    @property
     def is_named_line(self) -> bool:
         """Whether the report itself names the line: by a stack frame, a link, a path, its code or its text."""
         beginnings = ("The text “", "The title has the words of “", "The words “")

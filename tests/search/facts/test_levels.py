@@ -18,6 +18,7 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
     return Fact(kind, "x", "x", path, 1, "x", "f", strong=strong)  # type: ignore[arg-type]
 
 
+OPTION = replace(_fact("f.py", "read_here"), words="--strict-zones")
 REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
 IN_TITLE = replace(_fact("a.py", "named_here"), in_title=True)
 TYPE = replace(_fact("a.py", strong=False), text="class Zone:", in_title=True)
@@ -51,6 +52,8 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
         pytest.param([_fact("f.py", "raised_here", strong=False)], 0.9, "stated", "f.py", id="a-frame-anywhere"),
         pytest.param([_fact("f.py", "built_here")], 0.9, "stated", "f.py", id="a-message-anywhere"),
+        pytest.param([OPTION], 0.5, "stated", "f.py", id="an-option-anywhere"),
+        pytest.param([replace(OPTION, words="strict")], 0.5, "none", None, id="a-name-elsewhere"),
         pytest.param([replace(_fact("b.py"), line=None)], 0.9, "ranked", None, id="a-file-without-a-line-elsewhere"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
         pytest.param(
