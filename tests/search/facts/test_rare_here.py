@@ -25,6 +25,9 @@ TITLE = "Keychain prompts again and again"
         pytest.param(FILES | {"old.py": "x = KEYCHAIN\n"}, TITLE, False, id="two-files"),
         pytest.param(FILES | {f"{n}.py": "x = my_keychains\n" for n in "abc"}, TITLE, False, id="many-files"),
         pytest.param(FILES, "It prompts again and again", False, id="another-word"),
+        pytest.param(
+            FILES | {"store.py": STORE.replace("keychain", "latest")}, "The latest prompts", False, id="general"
+        ),
         pytest.param(FILES, f"`open_keychain(user)`: {TITLE}", False, id="another-fact"),
         pytest.param({"store.py": STORE, "page.py": OTHER}, TITLE, False, id="few-files"),
         pytest.param(FILES | {"store.py": STORE[: STORE.index("def")]}, TITLE, False, id="no-code"),
