@@ -7,7 +7,7 @@ from urllib.parse import quote
 import jwt
 
 from bot.errors import BotError, GoneError, UserError
-from bot.github.channel import Channel
+from bot.github.channel import Channel, ResponseCache
 from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
@@ -48,6 +48,7 @@ class GitHub:
         self._renamed: OrderedDict[str, RepositoryRef] = OrderedDict()
         """Repositories whose name on GitHub differs from that in a delivery."""
         self._writes = writes
+        self._cache = ResponseCache()
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
         """Return the client for one repository only, under its current name."""
@@ -55,7 +56,7 @@ class GitHub:
         named = self._renamed.get(repository.key)
         if named is not None:
             repository = replace(repository, owner=named.owner, name=named.name, clone_url=named.clone_url)
-        channel = Channel(self._session, self.tokens, self._writes, repository)
+        channel = Channel(self._session, self.tokens, self._writes, repository, self._cache)
         return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
     @property

@@ -1,25 +1,71 @@
-"""Send calls for one installation: with a narrowed token, pagination, and the pauses that GitHub asks for."""
+"""Send calls for one installation: with a narrowed token, pagination, ETags, and the pauses that GitHub asks for."""
 
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bot.errors import MissingPermissionError, RateLimitedError
-from bot.github.responses import Answer, TokenRefusedError
+from bot.github.responses import NOT_MODIFIED, Answer, TokenRefusedError
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
 from bot.limits.writes import WHOLE, WriteBudget, Writes, installation_key
 from bot.ports import RepositoryRef
 
+MAX_RESPONSES, MAX_BYTES, LARGEST = 2_000, 4_000_000, 131_072
+"""Number of responses, bytes of all, and bytes of one; a larger one is never cached."""
 _PAGE, _PAGES = 100, 30
 """Items per page, which is GitHub's maximum, and pages per list."""
 _NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "contents"), ("/commits", "contents"))
 
 
+class ResponseCache:
+    """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
+
+    The cache is in memory: a table would contain private text and cost a write for each read.
+    """
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._size = 0
+
+    def etag(self, key: Hashable) -> str:
+        """Return the ETag of the cached response; empty if there is none."""
+        cached = self._answers.get(key)
+        return cached.etag if cached is not None else ""
+
+    def get(self, key: Hashable) -> Answer | None:
+        """Return the cached response, which GitHub has just confirmed; None if it was evicted."""
+        cached = self._answers.get(key)
+        if cached is None:
+            return None
+        self._answers.move_to_end(key)
+        return replace(cached, data=json.loads(cached.content))
+
+    def put(self, key: Hashable, response: Answer) -> None:
+        """Replace the cached response if the new one has an ETag. The least recently used ones are evicted."""
+        previous = self._answers.pop(key, None)
+        self._size -= len(previous.content) if previous is not None else 0
+        if response.status_code != 200 or not response.etag or len(response.content) > LARGEST:
+            return
+        # Only the bytes are stored: decoded JSON takes several times as much memory.
+        self._answers[key] = replace(response, data=None)
+        self._size += len(response.content)
+        while len(self._answers) > MAX_RESPONSES or self._size > MAX_BYTES:
+            _, oldest = self._answers.popitem(last=False)
+            self._size -= len(oldest.content)
+
+
 class Channel:
     """Calls for one repository. Each uses the repository's own token unless other repositories are given."""
 
-    def __init__(self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef) -> None:
+    def __init__(
+        self, session: Session, tokens: Tokens, writes: Writes, repository: RepositoryRef, cache: ResponseCache
+    ) -> None:
         self._session = session
+        self._cache = cache
         self._tokens = tokens
         self._writes = writes
         self._installation = installation_key(repository.host, repository.installation_id)
@@ -38,14 +84,18 @@ class Channel:
     ) -> Answer:
         """Send a call and return its successful response.
 
+        A read sends the ETag of the cached response; GitHub does not count it if that response is still valid.
+
         Raises:
             BotError: Any failure, as one of our types.
         """
         await self._writes.check_paused(self._installation)
         repositories = repositories or (self._repository.id,)
-        options: dict[str, Any] = {"json": json, "params": params, "follow": follow}
+        call = partial(self._authorized, method, path, repositories, permissions, params=params, follow=follow)
+        # GitHub's ETags differ for each token, and a response may contain what another token must not read.
+        key = (self._installation, repositories, *map(_sorted, (permissions, params or {})), path)
         try:
-            response = await self._authorized(method, path, repositories, permissions, **options)
+            response = await (self._cached(key, call) if method == "GET" else call(json=json))
         except MissingPermissionError as error:
             # GitHub's header may be missing; the path then says which permission the call needs.
             needed = next(((name,) for part, name in _NEEDED if part in path), ())
@@ -86,6 +136,14 @@ class Channel:
         """Return a token for these repositories only."""
         return await self._tokens.get(self._repository.installation_id, repositories, permissions)
 
+    async def _cached(self, key: Hashable, call: Callable[..., Awaitable[Answer]]) -> Answer:
+        response = await call(etag=self._cache.etag(key))
+        if response.status_code != NOT_MODIFIED:
+            self._cache.put(key, response)
+            return response
+        # Another task may have evicted it meanwhile: then send the request without an ETag.
+        return self._cache.get(key) or await call()
+
     async def _authorized(
         self,
         method: str,
@@ -103,6 +161,10 @@ class Channel:
             self._tokens.forget(token)
         token = await self.token(repositories, permissions)
         return await self._session.send(method, path, authorization=_bearer(token), **options)
+
+
+def _sorted(values: Mapping[str, Hashable]) -> Hashable:
+    return tuple(sorted(values.items()))
 
 
 def _bearer(token: str) -> str:

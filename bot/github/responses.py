@@ -26,6 +26,7 @@ from bot.errors import (
 
 _NO_CONTENT = frozenset({202, 204, 205})
 """Successful statuses whose body may be empty."""
+NOT_MODIFIED = 304
 _NAMES = re.compile(r"([a-z_]{1,40})=")
 _CLOCK_WRONG = 45.0
 """Seconds; GitHub accepts a signature from a clock that is up to a minute ahead."""
@@ -48,8 +49,11 @@ class Answer:
     status_code: int
     data: Any
     """The decoded JSON; None if the body is empty."""
+    etag: str = ""
     next_url: str = ""
     """The address of the next page; empty if there is none."""
+    content: bytes = b""
+    """The undecoded body."""
 
     def object(self) -> Mapping[str, Any]:
         """Return the JSON object."""
@@ -68,15 +72,17 @@ class TokenRefusedError(RetryableError):
     """GitHub rejected the token, so nothing was done: the token was revoked, or the clocks differ."""
 
 
-def answer_of(response: httpx.Response) -> Answer:
+def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     """Decode a successful response.
+
+    ``conditional``: the request had an ETag, so that 304 is a success.
 
     Raises:
         UndecodableError: The response is not GitHub's; the result of the request is unknown.
         OutcomeUnknownError: The same for a POST, which may have been executed.
     """
     status = response.status_code
-    if status in _NO_CONTENT and not response.content:
+    if (status == NOT_MODIFIED and conditional) or (status in _NO_CONTENT and not response.content):
         return Answer(status, None)
     if not 200 <= status < 300 or not _says_json(response):
         raise undecodable(response)
@@ -85,7 +91,8 @@ def answer_of(response: httpx.Response) -> Answer:
     # A deeply nested body raises RecursionError, which is not a ValueError.
     except (ValueError, RecursionError) as error:
         raise undecodable(response) from error
-    return Answer(status, data, response.links.get("next", {}).get("url", ""))
+    next_url = response.links.get("next", {}).get("url", "")
+    return Answer(status, data, response.headers.get("etag", ""), next_url, response.content)
 
 
 def _refusal_of(response: httpx.Response) -> Mapping[str, Any]:

@@ -61,10 +61,12 @@ class Session:
         json: Mapping[str, Any] | None = None,
         params: Mapping[str, str | int] | None = None,
         follow: bool = True,
+        etag: str = "",
     ) -> Answer:
         """Send a request and return its successful response. Redirects of reads are followed.
 
-        ``path`` is below the API's address, without its query; an empty ``authorization`` sends no header.
+        ``path`` is below the API's address, without its query; an empty ``authorization`` sends no header. If the
+        cached response with the ``etag`` is still valid, the status is 304 and there is no data.
 
         Raises:
             UndecodableError: The response is not GitHub's.
@@ -72,9 +74,9 @@ class Session:
         """
         url = self._api.copy_with(raw_path=self._api.raw_path.rstrip(b"/") + path.encode("ascii"))
         for _ in range(_REDIRECTS):
-            response = await self._once(method, url, authorization=authorization, json=json, params=params)
+            response = await self._once(method, url, authorization=authorization, etag=etag, json=json, params=params)
             if not response.has_redirect_location:
-                return answer_of(response)
+                return answer_of(response, conditional=bool(etag))
             # The location contains the query already.
             url, params = self._target(response), None
             # A write is never sent a second time, so its redirect is an error.
@@ -86,8 +88,12 @@ class Session:
         """Close the connections."""
         await self._kit.aclose()
 
-    async def _once(self, method: str, url: httpx.URL, *, authorization: str, **options: Any) -> httpx.Response:
+    async def _once(
+        self, method: str, url: httpx.URL, *, authorization: str, etag: str, **options: Any
+    ) -> httpx.Response:
         headers = {"Authorization": authorization} if authorization else {}
+        if etag:
+            headers["If-None-Match"] = etag
         # Pinned, because a later default version may change the shape of responses.
         headers["X-GitHub-Api-Version"] = "2022-11-28"
         try:

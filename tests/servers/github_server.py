@@ -89,6 +89,8 @@ class GitHubServer:
     violations: list[str] = field(default_factory=list)
     """Calls that GitHub's API description does not allow."""
     fault: Callable[[Call], Fault | None] = lambda _call: None
+    free: list[Call] = field(default_factory=list)
+    """Calls that were answered with 304, which does not count against the rate limit."""
 
     def fail(self, method: str, path: str, *faults: Fault) -> None:
         """Let the next calls whose path contains ``path`` fail, with one fault each."""
@@ -574,6 +576,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             said = {"message": fault.message} if fault.content is None else fault.content
             status, body, headers = fault.status, said, fault.headers
+        elif call.method == "GET" and status == 200:
+            status, body, headers = self._conditional(github, call, body, headers)
         try:
             self._send(status, body, headers)
         except (BrokenPipeError, ConnectionResetError):
@@ -608,6 +612,17 @@ class _Handler(BaseHTTPRequestHandler):
                     return refusal.status, {"message": refusal.message}, refusal.headers
                 return status, body, asked.headers
         return 404, {"message": "Not Found"}, {}
+
+    def _conditional(
+        self, github: GitHubServer, call: Call, body: Any, headers: dict[str, str]
+    ) -> tuple[int, Any, dict[str, str]]:
+        """Handle ETags as GitHub does: one ETag is valid for one token."""
+        said = f"{call.authorization}{json.dumps(body)}{headers}"
+        etag = f'W/"{hashlib.sha256(said.encode()).hexdigest()}"'
+        if self.headers.get("If-None-Match") == etag:
+            github.free.append(call)
+            return 304, b"", {"ETag": etag}
+        return 200, body, {**headers, "ETag": etag}
 
     def _serve_git(self, github: GitHubServer, full_name: str, path: str, split: SplitResult) -> None:
         fault = github.fault(Call(self.command, split.path, parse_qs(split.query), None, ""))
