@@ -18,6 +18,7 @@ EDIT_DELAY = 60.0
 
 QUESTION_SECONDS = 14 * 86_400.0
 """Seconds until an unanswered question expires (SPEC section 7)."""
+PageCommandName = Literal["triage", "right", "wrong"]
 MAX_ARGUMENT = 600
 """Characters of a command's argument; the rest is cut off."""
 
@@ -31,7 +32,7 @@ class _Work(BaseModel):
     merges: ClassVar[bool] = False
     """Whether equal work that already waits is postponed instead of storing it a second time."""
     repeatable: ClassVar[bool] = False
-    """Whether a person may comment several times in a row."""
+    """Whether a person may comment or press a button several times in a row."""
 
     @property
     def delay(self) -> float:
@@ -172,6 +173,20 @@ class Alert(_ControlWork):
     """When the alert became due, in seconds since 1970."""
 
 
+class PageCommand(_ControlWork):
+    """Run a command that a person gave on the page of a run."""
+
+    kind: Literal["page_command"] = "page_command"
+    repeatable: ClassVar[bool] = True
+    name: PageCommandName
+    argument: str = ""
+    by: str
+    """Login of the person who was logged in; their permission on GitHub counts when the job runs."""
+    by_id: int | None = None
+    is_operator: bool = False
+    """The operator's token was used, which needs no permission on GitHub."""
+
+
 class CommentDeleted(_ControlWork):
     """Handle a person's deletion of a bot's comment, which may be ours."""
 
@@ -252,7 +267,7 @@ class ApiRun(_RepositoryWork):
 class NoLongerDone(PlacedWork):
     """Work that an earlier release stored; it is settled without effect."""
 
-    kind: Literal["notify", "digest", "judge_labels", "page_command"]
+    kind: Literal["notify", "digest", "judge_labels"]
 
 
 class InstallationChanged(_Work):
@@ -290,7 +305,7 @@ class RepositoryChanged(PlacedWork):
 
 
 _InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | Score
-_InControlLane = Alert | Commands | LeftOver | CommentDeleted | Ended | Labelled | Typed
+_InControlLane = Alert | Commands | PageCommand | LeftOver | CommentDeleted | Ended | Labelled | Typed
 OnIssueWork = _InRunLane | _InControlLane
 Work = OnIssueWork | LearnPast | ApiRun | NoLongerDone | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.

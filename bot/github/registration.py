@@ -27,6 +27,8 @@ _OURS = frozenset(
     {"incorrect_client_credentials", "redirect_uri_mismatch", "unauthorized_client", "application_suspended"}
 )
 """GitHub's error codes for faults of our settings; others are about the person's code."""
+_TRIAGES = ("triage", "push", "maintain", "admin")
+"""Permission flags that include triage; GitHub Enterprise Server may send only some of them."""
 _PAGES = 100
 """Pages of one list; if a person can read more than 10,000 repositories, the first of them are shown."""
 logger = logging.getLogger(__name__)
@@ -111,6 +113,15 @@ class LoggedOutError(RefusedError):
     """GitHub rejects the code or the token, which may be invalid, expired or revoked."""
 
 
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A GitHub account."""
+
+    login: str
+    """Empty if GitHub returns none."""
+    id: int | None
+
+
 class People:
     """Queries GitHub as the person who is logged in, with their token, which never leaves this process.
 
@@ -142,24 +153,31 @@ class People:
             raise LoggedOutError("no token")
         return token
 
-    async def login(self, token: str) -> str:
-        """Return the person's login; empty if GitHub returns none."""
+    async def account(self, token: str) -> Person:
+        """Return the person's account."""
         found = await self._request("GET", f"{self._api}/user", token=token) or {}
-        return str(found.get("login") or "")
+        number = found.get("id")
+        return Person(str(found.get("login") or ""), number if isinstance(number, int) else None)
 
-    async def repositories(self, token: str) -> frozenset[int]:
-        """Return the ids of the repositories that the App is installed in and the person can read."""
-        found: set[int] = set()
+    async def repositories(self, token: str) -> dict[int, bool]:
+        """Return the ids of the repositories that the App is installed in and the person can read.
+
+        Each value is true if the person has at least the triage permission there.
+        """
+        found: dict[int, bool] = {}
         try:
             # httpx limits each operation only, and a person may have hundreds of pages.
             async with asyncio.timeout(_ALL):
                 async for installation in self._listed("/user/installations", "installations", token, needed=True):
                     path = f"/user/installations/{int(installation['id'])}/repositories"
                     async for repository in self._listed(path, "repositories", token):
-                        found.add(int(repository["id"]))
+                        # These flags are the person's.
+                        flags = repository.get("permissions")
+                        may_triage = isinstance(flags, dict) and any(flags.get(level) is True for level in _TRIAGES)
+                        found[int(repository["id"])] = may_triage
         except (TimeoutError, KeyError, TypeError, ValueError) as error:
             raise RetryableError(unanswered(httpx.URL(self._api).host, error)) from error
-        return frozenset(found)
+        return found
 
     async def _listed(self, path: str, name: str, token: str, *, needed: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Yield the items of every page; a list that is ``needed`` and refused is unknown, not empty."""

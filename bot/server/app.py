@@ -34,6 +34,7 @@ _CLOSED = (
     Route("/runs/rows", runs.changed),
     Route("/runs/{owner}/{name}/{issue:int}", run.newest),
     Route(_RUN, run.shown),
+    Route(f"{_RUN}/command", run.accept, methods=["POST"]),
     Route(f"{_RUN}/progress", run.changed),
     Route("/repositories", repositories.repositories),
     Route("/repositories/{owner}/{name}", repositories.repository),
@@ -104,7 +105,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         finally:
             await worker.stop()
 
-    site = Site(settings, store, build_authenticator(settings, store.ended_sessions))
+    site = Site(settings, store, build_authenticator(settings, store.ended_sessions), worker.wake)
     at_github = [Route("/login/github", login.begin_github_login), Route(LOGIN_CALLBACK, login.complete_github_login)]
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),

@@ -19,6 +19,7 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
 from bot.worker import control, outcomes
+from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane, steps
 from bot.worker.tools import Tools, open_tools
@@ -44,6 +45,7 @@ ON_ISSUE: Mapping[type[jobs.OnIssueWork], Callable[[IssueJob, Any], Awaitable[No
     jobs.Remind: lane.remind,
     jobs.Alert: control.alert,
     jobs.Commands: control.commands,
+    jobs.PageCommand: page_command,
     jobs.LeftOver: control.left_over,
     jobs.CommentDeleted: control.comment_deleted,
     jobs.Ended: control.ended,

@@ -113,14 +113,34 @@ async def test_the_answer_of_a_run_is_visible_without_scrolling(
         await expect(tab.page.get_by_text("The fix is probably in")).to_be_visible()
         assert await tab.page.evaluate(_FITS.format("#answer"))
         if width == 1280:
+            assert await tab.page.evaluate(_FITS.format(".judge"))
             box = await tab.page.locator("#issue").bounding_box()
             answer = await tab.page.locator("#answer").bounding_box()
             assert box
             assert answer
             assert box["x"] >= answer["x"] + answer["width"]  # the issue is next to the answer
+        await tab.page.get_by_text("Wrong, because").press("Enter")
         for fold in await tab.page.locator(".fold > summary").all():
             await fold.press("Enter")
         await assert_accessible(tab)
+
+
+async def test_a_person_corrects_a_run_by_keyboard(browser: Browser, served: Served) -> None:
+    ref = await ran(served.store, Ran(title="To be corrected", number=950))
+    async with opened_tab(browser) as tab:
+        page = tab.page
+        await tab.open(f"{served.url}/login?next=/runs/octo/parser/950/1")
+        await page.get_by_label("Operator's token").fill(TOKEN)
+        await page.keyboard.press("Enter")
+        await page.get_by_text("Wrong, because").press("Enter")
+        await page.get_by_label("What is wrong, and where is the fault?").fill("it is the reader")
+        await page.get_by_role("button", name="Send and run again").press("Enter")
+        await expect(page.get_by_role("status")).to_contain_text("Your request is stored")
+        await assert_accessible(tab)
+    job = await served.store.jobs.claim("control", "me")
+    assert job is not None
+    assert (job.work.key, job.work.argument) == (ref.key, "it is the reader")
+    await served.store.jobs.settle(job, "done")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

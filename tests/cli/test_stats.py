@@ -31,6 +31,7 @@ async def fill(path: Path, count: int) -> None:
         reported = Reported(claimed=True, confidence=0.9, named=("a.py",))
         await issue.runs.settle(run.number, "finished", job, reported=reported)
         await issue.outcome.keep(Verdict("scored", number % 2))
+        await issue.control.labelled("bug", "rita", added=False)
     await store.aclose()
 
 
@@ -49,8 +50,10 @@ def test_it_prints_counts_and_the_calibration(
     text = CliRunner().invoke(cli, ["stats"]).stdout
     assert expected in text
     assert f"{count // 2}/{count}" in text
+    assert f"Feedback by people: {count} labels removed." in text
     (document,) = json.loads(CliRunner().invoke(cli, ["stats", "--json"]).stdout)
     assert document["repository"] == "octo/parser"
     assert (document["reports"], document["scored"], document["first"]) == (count, count, count // 2)
     assert document["confidence_words_by"] == by
+    assert document["feedback"]["labels_removed"] == count
     assert json.loads(CliRunner().invoke(cli, ["stats", "octo/other", "--json"]).stdout) == []

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.ports import CommandEffects, Comment, IssueRef, Judgement
+from bot.ports import CommandEffects, Comment, IssueRef, Judgement, NewSignal
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.server.web.render import as_html
 from bot.store.runs.issue_runs import Origin
 from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from nodes.report import TriageReport
-from tests.report.reports import REPORTS, SHA, WEAK
+from tests.report.reports import FOUND, REPORTS, SHA, WEAK, suspect
 from tests.web.people import Site, opened
 from tests.web.stored import COMMENT, SECURITY, Ran, ran
 
@@ -90,14 +90,33 @@ async def test_the_issue_is_rendered_without_active_content(site: Site) -> None:
     assert not re.search("<script|<img|<a|onerror|alert", text)
 
 
-async def test_it_shows_the_reason_for_the_run(site: Site) -> None:
+async def test_it_shows_the_reason_for_the_run_and_the_instructions_that_it_had(site: Site) -> None:
     by_command = Origin("It hangs.", "rita", "command", "mona", 77)
     ref = await ran(site.store, Ran())
+    await say(site, ref, signals=(NewSignal("correction", "the lexer is never reached"),))
     await ran(site.store, Ran(number=ref.number, origin=by_command))
     first, last = await shown(site, ref), await shown(site, ref, 2)
     assert "Began because the issue was opened." in text_of(first)
+    assert "never reached" not in first  # written after this run
     assert "Began because mona asked for it in a comment." in text_of(last)
     assert "issuecomment-77" in last
+    assert "mona said what was wrong" not in text_of(last)  # its run had read no signal
+    read_all = "UPDATE runs SET last_signal = (SELECT MAX(number) FROM signals) WHERE run_no = 2"
+    await site.store._database.do(lambda db: db.execute(read_all).rowcount)
+    told = text_of(await shown(site, ref, 2))
+    assert "mona said what was wrong" in told
+    assert "the lexer is never reached" in told.partition("Instructions from people")[2]
+
+
+async def test_it_shows_the_difference_from_the_run_before(site: Site) -> None:
+    ref = await ran(site.store, Ran())
+    other = FOUND.model_copy(update={"suspects": (suspect("parser/reader.py", facts=(2,)),)})
+    await ran(site.store, Ran(number=ref.number, report=other))
+    await ran(site.store, Ran(number=ref.number, report=other))
+    assert "Different from run" not in await shown(site, ref)
+    second, third = text_of(await shown(site, ref, 2)), text_of(await shown(site, ref, 3))
+    assert "Different from run 1 The first file is parser/reader.py instead of parser/lexer.py." in second
+    assert "Different from run 2 The reports do not differ." in third
 
 
 @pytest.mark.parametrize(
@@ -120,11 +139,15 @@ async def test_it_shows_whether_the_report_was_right(site: Site, verdict: Verdic
     assert (f"https://github.com/octo/parser/commit/{'f' * 40}" in page) == (verdict is not None and bool(verdict.fix))
 
 
-async def test_it_shows_judgements_of_people(site: Site) -> None:
+async def test_it_shows_judgements_of_people_and_the_labels_that_were_set(site: Site) -> None:
     ref = await ran(site.store, Ran())
     await say(site, ref, judgement=Judgement(right=False, why="it is the reader"))
+    await site.store.for_issue(ref).effects.set_wanted("labels", "", "h", '["bug"]')
+    await site.store.for_issue(ref).control.labelled("area: parser", "rita", added=False)
     page = text_of(await shown(site, ref))
     assert "mona said that this is wrong: it is the reader" in page
+    assert "Labels set: bug" in page
+    assert "rita removed area: parser" in page
 
 
 async def test_a_security_report_is_for_the_operator_and_its_page_links_the_private_form(site: Site) -> None:

@@ -21,7 +21,7 @@ from bot.settings import load_settings
 from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.sqlite import open_existing_store
 from bot.store.repository_data import REPOSITORY_ROWS, RepositoryData
-from bot.store.runs.outcomes import Tally
+from bot.store.runs.outcomes import FeedbackCounts, Tally
 from bot.store.tables import Store
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
@@ -134,14 +134,16 @@ class _Known:
     tally: Tally
     fifths: tuple[Fifth, ...]
     record: Record | None
+    people: FeedbackCounts
 
 
 async def _known(store: Store) -> list[_Known]:
     async with aclosing(store):
         found = []
         for tally in await store.outcomes.tallies():
-            standing = await store.of_repository(tally.key).outcomes.standing()
-            found.append(_Known(tally, fifths(standing.scored), read_record(*standing)))
+            record = store.of_repository(tally.key).outcomes
+            standing, people = await record.standing(), await record.feedback_counts()
+            found.append(_Known(tally, fifths(standing.scored), read_record(*standing), people))
     return found
 
 
@@ -150,6 +152,7 @@ def _document(known: _Known) -> dict[str, Any]:
     del counts["key"]
     return {
         **counts,
+        "feedback": asdict(known.people),
         "calibration": [asdict(fifth) for fifth in known.fifths],
         "confidence_words_by": "this repository" if known.record else "shipped",
     }
@@ -180,4 +183,16 @@ def _words(known: _Known) -> str:
         else f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
     )
     correlation = f"; confidence and accuracy, highest confidence first: {worth}" if worth else ""
-    return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}."
+    return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}.{_feedback(known.people)}"
+
+
+def _feedback(counts: FeedbackCounts) -> str:
+    """Return a line on people's judgements of reports and their label changes; empty if there are none."""
+    parts = (
+        (counts.right, "called right"),
+        (counts.wrong, "called wrong"),
+        (counts.labels_added, "labels added"),
+        (counts.labels_removed, "labels removed"),
+    )
+    shown = ", ".join(f"{number} {name}" for number, name in parts if number)
+    return f"\nFeedback by people: {shown}." if shown else ""

@@ -16,6 +16,7 @@ from bot.report.comment.thread import (
     settled_questions,
     with_time,
 )
+from bot.report.difference import is_other_finding
 from bot.report.links import Links
 from bot.report.sanitise import code
 from bot.report.words import FOLLOWS, SECURITY, WAITING
@@ -115,19 +116,12 @@ def answer_reply(
     """
     finding = _finding(after, sticky_url)
     # While a question is open the comment claims nothing, so without an earlier report any finding is a change.
-    changed = _shown(before) != _shown(after) if before is not None else bool(finding)
+    changed = is_other_finding(before, after) if before is not None else bool(finding)
     if not changed or after.kind == "security" or not sticky_url.startswith(f"{thread.base}/issues/"):
         return ""
     says = finding or say("With it, [the report]({url}) no longer names a place.", url=sticky_url)
     reply = thread.to_reporter()(say("Thank you, the answer was read. {finding}", finding=says))
     return f"{marker('answered', question_id)}\n\n{reply}\n"
-
-
-def _shown(report: TriageReport) -> tuple[object, ...]:
-    """Return what must be the same in two reports if a reader of the first is not misled by it now."""
-    first = report.suspects[0].path if report.suspects and report.statement not in ("ranked", "nothing") else None
-    same = tuple(sorted(other.reference for other in report.related if other.relation != "related"))
-    return report.kind, report.statement, first, same
 
 
 def _finding(report: TriageReport, url: str) -> str:

@@ -1,5 +1,6 @@
 """The dependencies of the pages, and the repository and the run that the address of a page names."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
@@ -25,6 +26,8 @@ class Site:
     settings: Settings
     store: Store
     authenticator: Authenticator
+    wake: Callable[[], None]
+    """Signals that a job was stored."""
 
     def address(self, request: Request) -> str:
         """Return the address under which browsers reach this server, without a trailing slash."""

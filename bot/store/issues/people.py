@@ -215,6 +215,8 @@ class Control(Table):
 
     def _started(self, comment: Comment, effects: CommandEffects) -> Work:
         """Return a job that continues the run for an answer or a redirect, or else a new triage."""
+        # A command given on a page has a negative id, and no comment to reply to.
+        asked_in = comment.id if comment.id > 0 else None
         if any(signal.kind in ("answer", "redirect") for signal in effects.signals):
-            return Continue(ref=self._ref, asked_in=comment.id, actor=comment.author)
-        return Triage(ref=self._ref, why="command", by=comment.author_id, asked_in=comment.id, actor=comment.author)
+            return Continue(ref=self._ref, asked_in=asked_in, actor=comment.author)
+        return Triage(ref=self._ref, why="command", by=comment.author_id, asked_in=asked_in, actor=comment.author)

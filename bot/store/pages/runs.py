@@ -1,5 +1,6 @@
 """Query runs for lists and pages."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Table, Value, query
-from bot.store.issues.people import Questions
+from bot.store.issues.people import Questions, StoredSignal, read_signals
 from bot.store.pages.rows import (
     COLUMNS,
     FIX_ROW,
@@ -24,7 +25,7 @@ from bot.store.pages.rows import (
     read_row,
     visible,
 )
-from bot.store.runs.issue_runs import Origin
+from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
 from bot.store.runs.outcomes import Feedback, Outcome, read_feedback, read_outcome
 from bot.store.runs.run_events import RunEvents, RunEvidence, Visit, load
 from nodes.evidence import Evidence
@@ -36,6 +37,8 @@ FACETS = {"status": STATUS, "outcome": OUTCOME}
 COUNTED = 20_000
 """Runs that are counted at most, the newest ones."""
 _PLACE = "(began_at, runs.issue_key, runs.run_no)"
+_LABELS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
+_CHANGED = "SELECT label, added, actor FROM label_actors WHERE issue_key = ? ORDER BY label"
 _STICKY = "SELECT github_id FROM effects WHERE issue_key = ? AND kind = 'sticky' AND subject = ''"
 
 
@@ -63,6 +66,14 @@ class RunContext:
     """The background of a run besides its own result."""
 
     origin: Origin
+    words: tuple[StoredSignal, ...]
+    """Redirects, corrections and answers by command that the run received, the earliest first."""
+    before: tuple[int, Result] | None
+    """The latest earlier run of the issue that has a report: its number and result."""
+    labels: tuple[str, ...]
+    """Labels that the App set on the issue, or is about to set."""
+    label_changes: tuple[tuple[str, bool, str], ...]
+    """Labels that people added (True) or removed, and their logins."""
     outcome: Outcome | None
     """How the report compared with the fix; None unless the issue's last report is this run's."""
     feedback: tuple[Feedback, ...]
@@ -153,15 +164,36 @@ class Runs(Table):
     @query
     def context(self, db: Connection, run: RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
-        key = run.issue_key
-        origin = "SELECT body, author, why, asked_by, asked_in FROM runs WHERE issue_key = ? AND run_no = ?"
-        sticky, outcome = db.execute(_STICKY, (key,)).fetchone(), read_outcome(db, key)
-        return RunContext(
-            origin=Origin(*(db.execute(origin, (key, run.number)).fetchone() or ())),
-            outcome=outcome if outcome is not None and outcome.run == run.number else None,
-            feedback=read_feedback(db, key, run.number),
-            comment_id=sticky[0] if sticky else None,
-        )
+        return _context(db, run)
+
+    async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
+        """Return the state and the message of a command that was given on a page; None if there is none."""
+        statement = "SELECT state, said FROM jobs WHERE guid = ? AND issue_key = ?"
+        row = await self._row(statement, (guid, issue_key))
+        return (str(row[0]), str(row[1])) if row else None
+
+
+def _context(db: Connection, row: RunRow) -> RunContext:
+    key = row.issue_key
+    fields = "body, author, why, asked_by, asked_in, last_signal"
+    found = db.execute(f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, row.number)).fetchone()
+    *origin, last_signal = found or ("", "", "", "", None, 0)
+    before = db.execute(RESULT_BEFORE, (key, row.number)).fetchone()
+    sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()
+    outcome = read_outcome(db, key)
+    changes = ((label, bool(added), actor) for label, added, actor in db.execute(_CHANGED, (key,)).fetchall())
+    # A run in progress may still read a signal; a finished one has read the signals up to its last one.
+    signals = read_signals(db, key, 0)
+    return RunContext(
+        origin=Origin(*origin),
+        words=tuple(signal for signal in signals if not row.over or signal.number <= last_signal),
+        before=(before[0], Result.model_validate_json(before[1])) if before else None,
+        labels=tuple(json.loads(labels[0])) if labels else (),
+        label_changes=tuple(changes),
+        outcome=outcome if outcome is not None and outcome.run == row.number else None,
+        feedback=read_feedback(db, key, row.number),
+        comment_id=sticky[0] if sticky else None,
+    )
 
 
 def _counted(db: Connection, run_filter: RunFilter, keys: Keys, facet: str) -> dict[str, tuple[int, int]]:

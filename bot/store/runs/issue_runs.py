@@ -22,6 +22,10 @@ UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE 
     result = coalesce(?, result), changed_at = ?
 WHERE issue_key = ? AND run_no = ?
 """
+RESULT_BEFORE = """
+SELECT run_no, result FROM runs
+WHERE issue_key = ? AND run_no < ? AND result IS NOT NULL ORDER BY run_no DESC LIMIT 1
+"""
 # A resumed run is pinned again. Its commit and its reason stay those of the first attempt.
 _PIN = """
 UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?, title = ?,
@@ -108,9 +112,8 @@ class IssueRuns(Keyed):
 
     async def result_before(self, number: int) -> str | None:
         """Return the result, as JSON, of the newest run with a smaller number that has one."""
-        which = "issue_key = ? AND run_no < ? AND result IS NOT NULL ORDER BY run_no DESC LIMIT 1"
-        row = await self._row(f"SELECT result FROM runs WHERE {which}", (self._key, number))
-        return str(row[0]) if row else None
+        row = await self._row(RESULT_BEFORE, (self._key, number))
+        return str(row[1]) if row else None
 
     @transaction
     def open(self, db: Connection) -> Run:

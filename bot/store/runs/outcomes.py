@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from bot.ports import IssueRef, Judgement
-from bot.store.databases.database import Connection, Keyed, Table, of_key, transaction, upsert
+from bot.store.databases.database import Connection, Keyed, Table, of_key, query, transaction, upsert
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
@@ -46,6 +46,15 @@ JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_
 WHERE source = 'command' AND is_right = 0 AND repository_key = ? AND sha <> ''
 ORDER BY feedback.at DESC, feedback.issue_key LIMIT 5000
 """
+_FEEDBACK_COUNTS = """
+SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
+    count(*) FILTER (WHERE source = 'command' AND is_right = 0)
+FROM feedback WHERE issue_key >= ? AND issue_key < ?
+"""
+_LABELLED = """
+SELECT count(*) FILTER (WHERE added = 1), count(*) FILTER (WHERE added = 0) FROM label_actors
+WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM outcomes)
+"""
 _JUDGED = """
 SELECT runs.confidence, is_right FROM feedback
 JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
@@ -81,6 +90,16 @@ class Correction:
     why: str
     at: float
     """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackCounts:
+    """The numbers of judgements by people of a repository's reports, and of label changes on issues with a report."""
+
+    right: int
+    wrong: int
+    labels_added: int
+    labels_removed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +219,14 @@ class RepositoryOutcomes(Keyed):
     """The scored reports of one repository."""
 
     standing = of_key(read_standing)
+
+    @query
+    def feedback_counts(self, db: Connection) -> FeedbackCounts:
+        """Count people's judgements of its reports and their label changes."""
+        # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
+        bounds = (f"{self._key}#", f"{self._key}$")
+        counts = (db.execute(statement, bounds).fetchone() for statement in (_FEEDBACK_COUNTS, _LABELLED))
+        return FeedbackCounts(*(number for row in counts for number in row))
 
     async def corrections(self) -> list[Correction]:
         """Return what people wrote about wrong reports, the latest one of each issue, the latest first."""

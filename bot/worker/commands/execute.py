@@ -1,4 +1,4 @@
-"""Run the commands of a comment: each once, after crashes and edits too."""
+"""Run the commands of a comment, or one that a person gave on a run's page: each once, after crashes and edits too."""
 
 import difflib
 from collections import Counter
@@ -6,17 +6,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from bot.errors import UserError
-from bot.jobs import Commands
+from bot.jobs import MAX_ARGUMENT, Commands, PageCommand
 from bot.ports import CommandEffects, Comment, IssueRef, Permission
 from bot.report.sanitise import code
 from bot.store.tables import IssueStore
 from bot.worker.commands.parse import Command, new_commands, parse
 from bot.worker.commands.table import COMMANDS, CommandContext, is_allowed
+from bot.worker.issue_job import IssueJob
 from bot.worker.publish import replies
 from bot.worker.publish.target import Target
 
 NO_PERMISSION = CommandEffects(reaction="confused")
 MayAnswer = Callable[[], Awaitable[bool]]
+DONE = "done"
+"""The message of a job whose command was accepted; every other message gives the reason of a refusal."""
 
 
 async def execute(work: Commands, store: IssueStore, target: Target, may_answer: MayAnswer) -> int | IssueRef:
@@ -107,3 +110,38 @@ def _unknown(command: Command) -> str:
     matches = difflib.get_close_matches(command.name, COMMANDS, 1, 0.5)
     nearest = f"Did you mean `/triage {matches[0]}`?" if matches else "`/triage help` lists them."
     return f"There is no command {code(command.name)}. {nearest}"
+
+
+async def page_command(issue_job: IssueJob, work: PageCommand) -> None:
+    """Check the person's permission on GitHub, then apply the command. The page shows the job's message."""
+    issue = await issue_job.github.issue(issue_job.ref.number)
+    if issue is None or issue.ref.key != issue_job.ref.key:
+        return await issue_job.settle("the issue is not here any more")
+    found = await issue_job.config()
+    if not found.config.enabled:
+        return await issue_job.settle("triage is disabled in this repository")
+    command = Command(work.name, " ".join(work.argument.split())[:MAX_ARGUMENT])
+    is_author = work.by_id is not None and work.by_id == issue.author_id
+    permission = Permission.ADMIN if work.is_operator else await issue_job.github.permission(work.by)
+    context = CommandContext(issue, permission, is_author, found.config, issue_job.store, issue_job.github)
+    effects = await _effects(command, context)
+    if effects.reaction == "confused":
+        return await issue_job.settle(effects.reply or "You may not give this command here.")
+    await issue_job.store.control.apply(_as_comment(issue_job, work), 0, command.canonical, effects)
+    return await issue_job.settle(DONE)
+
+
+def _as_comment(issue_job: IssueJob, work: PageCommand) -> Comment:
+    """Return the request as a comment; its negative id belongs to no comment and to no other request."""
+    # No time: the id and the time are the key by which a repeated attempt changes nothing.
+    # The author id 0 belongs to no person: the operator's request must not count as the author's.
+    return Comment(
+        id=-issue_job.job.id,
+        author_id=work.by_id or 0,
+        author=work.by,
+        author_is_bot=False,
+        body="",
+        url="",
+        created_at="",
+        updated_at="",
+    )

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.errors import RetryableError
-from bot.github.registration import LoggedOutError, People
+from bot.github.registration import LoggedOutError, People, Person
 from bot.server.connections.registry import Refusals
 from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
 from bot.server.web.security import same_token
@@ -63,7 +63,7 @@ class Attempts:
 
 @dataclass
 class _Account:
-    login: str
+    person: Person
     token: str = field(repr=False)
     viewer: Viewer | None = None
     asked_at: float = -math.inf
@@ -95,13 +95,13 @@ class Accounts:
             LoggedOutError: GitHub does not accept the token.
             RetryableError: GitHub does not answer.
         """
-        login = await self.people.login(token)
-        if not login:
+        person = await self.people.account(token)
+        if not person.login:
             raise LoggedOutError("no login name")
         key = secrets.token_urlsafe(24)
-        account = self._cached(key, _Account(login, token))
+        account = self._cached(key, _Account(person, token))
         await self._refresh(account)
-        sealed = self._cipher.encrypt(json.dumps([login, token]).encode())
+        sealed = self._cipher.encrypt(json.dumps([person.login, person.id, token]).encode())
         return {"account": key, "sealed": sealed.decode()}
 
     async def viewer(self, key: str, sealed: str) -> Viewer | None:
@@ -111,11 +111,10 @@ class Accounts:
             RetryableError: GitHub has not answered for longer than ``STALE``.
         """
         try:
-            # Releases before 0.2 stored the person's id in between.
-            login, *_, token = json.loads(self._cipher.decrypt(sealed))
+            login, number, token = json.loads(self._cipher.decrypt(sealed))
         except InvalidToken:
             return None
-        account = self._cached(key, _Account(login, token))
+        account = self._cached(key, _Account(Person(login, number), token))
         # The lock lets one request refresh the account; concurrent requests of the same user then reuse the result.
         async with account.asking:
             age = self._clock() - account.asked_at
@@ -144,7 +143,9 @@ class Accounts:
 
     async def _refresh(self, account: _Account) -> None:
         found = await self.people.repositories(account.token)
-        account.viewer = Viewer(account.login, frozenset(f"{self._host}/{number}" for number in found))
+        keys = {f"{self._host}/{number}": may_triage for number, may_triage in found.items()}
+        triages = frozenset(key for key, may_triage in keys.items() if may_triage)
+        account.viewer = Viewer(account.person.login, frozenset(keys), triages, account.person.id)
         account.asked_at = self._clock()
 
 

@@ -24,6 +24,10 @@ class Viewer:
     """Displayed only to the user."""
     repositories: frozenset[str] | None
     """Keys of the repositories that GitHub lets the user see; None for the operator, who sees all."""
+    triages: frozenset[str] = frozenset()
+    """Keys of those in which GitHub grants the user at least the triage permission."""
+    id: int | None = None
+    """The user's id on GitHub; None for the operator."""
 
     @property
     def is_operator(self) -> bool:
@@ -33,6 +37,10 @@ class Viewer:
     def may_see(self, repository_key: str) -> bool:
         """Return whether the viewer may see a repository and everything that belongs to it."""
         return self.repositories is None or repository_key in self.repositories
+
+    def may_triage(self, repository_key: str) -> bool:
+        """Return whether to offer the user a repository's commands; GitHub is asked again before one runs."""
+        return self.repositories is None or repository_key in self.triages
 
 
 def viewer_of(request: Request) -> Viewer:

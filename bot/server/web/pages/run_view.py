@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from bot.report import explain
 from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.words import count
 from bot.server.web.render import as_html, label, line, prose, verbatim
@@ -33,6 +34,12 @@ _BEGAN: Mapping[str, str] = {
     "redirect": "a maintainer said where to search",
     "backfill": "`triage backfill` asked for it",
     "restart": "an earlier run could not be continued",
+}
+_WORDS: Mapping[str, str] = {
+    "redirect": "said where to search",
+    "correction": "said what was wrong",
+    "answer": "answered",
+    "stop": "stopped it",
 }
 _NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
 _BETWEEN = ("supervisor", "join")
@@ -150,16 +157,23 @@ class Result(NamedTuple):
 
 def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> dict[str, Any]:
     """Build the background; its text is empty if it is not stored or may be about a security problem."""
-    origin = context.origin
+    origin, pages = context.origin, f"{links.server_url}/{links.repository}/"
     is_security = report is not None and report.kind == "security"
     return {
         "began": _began(context),
         "asked_link": f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
         "author": origin.author,
         "text": Markup("") if is_security else as_html(origin.body.strip(), _SHOWN_TEXT),
+        "instructions": [
+            (word, _WORDS[word.kind], word.url if word.url.startswith(pages) else "") for word in context.words
+        ],
+        "labels": context.labels,
+        "label_changes": context.label_changes,
         "fix": _result(context.outcome, links) if context.outcome else None,
         "judgements": list(map(_judged, context.feedback)),
         "comment_link": f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
+        "before": context.before[0] if context.before and report else 0,
+        "differences": differences(context.before[1].report, report) if context.before and report else (),
     }
 
 
@@ -168,7 +182,8 @@ def _began(context: RunContext) -> Markup:
     if not origin.why:
         return Markup("")
     if origin.asked_by:
-        return prose(f"Began because {origin.asked_by} asked for it in a comment.")
+        where = "in a comment" if origin.asked_in else "on this page"
+        return prose(f"Began because {origin.asked_by} asked for it {where}.")
     return prose(f"Began because {_BEGAN.get(origin.why, origin.why)}.")
 
 
