@@ -116,6 +116,7 @@ def test_platforms():
     assert find_mentions("我的系统是macos 15.5，版本是最新").platforms == ("macos",)
     # A milestone is no processor.
     assert find_mentions("M1: the export of zones, on an M3 Pro").platforms == ("m3",)
+    assert find_mentions("It stops on a MacBook Pro M1").platforms == ("macbook pro m1",)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ _PLATFORMS = re.compile(
     r"openbsd|android|ios|ipados|chrome|chromium|firefox|safari|edge|internet explorer|ie11|opera|"
     r"node\.?js|deno|bun|electron|cpython|pypy|jython|jvm|openjdk|graalvm|docker|kubernetes|wsl2?|cygwin|"
     r"mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|raspberry pi|aws lambda|webkit|jsdom|"
-    r"apple m[1-5]|m[1-5](?= (?:pro|max|ultra|mac|chip))|react native"
+    r"apple m[1-5]|mac(?:book)?(?: pro| air| mini| studio)? m[1-5]|m[1-5](?= (?:pro|max|ultra|mac|chip))|react native"
     r")(?![a-z0-9_-])",
     re.IGNORECASE,
 )
