@@ -28,8 +28,8 @@ $(STAMP): pyproject.toml uv.lock | $(UV)
 	@touch $@
 
 # The demo judges by rules and reads Python: it needs neither a model's client, nor GitHub's, nor the other grammars.
-UNUSED := cryptography githubkit githubkit-schemas githubkit-schemas-2026-03-10 httptools langchain-openai nh3 openai regex sse-starlette \
-	starlette tiktoken uvicorn uvloop zstandard \
+UNUSED := cryptography githubkit githubkit-schemas githubkit-schemas-2026-03-10 httptools langchain-openai nh3 openai \
+	regex sse-starlette starlette tiktoken uvicorn uvloop zstandard \
 	$(addprefix tree-sitter-,c c-sharp cpp go java javascript kotlin php ruby rust scala swift typescript)
 DEMO := $(if $(wildcard $(STAMP)),.venv,.tools/demo)
 
