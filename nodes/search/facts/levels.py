@@ -174,15 +174,15 @@ def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
     """Return a test for the facts to state.
 
     A strong fact is one on the first files, if it is about a line or a change; one that cannot lead counts on the first
-    file only. The ranking does not decide on a line or an option that the report itself names, nor where a message is
-    built.
+    file only. The ranking does not decide on a line or an option that the report itself names, on a change of a file
+    that it names, nor where a message is built.
     """
     return lambda fact: (
         is_stated(fact)
         and (
             fact.is_named_line
             or fact.is_option
-            or fact.kind in NOT_RANKED
+            or fact.kind in (*NOT_RANKED, "changed_in")
             or (fact.kind == "built_here" and fact.strong)
             or fact.path in first[:1]
             or (fact.path in first and fact.kind in LEADING and bool(fact.line or fact.change))

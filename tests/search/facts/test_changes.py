@@ -157,6 +157,17 @@ def test_the_only_change_of_the_first_file_leads_if_it_shares_a_word(tmp_path: P
     assert [fact.chosen for fact in of_kind(facts, "changed_in")] == [chosen]
 
 
+def test_the_few_changes_of_a_file_that_the_title_names_lead(tmp_path: Path):
+    make_repository(tmp_path, {"zones/keyReader.js": "exports.read = 1;\n", "zones/io.js": "exports.load = 1;\n"})
+    git(tmp_path, "tag", "v1.2.0")
+    for number in (2, 3):
+        files = {"zones/keyReader.js": f"exports.read = {number};\n", "zones/io.js": "exports.load = 1;\n"}
+        head = make_repository(tmp_path, files, message=f"Read {number}")
+    git(tmp_path, "tag", "v1.3.0")
+    facts = facts_at(tmp_path, head, "KeyReader: nothing is shown", "It works in 1.2.0 and fails in 1.3.0.")
+    assert [(fact.path, fact.chosen) for fact in of_kind(facts, "changed_in")] == [("zones/keyReader.js", True)] * 2
+
+
 def test_versions_of_something_else_give_no_range(tmp_path: Path):
     _, head = _history(tmp_path, "Open lazily")
     facts = facts_at(tmp_path, head, "`load` leaks handles", "It works with Python 3.10 and fails with Python 3.12.")

@@ -18,7 +18,9 @@ from nodes.search.tokens import query_terms
 
 FEW = 5
 """Maximum number of changes of a file between two versions."""
-MAX_PATHS, MAX_LINES = 2, 4
+SHORT = 20
+"""Number of commits from which a range is long: a change in it tells nothing, unless it has words of the report."""
+MAX_PATHS, MAX_LINES, MANY = 2, 4, 3
 MAX_COMPARED = 4_000
 """Maximum number of lines of a file that are compared, because comparing takes quadratic time at worst."""
 _ANNOTATION = re.compile(
@@ -35,13 +37,16 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if claimed is None:
         return
     span, words = claimed
+    named = [fact.path or "" for fact in inquiry.shown if fact.strong and not fact.line and fact.kind == "named_here"]
     shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
     seen: set[str] = set()
     for fact in shown[:MAX_LINES]:
         for item in _introduced(inquiry, fact, span, words):
             seen.add(item.change or "")
             yield item
-    paths = list(dict.fromkeys([fact.path or "" for fact in shown if fact.strong] or inquiry.first[:1]))[:MAX_PATHS]
+    paths = list(dict.fromkeys([fact.path or "" for fact in shown if fact.strong] or named or inquiry.first[:1]))[
+        :MAX_PATHS
+    ]
     for path in paths:
         yield from (item for item in _changed(inquiry, path, span, words) if item.change not in seen)
 
@@ -80,8 +85,11 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
 
 def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterator[Fact]:
     commits = _touching(inquiry, path, span)
+    is_named = any(fact.kind == "named_here" and fact.path == path for fact in inquiry.found)
     real = [commit for commit in commits if not is_mechanical(commit)]
-    chosen = len(real) == 1 and _is_alike(inquiry, real[0]) and not any(map(is_stated, inquiry.found))
+    is_short = len(inquiry.code.log.between(span.start, span.end)) < SHORT
+    is_few = len(real) <= MANY if is_named and is_short else len(real) == 1 and _is_alike(inquiry, real[0])
+    chosen = is_few and not any(is_stated(fact) and fact.line for fact in inquiry.found)
     # Many changes of one file only repeat its log.
     for commit in real if len(commits) <= FEW else ():
         says = say("`{sha}` “{title}” changed `{path}` within {range}.", path=path, **_values(commit, span))
