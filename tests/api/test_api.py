@@ -119,6 +119,11 @@ async def test_broken_json_is_refused_and_not_echoed(api: Api, body: bytes) -> N
     assert len(answer.content) < 300
 
 
+async def test_a_body_with_many_keys_is_refused_without_a_list_of_them(api: Api) -> None:
+    response = await api.ask({f"key{number}": number for number in range(60_000)})
+    assert (response.status_code, response.json()["detail"]) == (422, "the body has more than 50 keys")
+
+
 async def test_a_body_that_is_too_large_is_not_read_to_its_end(api: Api) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     answer = await api.http.post("/api/v1/runs", content=b" " * 1_600_000, headers=headers)

@@ -51,7 +51,7 @@ async def test_what_is_planned_is_written_once_although_the_command_is_killed(tm
             assert "\x1b" not in dry.stdout
             plan = dry.stderr
             assert (
-                "3 issues of the newest 4 open ones to triage; mode comment, at most 480 writes to GitHub an hour\n"
+                "3 issues of the newest 4 open ones to triage; mode comment, at most 15 writes to GitHub, 480 an hour\n"
                 in plan
             )
             assert "left alone: 1, because the conversation is locked\n" in plan

@@ -27,6 +27,8 @@ from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.upkeep import stamp
 
 MAX_ISSUES = 2_000
+WRITES = {"dry-run": 0, "label": 1, "comment": 5}
+"""Maximum number of writes for one issue by mode: a comment, its edit, a label and two reactions."""
 
 
 @click.command("backfill")
@@ -72,7 +74,8 @@ async def _backfill(name: str, limit: int, since: datetime | None, *, write: boo
         reasons = [await why_not(store, issue, config) for issue in issues]
         fresh = [issue for issue, reason in zip(issues, reasons, strict=True) if not reason]
         most = f"{count(len(fresh), 'issue')} of the newest {len(issues)} open ones to triage"
-        click.echo(f"{most}; mode {config.mode}, at most {PER_HOUR} writes to GitHub an hour", err=True)
+        writes = f"at most {len(fresh) * WRITES[config.mode]} writes to GitHub, {PER_HOUR} an hour"
+        click.echo(f"{most}; mode {config.mode}, {writes}", err=True)
         for reason, number in sorted(Counter(filter(None, reasons)).items()):
             click.echo(f"left alone: {number}, because {reason}", err=True)
         for issue in fresh:

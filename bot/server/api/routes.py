@@ -31,6 +31,8 @@ PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"
 MAX_REQUEST = 6 * models.MAX_BODY + 10_000
 """Bytes of a request body: in JSON, one character may be escaped to six bytes."""
+MOST_KEYS = 50
+"""Keys of a request's object; more are refused without looking at each."""
 REQUEST_SECONDS = 30.0
 """Seconds within which the whole body must arrive."""
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -105,10 +107,21 @@ async def _read(request: Request) -> models.RunRequest:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise models.ProblemError(415, "send application/json")
     body = await read_body(request, MAX_REQUEST, REQUEST_SECONDS)
+    _check_size(body)
     try:
         return models.read_request.validate_json(body)
     except ValidationError as error:
         raise models.invalid(error) from None
+
+
+def _check_size(body: bytes) -> None:
+    """Refuse an object with many keys before each of them becomes an error with a location."""
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        return  # the validation names the fault
+    if isinstance(given, dict) and len(given) > MOST_KEYS:
+        raise models.ProblemError(422, f"the body has more than {MOST_KEYS} keys")
 
 
 def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -> Response:

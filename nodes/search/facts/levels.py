@@ -182,7 +182,7 @@ def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
         and (
             fact.is_named_line
             or fact.is_option
-            or fact.kind in (*NOT_RANKED, "changed_in")
+            or fact.kind in NOT_RANKED
             or (fact.kind == "built_here" and fact.strong)
             or fact.path in first[:1]
             or (fact.path in first and fact.kind in LEADING and bool(fact.line or fact.change))

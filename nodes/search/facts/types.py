@@ -47,8 +47,8 @@ LEADING: tuple[Kind, ...] = (
 """Kinds that may lead a report, in order of precedence."""
 NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here", "pasted_here"})
 """Kinds about a place that the report names itself; with a line, they are stated whatever the ranking says."""
-NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "fixed_since", "absent"})
-"""Kinds about a change, or about what no file has; if strong, they are stated whatever the ranking says."""
+NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in", "fixed_since", "absent"})
+"""Kinds about a change, or about what no file has; if strong or chosen, they are stated whatever the ranking says."""
 OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here", "fixed_since"})
 """Kinds about tests and pages, which are not ranked as source files."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
