@@ -113,10 +113,14 @@ def _labels(issue: Issue) -> list[_Label]:
     found = [_Label(text, marked=True) for text in islice(labels(issue), MAX_MARKED)]
     # What the title has too is the subject; the other texts are often steps on the way to it.
     title = {*query_terms(issue.title)}
-    found.sort(key=lambda label: -len(title.intersection(query_terms(label.text))))
+
+    def apart(text: str) -> int:
+        return -len(title.intersection(query_terms(text)))
+
+    found.sort(key=lambda label: apart(label.text))
     known = {comparable(label.text) for label in found}
     plain = {comparable(text): text for text in reversed(list(_plain_labels(issue)))}
-    rest = [text for key, text in reversed(plain.items()) if key not in known]
+    rest = sorted((text for key, text in reversed(plain.items()) if key not in known), key=apart)
     return found + [_Label(text, marked=False) for text in rest[:MAX_PLAIN]]
 
 
