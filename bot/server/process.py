@@ -29,6 +29,8 @@ HTTP_DRAIN = 1
 ACCEPTS = 16
 """Connections that are accepted in one round of the event loop."""
 logger = logging.getLogger(__name__)
+_LAST_REQUESTS = 0.5
+"""Seconds in which a browser asks for the style sheet of the page that it just received."""
 _QUICK = 0.5
 """Seconds in which a database normally responds."""
 
@@ -66,6 +68,16 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Return whether to stop."""
         return await super().on_tick(counter) or (self._done is not None and self._done.is_set())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; a server that another one succeeds first answers what its last page makes the browser ask for."""
+        if self._done is not None and self._done.is_set():
+            # New connections wait in the listener for the successor. One that was accepted here a moment ago may not
+            # have sent its request yet, and a browser does not ask again when it is closed.
+            for listener in [*self.servers, *(sockets or ())]:
+                listener.close()
+            await asyncio.sleep(_LAST_REQUESTS)
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then log the listening address."""
