@@ -119,6 +119,7 @@ def write(key):
 class CopyEulaView(Backup):
     pass
 """
+SHAPE = "export interface BackupEncrypted {\n  key: string;\n}\n"
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,7 @@ class CopyEulaView(Backup):
         pytest.param({"app/backup.py": BACKUP}, "The backup is not possible", None, id="a-word-is-missing"),
         pytest.param({"app/backup.py": BACKUP, "old.py": BACKUP}, "Encrypted copy lost: backup", None, id="two-of-it"),
         pytest.param({"app/backup.py": BACKUP}, "`do_backup_encrypted`: encrypted backup lost", None, id="is-named"),
+        pytest.param({"backup.ts": SHAPE}, "Encrypted copy lost: backup not possible", None, id="only-names-members"),
     ],
 )
 def test_words_of_the_title_lead_to_the_only_definition(
@@ -138,6 +140,14 @@ def test_words_of_the_title_lead_to_the_only_definition(
     found = of_kind(facts_of(tmp_path, files, title, "I do not know why."), "quoted_here")
     assert [fact.line for fact in found if fact.says.endswith(" defines.")] == ([line] if line else [])
     assert all(fact.strong and fact.unclaimed for fact in found)
+
+
+def test_a_definition_in_the_third_file_is_not_stated(tmp_path: Path):
+    files = {"app/backup.py": BACKUP, "app/copy.py": "copy = 1\n", "app/lost.py": "lost = 1\n"}
+    found = facts_of(
+        tmp_path, files, "Encrypted copy lost: backup", first=("app/copy.py", "app/lost.py", "app/backup.py")
+    )
+    assert not [fact for fact in found if fact.says.endswith(" defines.")]
 
 
 SEARCH = (
