@@ -175,6 +175,89 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
 
 
 @pytest.mark.parametrize(
+    ("line", "error", "says"),
+    [
+        (
+            "$n = $this->user()->name;",
+            'Warning: Attempt to read property "name" on null',
+            "`.name` on what `$this->user()`",
+        ),
+        ("my $n = $row->name;", 'Can\'t call method "name" on an undefined value', "uses `.name` on `$row`"),
+        (
+            "x = row.zone.name",
+            "TypeError: undefined is not an object (evaluating 'row.zone.name')",
+            "`.name` on `row.zone`",
+        ),
+        (
+            "x = row.zone.name",
+            'TypeError: can\'t access property "name", row.zone is undefined',
+            "`.name` on `row.zone`",
+        ),
+        ("row.zone.name()", "(UndefinedFunctionError) function nil.name/0 is undefined", "`.name` on `row.zone`"),
+        ("$x = $row['user'];", "Warning: Trying to access array offset on value of type null", "uses `$row`"),
+        ("$x = $row['a']['b'];", "Warning: Trying to access array offset on null", None),
+        (
+            "x = held['a']",
+            "TypeError: 'NoneType' object is not subscriptable",
+            "uses `held`; the error says that this was `None`",
+        ),
+        ("for a in self.rows:", "TypeError: 'NoneType' object is not iterable", "uses `self.rows`"),
+        ("x, y = held", "TypeError: 'NoneType' object is not iterable", None),
+        (
+            "foreach ($this->rows() as $a) {",
+            "foreach() argument must be of type array|object, null given",
+            "`$this->rows()`",
+        ),
+        ("$x = $this->name;", "Warning: Undefined property: App\\Foo::$name", "uses `$this->name`"),
+        ("echo $name;", "Warning: Undefined variable $name", "uses the variable `name`"),
+        ("echo $names;", "Warning: Undefined variable $name", None),
+        (
+            "$n += strlen($row['note']);",
+            "Deprecated: strlen(): Passing null to parameter #1 ($string) of type string is deprecated",
+            "passes `$row['note']` to `strlen`; the error says that this was `null`",
+        ),
+        (
+            "x = rows.map(f);",
+            "TypeError: rows.map is not a function",
+            "has `rows.map`; the error says “rows.map is not a function”",
+        ),
+        ("x = some.rows.map(f);", "TypeError: rows.map is not a function", None),
+        (
+            "const { a } = props.user;",
+            "Cannot destructure property 'a' of 'props.user' as it is undefined.",
+            "has `props.user`",
+        ),
+        ("return zone(a)", "TypeError: zone() missing 1 required positional argument: 'b'", "has `zone(`"),
+        ("return Zone(a, b=1)", "TypeError: Zone.__init__() got an unexpected keyword argument 'b'", "has `b`"),
+        ("a, b = line.split(':')", "ValueError: too many values to unpack (expected 2)", "has `a, b`"),
+        (
+            "Zone z = (Zone) held;",
+            "java.lang.ClassCastException: class a.Row cannot be cast to class a.Zone",
+            "has `(Zone) held`",
+        ),
+        ("x := held.(string)", "panic: interface conversion: interface {} is nil, not string", "has `held.(string)`"),
+        ("held[k] = v", "panic: assignment to entry in nil map", "has `held[k]`"),
+        ("if held[k] == v {", "panic: assignment to entry in nil map", None),
+        ("close(done)", "panic: close of closed channel", "has `close(done)`"),
+        ("let x = a - b;", "attempt to subtract with overflow", "has `a - b`"),
+        ("let x = a - b - c;", "attempt to subtract with overflow", None),
+        ("fn at(a: u8) -> u8 {", "attempt to subtract with overflow", None),
+        ("let x = y.borrow_mut();", "already borrowed: BorrowMutError", "has `y.borrow_mut()`"),
+        (
+            "final x = json['a'] as String;",
+            "type 'Null' is not a subtype of type 'String' in type cast",
+            "has `json['a'] as String`",
+        ),
+        ("show(zone.name)", "lateinit property zone has not been initialized", "has `zone`"),
+        ("let x = row.zone!.name", "Unexpectedly found nil while unwrapping an Optional value", "has `row.zone!`"),
+    ],
+)
+def test_what_a_line_did_in_more_languages(line: str, error: str, says: str | None):
+    found = happened(line, error)
+    assert (found is not None and says in found.says) if says else found is None
+
+
+@pytest.mark.parametrize(
     ("message", "says"),
     [
         ("", "uses `.length` on `row`; this was `null` if the line has not moved."),

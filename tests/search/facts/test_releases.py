@@ -147,7 +147,7 @@ def test_a_named_line_that_cannot_raise_the_error_is_the_one_of_the_last_release
     bodies = (WARNING, f"PHP message: {WARNING};")
     raised, named = (facts_at(tmp_path, head, "Many warnings", body)[0] for body in bodies)
     end = f"`zones/load.php`; line 3 of 1.2.0 is no longer in this file, since `{head[:10]}` “Initial”."
-    assert raised.says == f"`Warning` passes through {end}"
+    assert raised.says == f"The error passes through {end}"
     assert named.says == f"The report names line 3 of {end}"
     assert {(one.change, one.unclaimed) for one in (raised, named)} == {(head, True)}
 
@@ -156,7 +156,7 @@ def test_a_named_line_that_cannot_raise_the_error_is_the_one_of_the_last_release
     ("path", "code", "body", "says"),
     [
         pytest.param("zones/load.php", PHP.replace("list($a, $b, $c) = explode(',', $row)", "$a = f($row)"), WARNING,
-                     "`Warning` passes through `zones/load.php`; its line 3 does not fit the error at this commit.",
+                     "The error passes through `zones/load.php`; its line 3 does not fit the error at this commit.",
                      id="named"),
         pytest.param("src/load.rs", "fn load(n: Option<u8>) -> u8 {\n    keep(n)\n}\n", f"```\n{PANIC}```\n",
                      "`panic` passes through `src/load.rs`; its line 2 does not fit the error at this commit.",

@@ -15,7 +15,7 @@ from nodes.search.facts.output.on_a_line import (
     split,
     subscripts,
 )
-from nodes.search.facts.output.shapes import NAME, UNSET
+from nodes.search.facts.output.shapes import NAME, UNSET, expression
 from nodes.search.sentences import Sentence, say
 
 MAX_LINE = 300
@@ -36,6 +36,11 @@ _NULL: tuple[re.Pattern[str], ...] = tuple(
             rf"Cannot invoke \"[^\"\n]{{0,200}}\.{NAME}\([^\"\n]{{0,200}}\" because {_OF} is (?P<null>null)",
             rf"Cannot read field {NAME}\" because {_OF} is (?P<null>null)",
             rf"Call to a member function {NAME}\(\) on (?P<null>null)",
+            rf"Attempt to (?:read|assign) property {NAME}\" on (?P<null>null)",
+            rf"Can't call method {NAME}\" on an (?P<null>undef)ined value",
+            rf"(?P<null>undefined|null) is not an object \(evaluating '[^'\n]{{0,120}}\.{NAME}",
+            rf"can't access property {NAME}\"[^\n]{{0,120}} is (?P<null>undefined|null)",
+            rf"function (?P<null>nil)\.{NAME}/\d",
             rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{NAME}\([^'\n]{{0,200}}'"
             r" on a (?P<null>null) object",
             rf"Invalid (?:access to property or key|get index|set index|call\. Nonexistent function) {NAME}'? "
@@ -68,6 +73,9 @@ _MISSING_MEMBER = tuple(
             rf"(?:module|type object) '[\w.]{{1,120}}' has no attribute {NAME}",
             rf"Call to undefined method (?:[\w\\]{{1,120}}(?:::|->))?{NAME}\(",
             rf"undefined method {NAME}['\u2019`]? for (?!nil)",
+            rf"[Uu]ndefined property: (?:[\w\\]{{1,120}}::)?\$?{NAME}",
+            rf"Creation of dynamic property (?:[\w\\]{{1,120}}::)?\$?{NAME}",
+            rf"Can't locate object method {NAME}\" via package",
         ),
     )
 )
@@ -85,12 +93,21 @@ _MISSING_NAME = tuple(
     )
 )
 """Messages that name what the code uses and what does not exist."""
+_ELEMENT_OF_NULL = re.compile(
+    r"array offset on (?:value of type )?(?P<null>null)|'(?P<none>None)Type' object is not subscriptable"
+)
+_OVER_NULL = re.compile(
+    r"foreach\(\) argument must be of type array\|object, (?P<null>null) given"
+    r"|'(?P<none>None)Type' object is not iterable"
+)
+_LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND = re.compile(rf"local variable {NAME}['\u2019]? (?:referenced before|where it is not associated)")
 _UNSET = re.compile(UNSET)
+_UNDEFINED_NAME = re.compile(r"Undefined variable:? \$?(?P<name>[A-Za-z_]\w{0,60})")
 _UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
 _ARGUMENT = re.compile(
-    r"(?P<name>\w{2,60})\(\): Argument #(?P<nth>\d{1,2})(?: \(\$\w{1,60}\))?"
-    r" must be of type [^\n]{1,80}?, (?P<given>\w{1,60}) given"
+    r"(?P<name>\w{2,60})\(\): (?:Argument|Passing (?P<null>null) to parameter) #(?P<nth>\d{1,2})"
+    r"(?: \(\$\w{1,60}\))? (?:of type |must be of type [^\n]{1,80}?, (?P<given>\w{1,60}) given)"
 )
 _CLAUSE = re.compile(
     r"no function clause matching in (?:[\w.:]{1,120}\.)?(?P<name>[a-z_]\w{0,60}[?!]?)/(?P<arity>\d{1,2})"
@@ -119,6 +136,8 @@ class Happened(NamedTuple):
     """Whether the line is an assertion that failed: it shows the fault, and another line has it."""
     null: str = ""
     """The null value of an error that does not say what was null, so that the line may be another one."""
+    repeats: bool = False
+    """Whether several lines often have what the error names, so that it confirms a line and does not find one."""
 
     def at(self, place: str, *, is_known: bool = True) -> str:
         """Return the sentence about a place; of a line that is not known, only the number is."""
@@ -238,6 +257,10 @@ def _slice(line: str, whole: str) -> Happened | None:
 
 def _value(line: str, whole: str) -> Happened | None:
     """Return what a line did with a value that the error names as null, or that the line asserts not to be null."""
+    if found := _ELEMENT_OF_NULL.search(whole):
+        return _of_value({subscript.value for subscript in subscripts(line)}, found["null"] or found["none"])
+    if (found := _OVER_NULL.search(whole)) and (loop := _LOOP.match(line)):
+        return _of_value({(loop["py"] or loop["php"]).strip()}, found["null"] or found["none"])
     if _FORCED_NULL.search(whole):
         return _of_value({before(line, found.start()) for found in _FORCED.finditer(line)}, "null")
     for found in filter(None, (pattern.search(whole) for pattern in _VALUE_NULL)):
@@ -274,11 +297,12 @@ def _missing(line: str, whole: str) -> Happened | None:
 
 
 def _unbound(line: str, whole: str) -> Happened | None:
-    found = _UNBOUND.search(whole) or _UNSET.search(whole)
-    start = r"\$\{?" if found and found.re is _UNSET else r"(?<![\w$.])"
+    found = next(filter(None, (pattern.search(whole) for pattern in (_UNBOUND, _UNSET, _UNDEFINED_NAME))), None)
+    start = r"(?<![\w$.])" if found and found.re is _UNBOUND else r"\$\{?"
     if found is None or not re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line):
         return None
-    return Happened(say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"]))
+    says = say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"])
+    return Happened(says, repeats=found.re is _UNDEFINED_NAME)
 
 
 def _undefined(line: str, whole: str) -> Happened | None:
@@ -297,7 +321,7 @@ def _argument(line: str, whole: str) -> Happened | None:
         return None
     arguments = split(line[calls[0].end() : closing(line, calls[0].end() - 1)])
     shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""
-    values = {"code": shown, "name": found["name"], "null": found["given"]}
+    values = {"code": shown, "name": found["name"], "null": found["null"] or found["given"]}
     return (
         Happened(say("passes `{code}` to `{name}`; the error says that this was `{null}`.", **values))
         if shown
@@ -318,8 +342,17 @@ def _clause(line: str, whole: str) -> Happened | None:
     )
 
 
+def _fitting(line: str, whole: str) -> Happened | None:
+    """Return the only expression of a line that can have raised an error which names it."""
+    words, code = expression(whole, line) or ("", "")
+    # Rust and Ruby print a backtick, which would end the code span.
+    says = say("has `{code}`; the error says “{error}”.", code=shown_as(code), error=words.replace("`", "'"))
+    return Happened(says, repeats=True) if shown_as(code) else None
+
+
 _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
     _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
+    _fitting,
 )  # fmt: skip
 
 

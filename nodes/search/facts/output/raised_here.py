@@ -49,6 +49,8 @@ _RAISES_ITSELF = re.compile(r"\s{0,200}(?:raise|throw)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
 
+_IS_LEVEL = re.compile(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
+"""What a language prints in place of an error's name."""
 _FAILED = re.compile(r"assert|panic|CHECK|expect", re.IGNORECASE)
 _STOPPED = re.compile(
     r"KeyboardInterrupt|SystemExit|Interrupted|Cancel(?:l?ed|lation)|SIG(?:INT|TERM|KILL|ABRT|QUIT|ALRM)|\bAbort(?:ed)?\b"
@@ -145,7 +147,7 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     starts = [at for at in every if not lines[at - 1].lstrip().startswith(CONTINUES)]
     events = ((at, _event(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
     # An error that does not say what was null fits almost every line.
-    fits = [(at, one) for at, one in events if one and not one.null]
+    fits = [(at, one) for at, one in events if one and not (one.null or one.repeats)]
     if len(fits) == 1:
         return replace(mapped, line=fits[0][0]), fits[0][1]
     if mapped.gone or is_possible(mapped.error, statement(lines, mapped.line)) is not False:
@@ -317,7 +319,8 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
 
 def _passes(mapped: MappedFrame, place: str, end: str) -> str:
     """Return that the error of a trace passes through a place, with what is known of the frame."""
-    error = f"`{mapped.trace.error}`" if mapped.trace.error else say("The error")
+    named = mapped.trace.error and not _IS_LEVEL.fullmatch(mapped.trace.error)
+    error = f"`{mapped.trace.error}`" if named else say("The error")
     return say("{error} passes through `{place}`{end}.", error=error, place=place, end=end)
 
 

@@ -82,6 +82,46 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 """An error's message, and the form of a line that raises it: ``@name`` and ``@count`` are what the message names."""
 
 
+_EXACTLY = r"(?<![\w$.])@name(?![\w$])"
+_VALUE = r"[\w$.\])]{1,60}"
+_PLUS, _MINUS, _TIMES = (
+    rf"(?<![\w$.\])])(?<!{sign}\s)(?<!{sign}){_VALUE}\s?{sign}=?\s?(?![>=])\w[\w$.]{{0,60}}\b(?!\s?{sign})"
+    for sign in ("\\+", "-", "\\*")
+)
+_CASTS = r"\(\s?(?:[\w.]{1,80}\.)?@name\s?\)\s?[\w$.]{1,60}"
+EXPRESSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(error), form)
+    for error, form in (
+        (r"(?P<name>[A-Za-z_$][\w$.]{0,80}) is not (?:a function|a constructor|iterable)", _EXACTLY),
+        (r"Cannot destructure property '[\w$]{1,60}' of '(?P<name>[A-Za-z_$][\w$.]{0,80})'", _EXACTLY),
+        (r"(?P<name>[a-z_]\w{0,60})\(\) missing \d{1,2} required [\w ',:-]{0,120}", _CALL),
+        (
+            r"interface conversion: [\w .*/{}\[\]]{1,120}, not (?:\w{1,60}\.)?(?P<name>\w{1,60})",
+            rf"{_VALUE}\.\(\*?(?:\w{{1,60}}\.)?@name\)",
+        ),
+        (r"assignment to entry in nil map", rf"{_VALUE}\[[^\]\n]{{1,60}}\](?=\s?[+|-]?=(?!=))"),
+        (r"close of (?:closed|nil) channel", r"\bclose\([\w.]{1,60}\)"),
+        (r"attempt to add with overflow", _PLUS),
+        (r"attempt to subtract with overflow", _MINUS),
+        (r"attempt to multiply with overflow", _TIMES),
+        (r"already (?:mutably )?borrowed", rf"{_VALUE}\.borrow(?:_mut)?\(\)"),
+        (rf"cannot be cast to(?: class)? {_TYPE}", rf"{_CASTS}|{_VALUE}\sas\s@name\b"),
+        (rf"Unable to cast object of type '[^'\n]{{1,100}}' to type '{_TYPE}", _CASTS),
+        (rf"lateinit property {NAME} has not been initialized", _EXACTLY),
+        (rf"key :{NAME} not found in", r"(?:\.|\[\s?:)@name(?!\w)"),
+        (r"type 'Null' is not a subtype of type '(?P<name>\w{1,60})'", r"[\w$.()\[\]'\"]{1,60}\sas\s@name\b(?!\?)"),
+        (r"[Uu]nexpectedly found nil while unwrapping an Optional value", rf"{_VALUE}!(?=[.\[(;,)\s]|$)"),
+        # An argument that the code does not pass has a default, which another line declares.
+        *(
+            (error.pattern, form)
+            for error, form in SHAPES
+            if re.search("@name|@count", form) and "Arg" not in error.pattern
+        ),
+    )
+)
+"""An error's message, and an expression that names what the message names, or that is rare enough to be meant."""
+
+
 _NEEDED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(error), form)
     for error, form in (
@@ -114,6 +154,13 @@ def is_possible(error: str, line: str) -> bool | None:
     """Return whether a line has what any line has that raises an error; None if nothing is known of the error."""
     needed = _form_of(_NEEDED, error)
     return None if needed is None else bool(needed.form.search(line))
+
+
+def expression(error: str, line: str) -> tuple[str, str] | None:
+    """Return the words of an error and the only expression of a line that can have raised it, or None."""
+    found = _form_of(EXPRESSIONS, error)
+    held = list(found.form.finditer(line)) if found else []
+    return (found.words, held[0][0].strip(" =")) if found and len(held) == 1 else None
 
 
 def _form_of(table: tuple[tuple[re.Pattern[str], str], ...], text: str) -> Shape | None:
