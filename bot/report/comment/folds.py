@@ -237,7 +237,7 @@ def intent_of(report: TriageReport) -> str:
     if report.kind != "bug" or report.headline is None:
         return ""
     lead = report.facts[report.headline]
-    if lead.refuses:
+    if lead.refuses and lead.kind in ("raised_here", "built_here"):
         return "unclear, because the code raises this error deliberately."
     if lead.kind == "raised_here" and lead.exact and not is_raising(lead.text or ""):
         return "probably a bug, because the line that fails does not raise the error deliberately."

@@ -23,6 +23,7 @@ REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
 IN_TITLE = replace(_fact("a.py", "named_here"), in_title=True)
 TYPE = replace(_fact("a.py", strong=False), text="class Zone:", in_title=True)
 USES = replace(_fact("a.py", "used_here", strong=False), line=2)
+WEAK = replace(_fact("a.py", "quoted_here"), unclaimed=True)
 GONE = replace(
     _fact("a.py", "raised_here", strong=False),
     unclaimed=True,
@@ -76,8 +77,12 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
             id="weak-and-one-of-two-traces",
         ),
         pytest.param([REFUSES], 0.79, "stated", "a.py", id="a-refusal-is-shown-and-not-claimed"),
-        pytest.param([REFUSES], 0.9, "stated", "a.py", id="a-refusal-and-sure"),
-        pytest.param([REFUSES, _fact("a.py", strong=False)], 0.9, "stated", "a.py", id="a-refusal-and-a-weak-name"),
+        pytest.param([REFUSES], 0.9, "claimed", "a.py", id="a-refusal-and-sure"),
+        pytest.param([WEAK], 0.79, "stated", "a.py", id="what-supports-no-claim"),
+        pytest.param([WEAK], 0.8, "claimed", "a.py", id="what-supports-no-claim-and-sure"),
+        pytest.param([replace(WEAK, refuses=True)], 0.9, "stated", "a.py", id="in-a-function-without-a-body"),
+        pytest.param([WEAK, _fact("b.py")], 0.9, "stated", "a.py", id="what-supports-no-claim-and-another-file"),
+        pytest.param([WEAK, replace(MAY_HAVE_MOVED, strong=True)], 0.9, "stated", "a.py", id="and-a-frame"),
         pytest.param([_fact("a.py", "quoted_here")], 0.3, "claimed", "a.py", id="an-expression"),
         pytest.param([replace(_fact("a.py", "quoted_here"), words='"x"')], 0.3, "stated", "a.py", id="a-bare-string"),
         pytest.param([IN_TITLE], 0.9, "stated", "a.py", id="the-name-of-a-file-in-the-title"),
