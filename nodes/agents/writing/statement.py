@@ -183,7 +183,8 @@ def _names_function(fact: Fact) -> bool:
 
     A function that only declares an option is rarely at fault, and words of a title are about a file.
     """
-    return fact.strong and bool(fact.symbol and fact.line) and fact.kind not in ("default_here", "named_here")
+    is_firm = fact.strong and not fact.unclaimed
+    return is_firm and bool(fact.symbol and fact.line) and fact.kind not in ("default_here", "named_here")
 
 
 async def with_pointer(

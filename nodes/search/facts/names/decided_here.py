@@ -34,6 +34,13 @@ _READS = (
     r"(?i:env|get|fetch|read|opt|option|value|config|setting|pref|param|arg|flag|lookup)\w{{0,20}}[!?]?\s?[(\[]{{1,2}}"
     r"[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
 )
+_WRITES = (
+    r"(?<![A-Za-z])(?:add|set|register|define|declare|create|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
+    r"[^\"'(\n]{{0,40}}[\"']{0}[\"']"
+)
+"""A call that declares or changes a setting."""
+_ATTRIBUTE = r"\.{0}(?![\w$])(?!\s?(?:\(|=(?!=)))"
+"""A reading without a call."""
 _NAMED = re.compile(r"(--?)?([A-Za-z_][\w-]{2,60})(?:\s?(?:=|:|==|!=|<=?|>=?)\s?\S.{0,60})?")
 """An option with or without a value, alone in a code span or in quotes."""
 _QUOTED = re.compile(r"[\"“'\u2018]([A-Za-z_-][\w-]{3,60})[\"”'\u2019]")
@@ -122,9 +129,12 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
         hits = witness.grep(name, own=True)
         if len(hits) > MAX_HITS:
             return []
-        near = (hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit))
+        near = [hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit)]
+        attribute, writes = re.compile(_ATTRIBUTE.format(whole)), re.compile(_WRITES.format(whole))
+        if verb == READ and any(attribute.search(hit.text) for hit in near):
+            return []
         does = partial(_tests, name=name) if verb == TESTED else read.search
-        held += [hit for hit in near if does(hit.text) and not called.search(hit.text)]
+        held += [hit for hit in near if does(hit.text) and not (called.search(hit.text) or writes.search(hit.text))]
     return [hit for hit in held if outside_docstrings(witness.lines(hit.path, 1, hit.line), [hit.line])][: FEW + 1]
 
 
