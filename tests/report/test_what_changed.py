@@ -14,11 +14,12 @@ CHANGE = "c0ffee12" * 5
 
 
 def test_the_verdict_on_intention_rests_on_a_fact() -> None:
-    def verdict(lead: Fact, kind: str = "bug") -> str:
-        return intent_of(FOUND.model_copy(update={"facts": (lead,), "kind": kind}))
+    def verdict(lead: Fact, kind: str = "bug", statement: str = "facts") -> str:
+        return intent_of(FOUND.model_copy(update={"facts": (lead,), "kind": kind, "statement": statement}))
 
     assert verdict(RAISED).startswith("probably a bug")
     assert verdict(replace(RAISED, refuses=True)).startswith("unclear")
+    assert verdict(replace(RAISED, refuses=True), statement="claim") == ""
     assert verdict(RAISED, "question") == ""
 
 

@@ -238,6 +238,8 @@ def intent_of(report: TriageReport) -> str:
         return ""
     lead = report.facts[report.headline]
     if lead.refuses and lead.kind in ("raised_here", "built_here"):
+        if report.statement == "claim":  # of the place of the fix
+            return ""
         return "unclear, because the code raises this error deliberately."
     if lead.kind == "raised_here" and lead.exact and not is_raising(lead.text or ""):
         return "probably a bug, because the line that fails does not raise the error deliberately."
