@@ -40,6 +40,10 @@ class StackTrace:
     end: int = 0
     """Offsets of its first character in the text, and after its last one."""
 
+    def overlaps(self, other: StackTrace) -> bool:
+        """Return whether two traces share a part of the text."""
+        return self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:

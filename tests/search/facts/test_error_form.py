@@ -141,3 +141,16 @@ def test_an_error_of_rust_that_two_lines_make_names_neither(tmp_path: Path):
     twice = {**RUST, "src/again.rs": "pub fn again() -> ScanError {\n    ScanError::Twice(1)\n}\n"}
     text = "```\nError: barcode 12 belongs to two books\n```"
     assert not of_kind(facts_of(tmp_path, twice, "It stops", text), "raised_here")
+
+
+def test_an_error_that_the_innermost_frame_explains_fits_no_outer_line(tmp_path: Path):
+    code = (
+        "package a\n\nfunc (self *Rows[T]) Pick() T {\n\treturn self.rows()[self.Line()]\n}\n\n"
+        "func Fill() {\n\tvar all *set.Set[types.View]\n\tuse(all, rows.Pick())\n}\n"
+    )
+    trace = (
+        "panic: runtime error: index out of range [-1]\n\ngoroutine 1 [running]:\n"
+        "example.org/a.(*Rows[...]).Pick(0x1)\n\t/home/a/rows.go:4 +0x80\nexample.org/a.Fill()\n\t/home/a/rows.go:9 +0x44\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"rows.go": code}, "It crashes", f"```\n{trace}```"), "raised_here")
+    assert (found.line, "reads `self.rows()[self.Line()]`" in found.says) == (4, True)

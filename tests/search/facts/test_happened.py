@@ -6,6 +6,7 @@ import pytest
 
 from nodes.search.facts.levels import is_empty
 from nodes.search.facts.output.happened import happened, is_assertion
+from nodes.search.facts.output.on_a_line import subscripts
 from tests.support.growth import assert_linear
 
 NULL_POINTER = "java.lang.NullPointerException"
@@ -304,3 +305,18 @@ def test_a_long_line_costs_linear_time(filler: str):
 )
 def test_a_function_that_is_empty_on_purpose(text: str, *, empty: bool):
     assert is_empty(text.split("\n")) == empty
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("var all *set.Set[types.View]", []),
+        ("var sizes map[string]int", []),
+        ("def f(rows: dict[str, Any]) -> list[int]:", []),
+        ("val one: Option[Zone] = rows[at]", ["rows[at]"]),
+        ("return Colour[name]", ["Colour[name]"]),
+        ("return rows()[self.line()]", ["rows()[self.line()]"]),
+    ],
+)
+def test_the_arguments_of_a_type_are_no_subscript(line: str, shown: list[str]):
+    assert [f"{item.value}[{item.key}]" for item in subscripts(line)] == shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import md5, sha256
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,42 @@ def test_a_link_to_a_release_is_mapped_to_the_commit_that_is_read(tmp_path: Path
     found = facts_at(tmp_path, new, "It leaks", f"See {address} please.")
     assert [fact.line for fact in of_kind(found, "linked_here")] == [line] * (line is not None)
     assert "named_here" not in {fact.kind for fact in found}
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        pytest.param("compare/v1.2.0...main#diff-{digest}L2", 5, id="the-old-side"),
+        pytest.param("compare/v1.1.0..v1.2.0#diff-{digest}R2-R3", 5, id="the-new-side"),
+        pytest.param("commit/{sha}#diff-{digest}R3", 6, id="commit"),
+        pytest.param("commit/{sha}?w=1#diff-{md5}R3", 6, id="an-older-digest"),
+        pytest.param("commit/{sha}#diff-{digest}L3", None, id="before-a-commit"),
+        pytest.param("commit/{sha}#diff-{other}R3", None, id="another-file"),
+    ],
+)
+def test_a_link_into_a_difference_is_mapped_to_the_commit_that_is_read(tmp_path: Path, address: str, line: int | None):
+    old = make_repository(tmp_path, {"zones/io.py": OLD})
+    git(tmp_path, "tag", "v1.2.0", old)
+    new = make_repository(tmp_path, {"zones/io.py": NEW, "pyproject.toml": '[project]\nname = "zones"\n'})
+    path, other = b"zones/io.py", b"zones/of.py"
+    digests = {"digest": sha256(path).hexdigest(), "md5": md5(path, usedforsecurity=False).hexdigest()}
+    link = "https://github.com/acme/zones/" + address.format(sha=old, other=sha256(other).hexdigest(), **digests)
+    found = of_kind(facts_at(tmp_path, new, "It leaks", f"See [here]({link})."), "linked_here")
+    assert [fact.line for fact in found] == [line] * (line is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("handle = open_with_retry(path)", True),
+        ("return handle or other_handle", True),
+        ("           Universal Installer", False),
+        ("Reading the settings of the user", False),
+        (r"/ ___/ (_) | |_ | || || |  __/\__ \ ", False),
+    ],
+)
+def test_what_a_program_prints_is_no_pasted_code(text: str, *, is_code: bool):
+    assert bool(pasted_lines((text,))) is is_code
 
 
 @pytest.mark.parametrize(

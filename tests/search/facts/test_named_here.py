@@ -560,3 +560,16 @@ def test_a_bar_before_a_message_is_not_quoted(tmp_path: Path):
     body = "| CMake Error at src/CMakeLists.txt:1 (project):\n|   The version is too low for this."
     (fact,) = of_kind(facts_of(tmp_path, {"src/CMakeLists.txt": "project(x)\n"}, "It fails", body), "named_here")
     assert fact.says == "The report has “The version is too low for this.” for this line of `src/CMakeLists.txt`."
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "2026-02-01 10:00:01 INFO app  [src/zones/serve.c:2] Listening",
+        "2026-02-01T10:00:01Z DEBUG zones::serve: Listening\n    at src/zones/serve.c:2 on main ThreadId(1)",
+    ],
+)
+def test_the_place_of_a_message_that_only_informs_supports_no_claim(tmp_path: Path, log: str):
+    files = {"src/zones/serve.c": "int serve(int port) {\n  announce(port);\n  return listen_on(port);\n}\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops at once", f"```\n{log}\n```"), "named_here")
+    assert (found.line, found.strong, found.unclaimed) == (2, False, True)

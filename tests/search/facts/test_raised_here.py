@@ -445,3 +445,31 @@ def test_the_first_line_of_a_function_that_has_moved_did_nothing(tmp_path: Path)
     trace += "example.com/acme.(*Live).poll(0x1d37)\n\t/src/acme/live.go:967 +0x10db\n"
     (fact,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```"), "raised_here")
     assert (fact.line, fact.unclaimed, fact.says.endswith("the line may have moved.")) == (3, True, True)
+
+
+@pytest.mark.parametrize("folder", ["RowReader", "row-reader", "ROW_READER"])
+def test_a_folder_may_have_another_spelling(tmp_path: Path, folder: str):
+    code = "class Reader:\n    def load(self, row):\n        return row.data['zone']\n"
+    files = {"row_reader/main.py": code, "other/main.py": "def main():\n    return 1\n", "last/main.py": "x = 1\n"}
+    frames = (f"/opt/host/plugins/{folder}/main.py", 3, "load", "return row.data['zone']")
+    (found,) = of_kind(facts_of(tmp_path, files, "KeyError", _trace(frames)), "raised_here")
+    assert (found.path, found.line, found.strong) == ("row_reader/main.py", 3, True)
+
+
+def test_a_method_in_a_bundle_is_found_by_its_class(tmp_path: Path):
+    files = {
+        "src/main.ts": "export class ZonePlugin {\n  async load() {\n    this.rows = []\n  }\n"
+        "  next() {\n    return 1\n  }\n}\n",
+        "src/other.ts": "export class OtherPlugin {\n  async load() {\n    return 2\n  }\n}\n",
+    }
+    trace = (
+        "TypeError: Failed\n    at ZonePlugin.eval (plugin:zones:84:31)\n    at Generator.next (<anonymous>)\n"
+        "    at ZonePlugin.load (plugin:zones:75:16)\n    at app.js:1:258511\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path / "a", files, "It does not start", trace), "raised_here")
+    assert (found.path, found.line, found.symbol) == ("src/main.ts", 2, "ZonePlugin.load")
+    assert found.words == "at ZonePlugin.load (plugin:zones:75:16)"
+    # A class of one word may be the runtime's.
+    named = trace.replace("ZonePlugin", "Plugin")
+    other = {path: text.replace("ZonePlugin", "Plugin") for path, text in files.items()}
+    assert of_kind(facts_of(tmp_path / "b", other, "It does not start", named), "raised_here") == []

@@ -257,6 +257,36 @@ FORMATS = {
         "index out of bounds: index 5, len 3",
         [("/home/u/kettle/src/pot.zig", 18), ("/home/u/kettle/src/main.zig", 7)],
     ),
+    "recursion-firefox": (
+        "TypeError: row is undefined\nwalk@http://localhost:5173/src/tree.js:12:9\nwalk@http://localhost:5173/src/tree.js:18:13\nwalk@http://localhost:5173/src/tree.js:18:13\nrender@http://localhost:5173/src/page.js:40:3",
+        "TypeError",
+        "row is undefined",
+        [("/src/tree.js", 12), ("/src/tree.js", 18), ("/src/tree.js", 18), ("/src/page.js", 40)],
+    ),
+    "recursion-in-a-console": (
+        "Uncaught TypeError: row is undefined\n    walk tree.ts:12\n    walk tree.ts:18:3\n    walk tree.ts:18:3\n    render page.ts:40",
+        "TypeError",
+        "row is undefined",
+        [("tree.ts", 12), ("tree.ts", 18), ("tree.ts", 18), ("page.ts", 40)],
+    ),
+    "recursion-dart": (
+        "Unhandled exception:\nBad state: No element\n#0      Tree.walk (package:kettle/tree.dart:12:5)\n#1      Tree.walk (package:kettle/tree.dart:18:5)",
+        None,
+        None,
+        [("kettle/lib/tree.dart", 12), ("kettle/lib/tree.dart", 18)],
+    ),
+    "console-with-signs": (
+        "row is undefined\nwalk @ tree.ts:12\n(anonymous) @ page.ts:18",
+        None,
+        None,
+        [("tree.ts", 12), ("page.ts", 18)],
+    ),
+    "crash-collector": (
+        "Fatal Exception: FlutterError: No map\n0  ???                            0x0 _MapState.style + 822 (MapPage.dart:822)\n1  ???                            0x0 _MapState.build + 90 (MapPage.dart:90)",
+        "FlutterError",
+        "No map",
+        [("MapPage.dart", 822), ("MapPage.dart", 90)],
+    ),
 }
 """A text, its error and its message if they must be found, and the place of its frames."""
 
@@ -270,3 +300,34 @@ def test_one_trace_with_its_error_and_its_frames(name):
     found = [(frame.path, frame.line) for frame in trace.frames]
     first = found.index(places[0])
     assert [place for place in found[first:] if place in places] == places
+
+
+@pytest.mark.parametrize(
+    ("text", "functions"),
+    [
+        ("walk@file:///a/tree.js:12:9\nwalk@file:///a/tree.js:18:9", ["walk", "walk"]),
+        (
+            "#0      Tree.walk (package:a/tree.dart:12:5)\n#1      Tree.walk (package:a/tree.dart:18:5)",
+            ["Tree.walk"] * 2,
+        ),
+        ("TypeError: x\n    Tree.walk tree.ts:12\n    Tree.walk tree.ts:18\n", ["Tree.walk"] * 2),
+        ("TypeError: x\n    at Zones.load (plugin:zones:12:3)\n    at eval (plugin:zones:9:1)", ["load", None]),
+        ("TypeError: x\n    at Zones.load (VM12:12:3)\n    at Zones.eval (<anonymous>:9:1)", ["load", None]),
+        ("TypeError: x\nZones.load@blob:https://a.example/3f:12:3", ["load"]),
+    ],
+)
+def test_the_functions_of_frames(text: str, functions: list[str | None]):
+    (trace,) = find_traces(text)
+    assert [frame.function for frame in trace.frames] == functions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("adapter.a.0 console.ts:40:20\nadapter.b.0 console.ts:40:20", id="what-a-console-prints"),
+        pytest.param("kettle.admin@6.13.16 start.jsx:19:9", id="a-package-and-its-version"),
+        pytest.param("TypeError: x\n    at <anonymous>:1:2", id="a-console-alone"),
+    ],
+)
+def test_lines_with_a_place_that_are_no_frames(text: str):
+    assert [frame for trace in find_traces(text) for frame in trace.frames] == []

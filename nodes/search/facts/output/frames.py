@@ -211,12 +211,32 @@ def _moved_to(code: Code, frame: Frame) -> list[int]:
         return [int(code.index.def_file[row]) for row in rows[:2]]
     if not frame.path:
         rows = [row for row in code.definitions(name or "") if _is_of_class(code, frame, code.index.name_of(row))]
+        rows = rows or _of_bundled_class(code, frame.module or "", name)
         return sorted({int(code.index.def_file[row]) for row in rows})
-    if not name or not folders or code.index.project.is_foreign(frame.path):
+    if not folders or code.index.project.is_foreign(frame.path):
+        return []
+    if respelled := _in_folder_like(code, frame.path.replace("\\", "/")):
+        return respelled
+    if not name:
         return []
     found = [int(code.index.def_file[row]) for row in code.definitions(name)]
     same_folder = [number for number in found if code.path(number).split("/")[-2:-1] == folders[-1:]]
     return same_folder if len(found) == 1 else []
+
+
+def _in_folder_like(code: Code, path: str) -> list[int]:
+    """Return the only file of a name whose folder is the path's in another spelling: `DummyError`, `dummy-error`."""
+    folder, name = simplified(path.split("/")[-2]), path.rpartition("/")[2]
+    found = code.index.names.by_name.get(name, ()) if folder else ()
+    same = [number for number in found if simplified(code.path(number).rpartition("/")[0].rpartition("/")[2]) == folder]
+    return same if len(same) == 1 else []
+
+
+def _of_bundled_class(code: Code, owner: str, name: str | None) -> list[int]:
+    """Return the only method of a class with a compound name, to which a bundle of scripts gives no namespace."""
+    symbol = f"{owner}.{name}"
+    rows = [row for row in code.definitions(name) if code.index.name_of(row) == symbol] if name else []
+    return rows if len(rows) == 1 and owner.isidentifier() and _COMPOUND.search(owner) else []
 
 
 def own_files(code: Code, issue: Issue) -> frozenset[int]:

@@ -8,6 +8,12 @@ MAX_SHOWN = 60
 """Maximum length of an expression that a sentence shows."""
 MAX_ARGUMENTS = 12
 """Maximum length of the arguments of a call that a sentence shows; longer ones are left out."""
+_GENERIC = re.compile(r"(?:.*\W)?(?:[A-Z]\w*[a-z]\w*|map|chan|list|dict|set|tuple|type|frozenset|defaultdict|deque)$")
+_ARGUMENT = re.compile(
+    r"(?:[\w.]{1,80}\.)?(?:[A-Z]\w*[a-z]\w*|[A-Z]|u?int(?:8|16|32|64)?|float(?:32|64)?|str(?:ing)?|bool|bytes?|rune"
+    r"|any|error|object|None)"
+)
+"""A type that takes arguments, and such an argument, in the notation of Go, Scala, Python and Nim."""
 _DEREFERENCE = re.compile(r"(?:\?\.|->|\.|&\.)(?=[A-Za-z_$])")
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*[!?]?")
 
@@ -38,7 +44,17 @@ def _brackets(line: str) -> Iterator[Subscript]:
 
 def subscripts(line: str) -> Iterator[Subscript]:
     """Yield the subscripted value and the subscript of each ``value[subscript]``."""
-    return (bracket for bracket in _brackets(line) if ":" not in bracket.key.lstrip(":") and ".." not in bracket.key)
+    return (bracket for bracket in _brackets(line) if not (_is_range(bracket.key) or _is_type(bracket)))
+
+
+def _is_range(key: str) -> bool:
+    return ":" in key.lstrip(":") or ".." in key
+
+
+def _is_type(bracket: Subscript) -> bool:
+    """Return whether brackets give a type its arguments, as ``set.Set[types.View]`` does."""
+    arguments = bracket.key.partition("[")[0].split(",")
+    return bool(_GENERIC.match(bracket.value)) and all(_ARGUMENT.fullmatch(part.strip(" *&")) for part in arguments)
 
 
 def bounded(line: str) -> list[str]:

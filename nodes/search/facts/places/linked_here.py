@@ -1,8 +1,9 @@
 """``linked_here``: lines that the report links to, located at this commit."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import md5, sha256
 from urllib.parse import unquote
 
 from nodes.search.facts.code import Code
@@ -31,6 +32,11 @@ _FORMS = (
     re.compile(_HOSTED + rf"/tree/(?P<path>[^\s#?]{{1,300}})\?(?:h|id)=(?P<ref>[^\s#&]{{1,100}}){_LINES}"),
 )
 """The addresses of GitHub, GitLab, Gitea, Bitbucket and SourceHut, and those of cgit."""
+_DIFF = re.compile(
+    _HOSTED + r"/(?:compare/(?P<old>[^\s#?]{1,100}?)\.{2,3}(?P<new>[^\s#?]{1,100})|commits?/(?P<sha>[0-9a-f]{7,64}))"
+    r"(?:\?[^\s#]{0,100})?#diff-(?P<digest>[0-9a-f]{32,64})(?P<side>[LR])(?P<first>\d{1,6})(?:-[LR](?P<last>\d{1,6}))?"
+)
+"""A line of a difference; the digest is that of the file's path."""
 _SHORT = re.compile(
     r"(?<![\w./:@-])(?P<path>(?:[\w@+.-]{1,100}/){0,20}[\w@+.-]{1,100}\.\w{1,6})#L(?P<first>\d{1,6})(?:-L?(?P<last>\d{1,6}))?"
 )
@@ -63,7 +69,7 @@ class Link:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each linked line of the project's own files."""
     code, joined = inquiry.code, ""
-    for written in links(inquiry.issue.body)[:MAX_LINKS]:
+    for written in (_named(link, code.index.paths) for link in links(inquiry.issue.body)[:MAX_LINKS]):
         ref, path = next((reading for reading in _readings(written) if code.number(reading[1]) is not None), (None, ""))
         link = replace(written, path=path, ref=ref)
         number = code.number(path)
@@ -121,7 +127,24 @@ def links(text: str) -> list[Link]:
         Link(match[0], match["path"], int(match["first"]), int(match["last"] or match["first"]))
         for match in _SHORT.finditer(text)
     ]
+    found += filter(None, map(_in_difference, _DIFF.finditer(text)))
     return list(dict.fromkeys(found))
+
+
+def _in_difference(match: re.Match[str]) -> Link | None:
+    """Return the line of a difference, with the digest instead of the path; none of the version before a commit."""
+    ref = match["new"] or match["sha"] if match["side"] == "R" else match["old"]
+    lines = int(match["first"]), int(match["last"] or match["first"])
+    return Link(match[0], match["digest"], *lines, ref, match["repo"]) if ref else None
+
+
+def _named(link: Link, paths: Iterable[str]) -> Link:
+    """Return a link with the path of which it has the digest."""
+    digest = {32: md5, 64: sha256}.get(len(link.path)) if _HEX.fullmatch(link.path) else None
+    if digest is None:
+        return link
+    found = (path for path in paths if digest(path.encode(), usedforsecurity=False).hexdigest() == link.path)
+    return replace(link, path=next(found, link.path))
 
 
 def _offset(at: int, breaks: Sequence[tuple[int, int]]) -> int:
@@ -192,7 +215,7 @@ def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words name the path and a line, and that a linked commit has that text there."""
-    found = links(fact.words or "")
+    found = [_named(link, [fact.path or ""]) for link in links(fact.words or "")]
     ref = next((ref for ref, path in _readings(found[0]) if path == fact.path), "") if found else ""
     if ref == "":
         return "the words do not link to this file"

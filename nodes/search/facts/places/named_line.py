@@ -39,6 +39,7 @@ _UNDECLARED = re.compile(
 )
 """A name that a compiler does not know where it is used."""
 _IS_ERROR = re.compile(r"(?:fatal |syntax |internal )?error\b", re.IGNORECASE)
+_FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
 MIN_CODE = 12
 """Number of characters that tell code from a message."""
 _ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
@@ -117,7 +118,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
             gone = say("The report names line {line} of `{path}`{end}.", line=line, path=path, end=end)
             yield Fact("named_here", gone, words, path, line, text, change=change, count=1, unclaimed=True)
             continue
-        strong = code.index.roles[number] != "test" and not is_aside
+        informs = _informs(inquiry, lines, at)
+        strong = code.index.roles[number] != "test" and not is_aside and not informs
         where = symbol or path
         says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
@@ -125,7 +127,19 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         reported = message(lines, at, place)
         elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
         is_remark = not symbol and text.lstrip().startswith(_REMARKS)
-        yield replace(fact, unclaimed=outer or elsewhere or is_logging(text) or is_remark)
+        yield replace(fact, unclaimed=outer or elsewhere or informs or is_logging(text) or is_remark)
+
+
+def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
+    """Return whether the line of a log only informs: by its level, or beside a trace that tells what failed.
+
+    Rust's tracing prints the place below the message: ``at src/app.rs:12``.
+    """
+    ranks = {logged.text: logged.rank for logged in inquiry.issue.logged}
+    above = lines[at - 1].strip() if at and lines[at].lstrip().startswith("at ") else ""
+    rank = ranks.get(lines[at].strip(), ranks.get(above))
+    is_traced = any(fact.kind == "raised_here" for fact in inquiry.found)
+    return rank is not None and (rank > UNKNOWN or (rank == UNKNOWN and is_traced and not _FAILS.search(lines[at])))
 
 
 def _by_severity(issue: Issue, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:

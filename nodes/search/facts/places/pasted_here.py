@@ -22,11 +22,17 @@ MAX_GREPPED = 4
 # One of the conditions that exclude idioms, such as the lines that create a figure.
 ENOUGH = 16
 """Minimum number of characters of a line, not counting white space."""
+LEAST_LETTERS = 6
+"""Minimum number of letters and digits of such a line; what a program draws has none."""
 _SPACE = re.compile(r"\s+")
 _SKIP = re.compile(
     r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |//|#|\*|/\*|--|at |"
     r"\d+[ |:]|File \"|[{}()\[\];,]*$)"
 )
+_TEXT = re.compile(
+    r"(?!(?:return|raise|yield|throw|await|else|elif|case|when|with|let|var|const|new|delete)\b)[\w ,.!?'-]+$"
+)
+"""Words alone, such as a program prints."""
 _CODE = re.compile(r"[(){}\[\]=;]")
 """A character that a line of code pasted without mark-up has, and most prose has not."""
 # Notebooks print traces with line numbers; as pasted code such lines led to wrong places: 63 % were right with them,
@@ -68,6 +74,8 @@ def pasted_lines(blocks: Sequence[str]) -> list[str]:
             if (
                 len(_SPACE.sub("", text)) >= ENOUGH
                 and len(text) < 400
+                and sum(map(str.isalnum, text)) >= LEAST_LETTERS
+                and not _TEXT.match(text)
                 and not _SKIP.match(text)
                 and not _NUMBERED.match(text)
             ):

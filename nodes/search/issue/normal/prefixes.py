@@ -77,6 +77,9 @@ _ALONE = re.compile(
 """A level without a time."""
 _EDGE = re.compile(r"[ \t]|(?<=[|\]>:])(?=\S)")
 _MAX_EDGES = 8
+_FUNCTION = re.compile(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
+_PLACE = re.compile(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
+"""A name, and the place behind it: frames of a recursion begin with the same name."""
 _PRINTED = "==0=="
 """The beginning of the lines of Valgrind, by which its reader knows them; without digits."""
 _DIGITS = re.compile(r"\d{1,20}")
@@ -192,7 +195,9 @@ def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[
             continue
         while run < len(lines) and (plain[run].startswith(lead) or plain[run] == lead.rstrip()):
             run += 1
-        if run > index + 1 and sum(is_traced(row.text[_cut(row.text, end) :]) for row in lines[index:run]) > 1:
+        rest = [row.text[_cut(row.text, end) :] for row in lines[index:run]]
+        is_name = bool(_FUNCTION.match(lead))
+        if run > index + 1 and sum(is_traced(text) and not (is_name and _PLACE.match(text)) for text in rest) > 1:
             return run - index, end
         tried[lead] = run
     return 0, 0

@@ -36,9 +36,13 @@ def _find(text: str) -> tuple[StackTrace, ...]:
     found.sort(key=lambda trace: -len(trace.frames))
     selected: list[StackTrace] = []
     for trace in found:
-        if all(trace.end <= other.start or other.end <= trace.start for other in selected):
+        if not any(map(trace.overlaps, selected)):
             selected.append(trace)
-    selected += anywhere.find(lines, selected)
+    # An error that one line states alone may head frames of another format.
+    framed = [trace for trace in selected if trace.frames]
+    others = anywhere.find(lines, framed)
+    alone = (trace for trace in selected if not trace.frames)
+    selected = framed + others + [trace for trace in alone if not any(map(trace.overlaps, others))]
     # A trace that leads to code is worth more than one that only names the error.
     selected.sort(key=lambda trace: (not trace.frames, trace.start))
     selected = sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)

@@ -58,6 +58,8 @@ _MESSAGE_AFTER = re.compile(r": (?!note: |at \w)")
 """Not a compiler's note, nor what V prints of its own frames."""
 _THROWN = re.compile(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
 """Dart's heading, whose message is on the next line."""
+_LABEL = re.compile(r"^(?:.{0,400}Unhandled Exception: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})")
+"""What stands in front of an error's class."""
 _CMDLET = re.compile(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
 _CALLEES = (".R", ".r", ".pl", ".pm", ".t")
 _JULIA = re.compile(r"\[\d{1,4}\] (\S[^(]{0,200})")
@@ -140,7 +142,7 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
     # Perl, Haskell and R name the function that is called there, not the one around the place.
     is_callee = "called at" in written or place.path.endswith(_CALLEES)
     frame = Frame(place.path, place.line, None if is_callee else _plain(name))
-    return _Found(frame, bool(name), is_certain or written.endswith("(") or bare[0] in "❯@")  # noqa: RUF001
+    return _Found(frame, bool(name), is_certain or written.endswith(("(", "@ ")) or bare[0] in "❯@")  # noqa: RUF001
 
 
 def _ahead(text: str) -> str:
@@ -178,6 +180,9 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
     ):
         return None
     frames = [item.frame for item in found]
+    # The console of a browser prints behind each message the line that logs.
+    if len({(frame.path, frame.line) for frame in frames}) == 1 < len({frame.function for frame in frames}):
+        return None
     # Perl and Lua print the innermost place with the message.
     if heading.frame and not same_place(heading.frame, frames[0]):
         frames = [heading.frame, *frames]
@@ -206,7 +211,7 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
 def _errors(bare: str) -> Iterator[Heading]:
     if named := next(filter(None, (form.match(bare[:_LONGEST]) for form in _NAMED_ERRORS)), None):
         yield Heading(named["error"], (named.groupdict().get("message") or "").strip() or None)
-    if heading := error_line(bare.rpartition("Unhandled Exception: ")[2].removeprefix("ERROR").lstrip()):
+    if heading := error_line(_LABEL.sub("", bare[:_LONGEST])):
         yield heading
     if command := _CMDLET.match(bare[:_LONGEST]):
         yield Heading(None, command[1])

@@ -31,6 +31,11 @@ _SCRIPT = re.compile(
     r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
     r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
 )
+_BUNDLE = re.compile(r"(?:plugin:[\w.-]{1,100}|VM\d{1,9}|<anonymous>|(?:blob|data|eval):.{0,240})$")
+"""A place in code that was put together from files, and which has no file of its own."""
+_VERSION = re.compile(r"v?\d{1,6}\.\d[\w.-]{0,40} ")
+"""What makes ``name@1.2.0 file:1:2`` a package and the file that logs, not a function and its place."""
+_NO_FUNCTION = frozenset({"eval", "<anonymous>", "anonymous"})
 _ASSERTION = "AssertionError"
 _ABOVE = re.compile(r"((?:file://)?(?:/|[A-Za-z]:)[^\s:][^:]{0,300}):(\d{1,9})$")
 """The place of a syntax error, above the line of source and its caret."""
@@ -45,7 +50,7 @@ def _frame(bare: str) -> Frame | None:
         return _v8(bare[3:])
     function, at, place = bare.partition("@")
     # A function's name has no space, so any other one is prose with an e-mail address or a handle.
-    if not at or " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
+    if not at or _VERSION.match(place) or " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
         return None
     return _placed(place, function=function.removeprefix("async*").rstrip("/<") or None)
 
@@ -69,6 +74,9 @@ def _placed(place: str, *, function: str | None) -> Frame | None:
     if not match:
         return None
     path = place[: -len(match[0])]
+    if _BUNDLE.match(path):
+        owner, _, name = (function or "").replace("/", ".").rpartition(".")
+        return Frame("", None, None if name in _NO_FUNCTION else name or None, owner or None)
     # ``:1:2`` also ends locations of other tools; only a script's ending or scheme makes it a frame.
     if not path or " in " in path or _FOREIGN.search(path[-8:]) or not _SCRIPT.search(path[-240:]):
         return None
@@ -97,8 +105,10 @@ def _alone(bare: str) -> Heading | None:
     return Heading(match[1], (match[2] or "").strip() or None) if match else None
 
 
-def _finished(trace: StackTrace, _: Sequence[Line], lines: Sequence[Line]) -> StackTrace:
+def _finished(trace: StackTrace, _: Sequence[Line], lines: Sequence[Line]) -> StackTrace | None:
     """Add the place that Node prints above an error, and the error above the difference of a failed assertion."""
+    if trace.frames and not any(frame.path or frame.function for frame in trace.frames):
+        return None
     if trace.error not in (None, "SyntaxError"):
         return trace
     above = [line.bare[:_LONGEST] for line in reversed(lines)]

@@ -58,7 +58,7 @@ _FATAL = re.compile(
     r"(?:(?:Swift/)?([^\s:]{1,300}\.swift):(\d{1,9}): )?(Fatal error|Precondition failed|Assertion failed)(?:: (.*))?$"
 )
 _OLD_PLACE = re.compile(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
-_CRASH = re.compile(r"Exception Type: {1,8}(.*)")
+_CRASH = re.compile(r"(?:Exception Type: {1,8}|Fatal Exception: )([^:]{1,200})(?:: (.*))?")
 _BACKTRACE = re.compile(
     r"\d{1,4} (?:\[[\w,]{1,20}\] ){0,2}0x[0-9a-f]{1,16} (.{1,600}) in \S{1,120} at "
     r"(\S{1,400}\.\w{1,6}):(\d{1,9})(?::\d{1,9})?$"
@@ -168,7 +168,12 @@ def _swift_frame(bare: str) -> Frame | None:
     # Crash reports without symbols give addresses instead of functions.
     if not report or _UNSYMBOLICATED.match(report[2]):
         return None
-    return Frame(report[3] or "", int(report[4]) if report[4] else None, _swift_name(report[2]), report[1])
+    return Frame(report[3] or "", int(report[4]) if report[4] else None, _swift_name(report[2]), _module(report[1]))
+
+
+def _module(written: str) -> str | None:
+    """Return a frame's module; a collector of crashes that does not know it prints question marks."""
+    return written if written.strip("?") else None
 
 
 def _swift_name(written: str) -> str:
@@ -179,7 +184,7 @@ def _swift_heading(bare: str) -> Heading | None:
     if match := _FATAL.match(bare):
         return _fatal(match)
     match = _CRASH.match(bare)
-    return Heading(match[1].strip() or None) if match else None
+    return Heading(match[1].strip() or None, (match[2] or "").strip() or None) if match else None
 
 
 def _fatal(match: re.Match[str]) -> Heading:
