@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.search.issue.located import find_located
+from nodes.search.issue.located import find_in_lines, find_located
 from nodes.search.issue.mentions import MAX_EACH, find_mentions, form_fields, split_fields
 
 
@@ -224,6 +224,27 @@ def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names:
 def test_a_path_with_its_line(line: str, place: tuple[str, int] | None):
     found = [(located.path, located.line) for located in find_located(line)]
     assert found == ([place] if place else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("**File:** `src/load.c`\n**Line:** 12", [("src/load.c", 12)]),
+        ("- File: src/load.c\n- Function: `load()`\n- Lines: 12-18", [("src/load.c", 12)]),
+        ("- **Location**: `src/load.c` (lines ~12–18)", [("src/load.c", 12)]),
+        ("### `src/load.c`, `load()`, lines 12-18", [("src/load.c", 12)]),
+        ("`src/load.c` → `load()` (line 12)", [("src/load.c", 12)]),
+        ("`src/load.c` (~L12) and `src/row.c:~14`", [("src/load.c", 12), ("src/row.c", 14)]),
+        ("| File | Line(s) | What |\n|---|---|---|\n| `src/load.c` | 12-18 | leak |", [("src/load.c", 12)]),
+        ("| # | Lines | File |\n|--|--|--|\n| 1 | ~12, 18 | **src/load.c** |", [("src/load.c", 12)]),
+        ("| File | Missed |\n|---|---|\n| `src/load.c` | 12 |", []),
+        ("| File | Line |\n|---|---|\n\nThen\n| `src/load.c` | 12 |", []),
+        ("`src/load.c` and version 12", []),
+        ("`src/load.c`, `load()`, 12 times", []),
+    ],
+)
+def test_a_file_and_a_line_apart(text: str, places: list[tuple[str, int]]) -> None:
+    assert [(found.path, found.line) for _, found in find_in_lines(text.split("\n"))] == places
 
 
 def test_a_box_that_nobody_ticked_is_neither_a_platform_nor_a_version() -> None:

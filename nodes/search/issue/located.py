@@ -27,6 +27,9 @@ _WORD = (
     r"(?:[Ll]ines?|LINE|[Ll]ine ?(?:[Nn]o|[Nn]umber|[Nn]r)|[Ll]ineno|[Ll]ine_number|[Ll]ineNumber|ln|[Zz]eilen?"
     r"|[Ll]ignes?|[Ll][ií]neas?|[Ll]inhas?|[Ss]trok[ai]|[Сс]трок[аеиу]|[Rr]egel|[Rr]ad|[Ww]iersz|[Řř]ádek|[Ss]atır|[Rr]igh?[ae]|行号?|줄)"  # noqa: RUF001
 )
+_ABOUT = r"(?:[~≈]\s?|approx(?:\.|imately)? |circa |ca\. )?"
+_OWNER = r"(?:`[\w.$:#~<>]{1,80}(?:\([^()`\n]{0,40}\))?`[\s,:()|–—-]{1,4}|[\w.$:#~<>]{1,80}\(\)`?[\s,:()|–—-]{1,4})?"  # noqa: RUF001
+"""The function of a line, between its path and its number."""
 _UNTIL = r"(?:\s?(?:-|–|—|to|and|through|bis|à)\s?L?(?P<{0}>\d{{1,6}}))?"  # noqa: RUF001
 _END = r"(?![\w%]|[.,]\d)"
 _CLOSE = r"(?:\?[\w=&%.-]{0,120}|\" \(inlined\))?[\"'`´’”»)\]>*]{0,3}"  # noqa: RUF001
@@ -34,7 +37,7 @@ _AFTER = tuple(
     re.compile(_CLOSE + form)
     for form in (
         # ``p:L``, ``p:L:C``, ``p:L:C-D``, ``p:L-M``, ``p:(L,C)-(M,D)``, and shells' ``p: L:``
-        rf":L?(?P<line>\d{{1,6}})(?::\d{{1,6}}(?:-\d{{1,6}}(?::\d{{1,6}})?)?|\.\d{{1,6}}-\d{{1,6}}(?:\.\d{{1,6}})?|{_UNTIL.format('last')}){_END}",
+        rf":[~≈]?L?(?P<line>\d{{1,6}})(?::\d{{1,6}}(?:-\d{{1,6}}(?::\d{{1,6}})?)?|\.\d{{1,6}}-\d{{1,6}}(?:\.\d{{1,6}})?|{_UNTIL.format('last')}){_END}",
         r":?\s?\((?P<line>\d{1,6})[,:]\s?\d{1,6}(?:[,-]\s?\d{1,6}){0,2}\)(?:-\((?P<last>\d{1,6}),\d{1,6}\))?",
         r"[(](?P<line>\d{1,6})[)]",
         r": (?P<line>\d{1,6})[:)](?!\d)",
@@ -42,9 +45,10 @@ _AFTER = tuple(
         r" : (?P<line>\d{1,6})(?=[)\]])",
         r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
         # a word for "line" in between
-        rf"[\s,;:.\"'{{}}()\[\]|@–-]{{0,6}}(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}\"?(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",  # noqa: E501, RUF001
+        rf"[\s,;:.\"'`{{}}()\[\]|@>→*–—-]{{0,6}}{_OWNER}(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?{_ABOUT}"  # noqa: E501, RUF001
+        rf"[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}\"?{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",
         r"[\s,:]{0,2}(?:的|の|의|에서)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
-        rf"(?:#L|[\s,:(]{{1,2}}L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001
+        rf"(?:#L|[\s,:(]{{1,2}}[~≈]?L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001
         rf"\s@\s?(?P<line>\d{{1,6}}){_END}(?!\.)",
         rf" \+(?P<line>\d{{1,6}}){_END}(?!\s?(?:[-−/,|]|lines?\b|\+))",  # noqa: RUF001
     )
@@ -62,11 +66,16 @@ _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
 _LAST = re.compile(r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})[\"'`:,;]{0,3}\s{0,8}$")
 _BELOW = re.compile(
     r"[\s>|*-]{0,12}(?:[\"'`]?"
-    r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ine(?: ?[Nn]umber| ?[Nn]o\.?)?)[\"'`*]{0,3}[\s:=]{1,8}(?P<line>\d{1,6})\b"
+    r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ines?(?: ?[Nn]umbers?| ?[Nn]o\.?)?(?:\(s\))?)[\"'`*]{0,3}[\s:=*`~≈L]{1,8}"
+    r"(?P<line>\d{1,6})\b"
     r"|(?P<row>\d{1,6}):\d{1,6}[\s:]{1,4}(?:error|warning|info|[✖⚠×✘])(?!\w))"  # noqa: RUF001
 )
+_BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
+"""What may stand between a path and its number below it."""
+_HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)
+_CELL = re.compile(r"\W{0,4}[~≈]?L?(?P<line>\d{1,6})(?:\s?[-–,]\s?L?\d{1,6}){0,9}\W{0,4}$")  # noqa: RUF001
 _BEFORE = re.compile(
-    rf"(?:\b{_WORD}[.:#=]{{0,2}}\s{{0,3}}(?P<line>\d{{1,6}}){_UNTIL.format('last')}"
+    rf"(?:\b{_WORD}[.:#=]{{0,2}}\s{{0,3}}{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}"
     r"(?:[,:]?\s?\(?(?:col(?:umn)?|char(?:acter)?|pos(?:ition)?)[.:]?\s?\d{1,6}\)?)?|第\s?(?P<nth>\d{1,6})\s?行"
     r"|\bL(?P<short>\d{1,6})|\s\+(?P<plus>\d{1,6}))[,:]?"
     r"\s{0,3}(?:of|in|from|at|von|de|du|della?|del|do|da|в|z|i|,|的)?\s{0,3}(?:the\s|#include\s)?"
@@ -103,13 +112,39 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
 
     The number may be below the path: ``File: p``, then ``Line: L``; or the path heads a list of ``L:C  error``.
     """
+    column = -1
     for at, line in enumerate(lines):
         places = list(find_located(line))
         yield from ((at, place) for place in places)
-        below = _BELOW.match(lines[at + 1]) if not places and at + 1 < len(lines) else None
+        column = _column(line, column)
+        if not places and (cell := _in_row(line, column)):
+            yield at, cell
+        after = at + 1 + bool(at + 2 < len(lines) and _BETWEEN.match(lines[at + 1]))
+        below = _BELOW.match(lines[after]) if not places and after < len(lines) else None
         path = _LAST.search(line[:MAX_LINE]) if below else None
         if path and below and _is_name(written := _cleaned(path[1])) and (number := _number(below)):
             yield at, Located(written, number, number, path.start(1), path.end(1))
+
+
+def _cells(line: str) -> list[str]:
+    return line.strip().strip("|").split("|") if line.lstrip().startswith("|") else []
+
+
+def _column(line: str, known: int) -> int:
+    """Return which column of a table has the numbers of lines; -1 outside such a table."""
+    cells = _cells(line[:MAX_LINE])
+    return next((at for at, cell in enumerate(cells) if _HEADER.match(cell)), known) if cells else -1
+
+
+def _in_row(line: str, column: int) -> Located | None:
+    """Return the place that a row of a table gives in two cells."""
+    cells = _cells(line[:MAX_LINE]) if column >= 0 else []
+    number = _CELL.match(cells[column]) if 0 <= column < len(cells) else None
+    paths = (match for cell in cells if (match := _LAST.search(cell.rstrip(" *"))))
+    path = next((path[1] for path in paths if _is_name(_cleaned(path[1]))), "")
+    if not number or not path:
+        return None
+    return Located(_cleaned(path), int(number["line"]), int(number["line"]), line.index(path), len(line.rstrip(" |")))
 
 
 def reports_an_error(text: str) -> bool:

@@ -573,3 +573,16 @@ def test_the_place_of_a_message_that_only_informs_supports_no_claim(tmp_path: Pa
     files = {"src/zones/serve.c": "int serve(int port) {\n  announce(port);\n  return listen_on(port);\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It stops at once", f"```\n{log}\n```"), "named_here")
     assert (found.line, found.strong, found.unclaimed) == (2, False, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- **File:** `src/zones/parse.py`\n- **Function:** `parse()`\n- **Lines:** 2-3",
+        "| Where | Line |\n|---|---|\n| `src/zones/parse.py` | 2 |",
+        "`src/zones/parse.py`, `parse()`, around line ~2",
+    ],
+)
+def test_a_line_in_a_list_of_findings_is_named(tmp_path: Path, body: str):
+    (found,) = of_kind(facts_of(tmp_path, FILES, "Text is returned as it is", body), "named_here")
+    assert (found.path, found.line, found.symbol) == ("src/zones/parse.py", 2, "parse")

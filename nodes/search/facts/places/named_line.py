@@ -224,12 +224,11 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
 
 def words_of(lines: Sequence[str], at: int, place: Located) -> str:
     """Return the words that name a line, with those of the next line if the number is there."""
-    words = lines[at][place.start : place.end].strip()
-    return (
-        words
-        if re.search(rf"(?<!\d){place.line}(?!\d)", words)
-        else f"{lines[at][place.start :]}\n{lines[at + 1].strip()[:80]}"
-    )
+    words, number = lines[at][place.start : place.end].strip(), re.compile(rf"(?<!\d){place.line}(?!\d)")
+    if number.search(words):
+        return words
+    last = at + 1 if at + 2 >= len(lines) or number.search(lines[at + 1]) else at + 2
+    return "\n".join((lines[at][place.start :], *lines[at + 1 : last], lines[last].strip()[:80]))
 
 
 def file_of(
