@@ -7,15 +7,17 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 
 from bot.store.databases import sqlite
-from nodes.search.languages import protocol
+from nodes.search.git import running
+from nodes.search.languages import pool, protocol
 from tests.servers.postgres import NoPostgresError, Postgres, serve_postgres
-from tests.support import certificates, inline_helper
+from tests.support import certificates, inline_git, inline_helper
 from tests.support.databases import copying, template
 from tests.support.memory_files import use_memory
 from tests.support.patience import patience
@@ -50,7 +52,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 _created = sqlite._connect
 # For all tests: a fixture that every one of them uses takes a fifth of a millisecond for each.
 vars(sqlite)["_connect"] = copying(_created)
-inline_helper.use(ForkedHelper)
+inline_helper.use()
+inline_git.use()
+vars(protocol)["subprocess"] = SimpleNamespace(Popen=ForkedHelper, DEVNULL=subprocess.DEVNULL)
 
 WAITING = (
     *(f"chaos/test_{name}.py" for name in ("many", "drills", "storm", "hostile", "attacks")),
@@ -135,7 +139,14 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def fresh_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start every helper of the parsers as in production, with an interpreter of its own."""
+    monkeypatch.setattr(pool, "Helper", protocol.Helper)
     monkeypatch.setattr(protocol, "subprocess", subprocess)
+
+
+@pytest.fixture
+def started_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start git for everything that the search asks it."""
+    monkeypatch.setattr(running, "subprocess", subprocess)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ class Indexes:
         with self._lock:
             commits = self._loaded[scope]
             if sha not in commits:
-                others = [of[sha].index for of in self._loaded.values() if sha in of]
+                others = [of[sha] for of in self._loaded.values() if sha in of]
                 commits[sha] = load_index(
                     repository,
                     sha,

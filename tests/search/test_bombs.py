@@ -17,7 +17,7 @@ from nodes.search.types import Query
 from tests.support.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
 from tests.support.repositories import git, make_repository
 
-pytestmark = pytest.mark.tried("git bombs and hostile git servers")
+pytestmark = [pytest.mark.tried("git bombs and hostile git servers"), pytest.mark.usefixtures("started_git")]
 
 if TYPE_CHECKING:
     from pathlib import Path

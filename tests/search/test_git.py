@@ -9,6 +9,8 @@ from nodes.search.git.errors import EmptyRepository, NotARepository, UnknownRevi
 from nodes.search.git.objects import printable
 from tests.support.repositories import add_entry, git, make_repository
 
+pytestmark = pytest.mark.usefixtures("started_git")
+
 
 def test_a_bare_clone_reads_like_a_normal_one(tmp_path):
     sha = make_repository(tmp_path / "a", {"x.py": "one\ntwo\n"})

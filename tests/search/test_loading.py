@@ -29,6 +29,8 @@ FILES: dict[str, bytes | str] = {
     "lib.c": "class A { int f(); };\n",
     "README.md": "What it is\n",
 }
+OTHERS = 2
+"""Number of the texts that are neither source nor data."""
 
 
 def ignored(_phase, _done, _total):
@@ -104,11 +106,22 @@ def test_both_indexes_of_a_commit_share_one_listing_and_project(
         return start(self, *command, **named)
 
     monkeypatch.setattr(Repository, "start", noted)
-    second = indexes.load(repository, sha, order[1]).index
+    loaded = indexes.load(repository, sha, order[1])
+    second = loaded.index
+    # The other index has all of them, or those of the source.
+    assert loaded.parsed == (0 if cached or order[0] == "all" else OTHERS)
     assert second.listing is first.listing
     assert second.project is first.project
     assert not {"log", "ls-tree", "--literal-pathspecs"} & set(commands)
     assert state(second) == state(load_index(repository, sha, None, ignored, scope=order[1]).index)
+
+
+def test_an_incomplete_index_is_not_taken_over(repository, expected):
+    indexes, sha = Indexes(None, ignored, loading.MAX_TEXT), repository.resolve()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Repository, "contents", lambda _self, blobs: iter([None] * len(blobs)))
+        assert not indexes.load(repository, sha, "source").complete
+    assert state(indexes.load(repository, sha, "all").index) == expected
 
 
 def test_from_the_commit_before(repository, cache):

@@ -15,6 +15,8 @@ from nodes.search.index.postings import read_log
 from nodes.search.types import Query
 from tests.support.repositories import git, make_repository
 
+pytestmark = pytest.mark.usefixtures("started_git")
+
 FILES = {
     "pkg/parser.py": "def parse_header(line):\n    raise ValueError('header line has no colon')\n",
     "pkg/other.py": "def other():\n    pass\n",

@@ -15,6 +15,8 @@ from nodes.search.git.objects import QueryCache
 from nodes.search.history.log import Log
 from tests.support.repositories import git, make_repository
 
+pytestmark = pytest.mark.usefixtures("started_git")
+
 FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
 
 

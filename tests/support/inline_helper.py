@@ -5,57 +5,58 @@ A larger task starts one, with its limits. Tests of the helpers start fresh inte
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_text
-from nodes.search.languages import protocol
-from nodes.search.languages.protocol import PLAIN, Text, load_task, packed
+from nodes.search.languages import pool
+from nodes.search.languages.protocol import PLAIN, FilePosition, Helper, Job, Task, Text
 
 SMALL = 7_000
 """Maximum bytes of all files of a task, fewer than any file that is made to be slow to parse."""
 
 
-def use(start: Callable[..., Any] = subprocess.Popen) -> None:
-    """Let this process do small tasks itself; ``start`` starts the helpers of all others."""
-    vars(protocol)["subprocess"] = SimpleNamespace(Popen=_starting(start), DEVNULL=subprocess.DEVNULL)
+def use() -> None:
+    """Let this process do small tasks itself; helpers do all others."""
+    vars(pool)["Helper"] = _helper
 
 
-def _starting(start: Callable[..., Any]) -> Callable[..., Any]:
-    def started(command: list[str], *, stdin: Any, stdout: Any, **given: Any) -> Any:
-        with open(stdin.fileno(), encoding="utf-8", closefd=False) as order:
-            task = load_task(order)
-        if sum(job.size for job in task.jobs) > SMALL or task.gave_up:
-            stdin.seek(0)
-            return start(command, stdin=stdin, stdout=stdout, **given)
-        contents = Repository(Path(task.directory)).contents([job.blob for job in task.jobs])
-        for job, content in zip(task.jobs, contents, strict=True):
-            text = None if content is None else _text(job.path, content)
-            os.write(stdout.fileno(), packed(job.number, 0.0) + packed(job.number, text))
-        return _Ended()
+def _helper(task: Task) -> Helper | InlineHelper:
+    if sum(job.size for job in task.jobs) > SMALL or task.gave_up:
+        return Helper(task)
+    return InlineHelper(task)
 
-    return started
+
+class InlineHelper:
+    """A helper that has ended: the part of ``Helper`` that a pool uses."""
+
+    last: FilePosition | None = None
+
+    def __init__(self, task: Task) -> None:
+        self.jobs = task.jobs
+        self._texts = list(_read(Path(task.directory), task.jobs))
+
+    def new(self) -> Iterator[tuple[int, Text | None]]:
+        """Yield all texts once."""
+        while self._texts:
+            yield self._texts.pop(0)
+
+    def ended(self) -> int:
+        """Return its exit code."""
+        return 0
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _read(directory: Path, jobs: list[Job]) -> Iterator[tuple[int, Text | None]]:
+    contents = Repository(directory).contents([job.blob for job in jobs])
+    for job, content in zip(jobs, contents, strict=True):
+        yield job.number, None if content is None else _text(job.path, content)
 
 
 def _text(path: str, content: bytes) -> Text:
     from nodes.search.languages.syntax import outline  # the parsers, which not every process of tests needs
 
     return Text(content, outline(path, content)) if content and is_text(content) else Text(b"", PLAIN)
-
-
-class _Ended:
-    """A helper that has ended: the part of ``subprocess.Popen`` that its parent uses."""
-
-    def poll(self) -> int:
-        """Return its exit code."""
-        return 0
-
-    wait = poll
-
-    def kill(self) -> None:
-        """Do nothing."""

@@ -49,7 +49,8 @@ class Index:
         self.roles = _roles(tree)
         self.path_file, self.path_hash = files.path_terms[0].astype(np.int32), files.path_terms[1]
         self.changes = files.changes
-        columns, values = tree.columns, tree.columns.values
+        self.columns = columns = tree.columns
+        values = columns.values
         self._first_meta, self._metas = columns.firsts("meta"), values["metas"]
         self._first_post = starts(values["chunk_posts"])
         self._post_hash, self._post_count = values["post_hash"], values["post_count"]

@@ -62,6 +62,8 @@ class Loaded:
     """Number of these that are searched as plain text, because their parsers took too long."""
     left_out: int = 0
     """Number of files that are found by their path only, because the commit has more text than the limit."""
+    complete: bool = True
+    """Whether another attempt would find the same contents."""
 
 
 class Assembly:
@@ -110,31 +112,30 @@ def load_index(
     *,
     scope: Scope = "all",
     most_text: int = MAX_TEXT,
-    known: Index | None = None,
+    known: Loaded | None = None,
 ) -> Loaded:
     """Load the index of a commit, given by its full SHA; parse only what the cache lacks.
 
     Files outside the scope, and those beyond ``most_text`` bytes, are found by their path only. ``progress`` is called
-    with (phase, done, total). ``known`` is the index of the other scope, if that is loaded.
+    with (phase, done, total). ``known`` is the index of the other scope, if that is loaded; its contents are not parsed
+    again.
     """
+    other = known.index if known else None
     version = f"{scope}:{parser_version()}"
     # Scope and limit of text are part of the key because they decide which files are indexed.
     tree_key = f"{commit}:{most_text}:{version}"
     if cache and (stored := unpack_tree(cache.tree(tree_key))):
-        return Loaded(_index(repository, stored, known), stored.texts)
+        return Loaded(_index(repository, stored, other), stored.texts)
     # git walks the history while this process parses the files
     with ThreadPoolExecutor(1) as pool:
         # Most contents are those of the last tree of the same scope, else of the other one, which has a part of them or
         # more than needed.
         previous = unpack_tree(cache.latest_tree(version) or cache.latest_tree(parser_version())) if cache else None
-        entries, roles, listing = _list(pool, repository, commit, previous, known.listing if known else None)
+        entries, roles, listing = _list(pool, repository, commit, previous, other.listing if other else None)
         files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
-        if previous:
-            of = previous.listing
-            has_text = set(previous.columns.owners("mark").tolist())
-            paths = enumerate(zip(of.paths, of.blobs, strict=True))
-            keys = [key_of(path, blob) if number in has_text else "" for number, (path, blob) in paths]
-            files.add(keys, previous.columns)
+        for of in (other if known and known.complete else None, previous):
+            if of is not None:
+                files.add(_keys(of.listing, of.columns), of.columns)
         jobs = [job._replace(number=number) for number, job in enumerate(files.missing.values())]
         read, done = Pool(repository, jobs), 0
         for keys, columns in read.build():
@@ -147,7 +148,9 @@ def load_index(
     # so that only the contents of its tree are used again.
     if cache and complete:
         cache.put_tree(f"shallow:{tree_key}" if repository.shallow else tree_key, tree.pack())
-    loaded = Loaded(_index(repository, tree, known), tree.texts, len(jobs), read.unparsed, files.left_out)
+    loaded = Loaded(
+        _index(repository, tree, other), tree.texts, len(jobs), read.unparsed, files.left_out, complete=read.complete
+    )
     _log_limits(repository, commit, loaded)
     return loaded
 
@@ -206,6 +209,13 @@ def _list(
         return Listing(paths, blobs, roles, terms.result(), changes.result(), sizes, log.result() is not None)
 
     return entries, roles, listing
+
+
+def _keys(listing: Listing, columns: Columns) -> list[str]:
+    """Return the key of each file with text, and an empty one for every other file."""
+    has_text = set(columns.owners("mark").tolist())
+    paths = enumerate(zip(listing.paths, listing.blobs, strict=True))
+    return [key_of(path, blob) if number in has_text else "" for number, (path, blob) in paths]
 
 
 def _index(repository: Repository, tree: Tree, known: Index | None) -> Index:

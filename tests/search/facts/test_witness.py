@@ -37,6 +37,7 @@ def test_own_lines_are_those_of_git(commit: tuple[Repository, str], name: str, m
     assert found == Witness(*commit, "").grep(name, own=True)
 
 
+@pytest.mark.usefixtures("started_git")
 def test_many_searches_of_own_lines_start_no_process(commit: tuple[Repository, str], monkeypatch: pytest.MonkeyPatch):
     asked = Witness(*commit, "")
     assert asked.grep("zone", own=True)

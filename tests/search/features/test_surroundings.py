@@ -36,7 +36,7 @@ def test_content_of_tests_and_documents_is_read_only_for_issues_about_them(tmp_p
     engine.find(Query("Umlauts in the greeting of customers vanish", ""), "HEAD")
     assert set(parsed) == {3}
     engine.find(Query("Typo in the documentation of receipts", ""), "HEAD")
-    assert set(parsed) == {3, 5}
+    assert set(parsed) == {3, 2}
 
 
 def test_callees_of_a_likely_function_are_considered(tmp_path):
