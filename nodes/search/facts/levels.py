@@ -35,6 +35,10 @@ SUPPORTING: tuple[Kind, ...] = (
 # 0.775 claims four more, and only 87 % of those about applications are right.
 SURE = 0.8
 """Minimum confidence for a claim by a weak fact."""
+# Six more of 508 development issues are claimed than without it, all of them right; one claim of eight then leads with a
+# name of the title.
+TRUSTS_TITLE = 0.7
+"""Minimum confidence for a claim by a name of the title that is defined once."""
 FIRST_PLACE = 0.85
 """Minimum confidence for the first place to be named without a fact."""
 LONGEST = 80
@@ -85,8 +89,12 @@ class ConfidenceInputs:
     """Only weak facts relate the first file to the report, and no strong fact is elsewhere."""
 
 
-def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> ConfidenceInputs:
-    """Return what facts add to the confidence in the first file."""
+def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_title: bool = False) -> ConfidenceInputs:
+    """Return what facts add to the confidence in the first file.
+
+    A name in the title is the reporter's guess, and the ranking has already counted its words: it counts as a strong
+    fact only with ``trusts_title``.
+    """
     # Files after the first five that have a fact are right in 2 % of cases, so they neither support nor contradict.
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.path in shown and _is_claimable(fact)]
@@ -95,8 +103,8 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     if any(fact.kind == "fixed_since" or (fact.path == first and is_gone(fact)) for fact in facts):
         return ConfidenceInputs()
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
-    # A name in the title is the reporter's guess, and the ranking has already counted its words.
-    on_first = [fact for fact in strong if fact.path == first and not (fact.by_library or fact.in_title)]
+    titled = {fact for fact in strong if fact.in_title and not (trusts_title and fact.kind == "defined_once")}
+    on_first = [fact for fact in strong if fact.path == first and not (fact.by_library or fact in titled)]
     # An option that another file declares is read in many places, so it does not count against the first file.
     others = [fact for fact in strong if fact.path != first and fact.kind in LEADING]
     # A name that is defined once elsewhere does not count against what the reporter refers to directly.
@@ -147,7 +155,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     first = list(files[:FIRST])
     order = precedence(facts, first)
     stated = tuple(sorted(filter(_is_stated(first), facts), key=order))
-    signs = confidence_inputs(facts, files)
+    signs = confidence_inputs(facts, files, trusts_title=confidence >= TRUSTS_TITLE)
     lead = None
     if signs.on_first and not signs.elsewhere:
         lead = _lead(facts, first[0], stated, order)

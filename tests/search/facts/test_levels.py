@@ -86,8 +86,8 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([_fact("a.py", "quoted_here")], 0.3, "claimed", "a.py", id="an-expression"),
         pytest.param([replace(_fact("a.py", "quoted_here"), words='"x"')], 0.3, "stated", "a.py", id="a-bare-string"),
         pytest.param([IN_TITLE], 0.9, "stated", "a.py", id="the-name-of-a-file-in-the-title"),
-        pytest.param([replace(IN_TITLE, kind="defined_once")], 0.79, "stated", "a.py", id="a-name-in-the-title"),
-        pytest.param([replace(IN_TITLE, kind="defined_once")], 0.9, "claimed", "a.py", id="and-the-search-is-sure"),
+        pytest.param([replace(IN_TITLE, kind="defined_once")], 0.69, "stated", "a.py", id="a-name-in-the-title"),
+        pytest.param([replace(IN_TITLE, kind="defined_once")], 0.7, "claimed", "a.py", id="and-the-search-is-sure"),
         pytest.param([TYPE], 0.9, "ranked", None, id="a-type-of-the-title"),
         pytest.param(
             [TYPE, replace(IN_TITLE, symbol=None)], 0.9, "stated", "a.py", id="a-type-of-the-title-and-its-file"
