@@ -204,8 +204,9 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if report.kind not in _PLACELESS:
         with suppress(SearchError):
             survey = await context.code.survey(statement.reporter_query(case, CANDIDATES))
-    # A short bug report that names a text of the program names a place.
-    is_named = any(fact.kind == "quoted_here" and fact.is_named_line for fact in survey.facts) if survey else False
+    # A short bug report that names a text or a route of the program names a place.
+    quoted = [fact for fact in survey.facts if fact.kind == "quoted_here"] if survey else []
+    is_named = any(fact.is_named_line or (fact.strong and (fact.words or "").startswith("/")) for fact in quoted)
     if report.kind in _PLACELESS or (acceptance.is_too_thin(report, case) and not is_named):
         thin = {"verdict": statement.TOO_THIN} if report.kind == "bug" else {}
         placeless = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}

@@ -10,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
+from bot.runs.context import withdraw
 from nodes.brains.rules import RulesBrain
 from nodes.context.ports import Context
 from nodes.graph import build_graph
@@ -25,7 +26,12 @@ from tests.support.repositories import make_repository
 async def run_by_rules(folder: Path, files: Mapping[str, str], title: str, body: str, **context: Any) -> BugTriageState:
     """Commit files, run the graph on an issue until it ends, and return its state; ``context`` adds to the context."""
     make_repository(folder, files)
-    engine, rules = Engine(folder, None), RulesBrain()
+    return await run_at(Engine(folder, None), title, body, **context)
+
+
+async def run_at(engine: Engine, title: str, body: str, **context: Any) -> BugTriageState:
+    """Run the graph on an issue at the last commit of a repository until it ends, and return its state."""
+    rules = RulesBrain()
     ctx = Context(
         title=title,
         body=body,
@@ -39,6 +45,6 @@ async def run_by_rules(folder: Path, files: Mapping[str, str], title: str, body:
         **context,
     )
     start = initial_state(title, body, repository="octo/feedbox", sha=ctx.code.sha, outside=ctx.outside)
-    outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
+    outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start, withdraw)
     assert isinstance(outcome, Finished)
     return outcome.state

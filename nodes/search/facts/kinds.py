@@ -51,12 +51,12 @@ FINDERS: tuple[Finder, ...] = (
     spelled_here.find,
     worded_here.find,
     spelled_here.find_defined,
+    changed_in.find_only,
     rare_here.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
     called_from.find,
     used_here.find,
-    changed_in.find_only,
     changed_in.find,
     releases.find,
     fixed_since.find,

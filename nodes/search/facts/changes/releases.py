@@ -104,7 +104,7 @@ def named_release(inquiry: FinderInput) -> NamedRelease | None:
         for named, claim in releases_named(inquiry)
         if claim.part not in WORKED and named.release.version == parse_version(claim.text) and _is_of(claim)
     ]
-    if len({named.made for named in found}) > 1:
+    if len({tuple(named.made.all) for named in found}) > 1:
         return None
     return max(found, key=lambda named: named.release.version, default=None)
 

@@ -270,7 +270,8 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
             below = lines[at + 1] if at + 1 < len(lines) else ""
             above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
             if trace.language == "python" and (_FILE.search(line) or _SHORT.search(line)):
-                return _code(below)
+                # Without the source, the error follows at once.
+                return _code(below) if below.partition(":")[0].strip() != trace.error else None
             if above:
                 return _code(above.lstrip().removeprefix(">"))
     return None

@@ -9,7 +9,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.read_here import IMPORT
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
-from nodes.search.issue.mentions.places import URL
+from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD
 
@@ -19,7 +19,8 @@ MIN_FILES = 20
 """Minimum number of own files: in a project of few files every word is in few of them."""
 _OF_REPORTS = frozenset(
     """latest newest recent recently suddenly anymore sometimes occasionally randomly constantly completely correctly
-    incorrect incorrectly wrong wrongly properly unable broken weird strange unexpected unexpectedly annoying""".split()
+    incorrect incorrectly wrong wrongly properly unable broken weird strange unexpected unexpectedly annoying
+    empty""".split()
 )
 """Words that say how a fault shows, or since when."""
 SAYS = re.compile("The word “([^”]{1,80})” of the title is in ")
@@ -30,9 +31,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code, first = inquiry.code, inquiry.first[0] if inquiry.first else ""
     if inquiry.is_placed or any(fact.chosen or fact.several for fact in inquiry.found):
         return
-    words = [
-        word for word in WORD.findall(URL.sub(" ", inquiry.issue.title)) if len(word) >= SHORTEST and word.isalpha()
-    ]
+    # A part of a path only repeats the file that the title names.
+    parts = (part for part in URL.sub(" ", inquiry.issue.title).split() if not is_path(part.strip("`'\"()[],:;")))
+    words = [word for part in parts for word in WORD.findall(part) if len(word) >= SHORTEST and word.isalpha()]
     code.look_up(words)
     # The index costs no search of all text, and counts a word in several forms as one.
     near = (word for word in dict.fromkeys(words) if 0 < len(code.files_with(word)) <= MOST)

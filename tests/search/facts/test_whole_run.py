@@ -1,0 +1,179 @@
+"""Every way of finding a fact in whole runs by rules: what leads, whether a file is claimed, and what is no such fact."""
+# ruff: noqa: E501  a table of reports reads better in rows
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from nodes.report import TriageReport
+from nodes.search.engine import Engine
+from tests.cli.process import triage
+from tests.graph.rules_run import run_at
+from tests.search.facts.whole import make_project
+
+
+class Case(NamedTuple):
+    """A report whose leading fact is found in one way, and reports that only resemble it."""
+
+    title: str
+    body: str
+    place: str | None
+    """The path of the fact and, after a colon, its line."""
+    says: str
+    """The beginning of its sentence."""
+    alike: tuple[tuple[str, str], ...]
+    claims: bool = False
+    kind: str = "quoted_here"
+
+
+OFTEN = "It was fine for months, then the update came, and now nobody of us here can work any more; we tried again and again on several machines, and it is always the same with all of them."
+
+
+def printed(*lines: str) -> str:
+    """Return lines as a report shows what a program printed."""
+    return "\n".join(("```", *lines, "```", ""))
+
+
+def text(label: str, place: str, key: str, *alike: str) -> Case:
+    """Return the case of a text that a title quotes, which is found by its key or its element, and other texts."""
+    file = f" is `{key}` in `" if key else " is in `"
+    return Case(f"“{label}” does nothing", "", place, f"The text “{label}”{file}", tuple((one, "") for one in alike))
+
+
+NULL = 'Cannot invoke "Depth.{}()" because the return value of "acme.Den.{}(acme.Badger)" is null'
+NATIVE = ("#0  0x00007f00 in raise () from /lib/libc.so.6", "#2  0x00005556 in main ()")
+LOGGED = "2026-01-07 13:36:25.162 | ERROR    | acme.{}:{}:42 - no such job"
+PYTHON = ("Traceback (most recent call last):", '  File "/srv/{}", line 2, in {}', "TypeError: bad")
+CASES = {
+    "texts: android key": text("Mute all birds", "app/src/Birds.kt:2", "mute_birds", "“Mute some birds” does nothing", "Mute birds"),
+    "texts: android layout": text("Frozen lake depth", "app/src/Lakes.java:3", "", "“Frozen lake depths” is cut off", "“Lake depth” is cut off"),
+    "texts: android element": text("Alarm near rivers", "app/src/Rivers.java:4", "riverAlarmOn", "“Alarm near all rivers” does nothing", "The alarm of rivers does nothing"),
+    "texts: qt": text("Paint the fence", "qt/window.cpp:3", "actionFence", "“Paint a fence” does nothing", "“Paint fence” does nothing"),
+    "texts: gtk": text("Climb the hill", "gtk/hills.py:2", "hillButton", "“Climb a hill” does nothing", "“Climb the hillside” does nothing"),
+    "texts: formatjs": text("Bridge closed today", "web/bridge.tsx:2", "bridge.closed", "“Bridge closed tomorrow” stays", "“Bridge closed” stays"),
+    "texts: browser extension": text("Turn off the lamp", "extension/lamp.js:2", "lampHint", "“Turn on the lamp” does nothing", "“Turn off the lamps” does nothing"),
+    "texts: keys of tables": text("Boats in harbour", "web/boats.ts:2", "boats.title", "“Cars in town” is empty", "“Boats in harbours” is empty"),
+    "texts: yaml": text("Water the garden", "lib/garden.rb:2", "garden.soil.hint", "“Water the gardens” stays", "“Water a garden” stays"),
+    "texts: properties": text("Kite is too heavy", "kites/Kite.java:3", "kite.heavy", "“Kite is heavy” stays", "“Kites are too heavy” stays"),
+    "texts: resources": text("Count the stars", "stars/Stars.cs:2", "CountStars", "“Count stars” does nothing", "“Count the star” does nothing"),
+    "texts: php array": text("Ring every bell", "src/bells.php:2", "ring_bells", "“Ring each bell” does nothing", "“Ring every bells” does nothing"),
+    "texts: arb": text("Speed of the wind", "lib/wind.dart:2", "windSpeed", "“Speed of winds” is empty", "“Speed of this wind” is empty"),
+    "texts: fluent": text("No clouds today", "clouds/clouds.rs:2", "clouds-empty", "“No cloud today” stays", "“Clouds today” stays"),
+    "texts: apple": text("Depth of snow", "ios/Snow.swift:2", "snow.depth", "“Depth of ice” is empty", "“Depth of the snow” is empty"),
+    "texts: gettext": text("Plant a tree", "site/trees.html:2", "", "“Baum pflanzen” does nothing", "“Plant the tree” does nothing"),
+    "texts: template": text("Scrape the moss", "web/moss.vue:3", "", "“Scrape moss” does nothing", "Scraping moss does nothing"),
+    "texts: not marked": Case("Scrape the moss does nothing", "", "web/moss.vue:3", "The text “Scrape the moss” is in `web/moss.vue`", (("Scrape a moss does nothing", ""), ("The moss does nothing", ""))),
+    "texts: clicked": Case("It stops", "Then click on Scrape the moss.", "web/moss.vue:3", "The text “Scrape the moss” is in `web/moss.vue`", (("It stops", "Then click on scrape a moss."), ("It stops", "Then I scrape the garden."))),
+    "texts: alone in a block": Case("It stops", printed("Scrape the moss…"), "web/moss.vue:3", "The text “Scrape the moss” is in `web/moss.vue`", (("It stops", printed("Scrape the mosses…")), ("It stops", printed("Scrape the moss, as", "all of us said,", "and then more")))),
+    "texts: key that is shown": Case("It stops", 'It shows the label "shore_hint".', "web/shore.js:2", '`"shore_hint"` is in `shore`', (("It stops", 'It shows the label "shores_hint".'), ("It stops", "It shows no label with a hint."))),
+    "texts: chinese": Case("更新后湖泊的删除按钮不见了", "", "web/zh.vue:3", "The title has the words of “删除湖泊”", (("湖泊不见了", ""), ("删除道路不见了", ""))),
+    "texts: chinese by its key": Case("注册道路保存失败", "", "web/path.ts:2", "The title has the words of “保存道路失败”, which is `pathFailed`", (("注册道路失败", ""), ("保存湖泊失败", ""))),
+    "setting beside a text, unread": Case("It stops", "“Show the tide” does nothing", "web/tide.ts:6", "The text “Show the tide” stands beside `showTide`, which no other line", (("It stops", "“Show the tides” does nothing"), ("It stops", "“Sell the shed” does nothing"))),
+    "option tested": Case("Mail is sent", "I gave --strict-ferns and it was.", "acme/ferns.py:3", "`--strict-ferns` is tested by this condition in `send`", (("Mail is sent", "I have strict ferns."), ("Mail is sent", "I gave --strict-fern and it was.")), kind="read_here"),
+    "variable read by a call": Case("Mail stops", "OWL_LIMIT is 9 here.", "acme/owls.py:3", "`OWL_LIMIT` is read by this call", (("Mail stops", "OWL_LIMITS is 9 here."), ("Mail stops", "The owl limit is 9 here.")), kind="read_here"),
+    "setting only declared": Case("`newtTailLength` is ignored", "", "web/newts.ts:3", "`newtTailLength` is declared in `Newts`, and no other line", (("`newtTailLengths` is ignored", ""), ("`tailLength` is ignored", "")), kind="read_here"),
+    "attribute read": Case("It is wrong", "With `lenient_toad` set it fails.", "acme/toads.py:2", "`lenient_toad` is read on this line in `spawn`", (("It is wrong", "With `lenient_toads` set it fails."), ("It is wrong", "With a lenient toad it fails.")), claims=True, kind="read_here"),
+    "words that spell a name": Case("Heron nest limit is ignored", "", "acme/herons.py:2", "The words “Heron nest limit” spell `heron_nest_limit`", (("Nest limit is ignored", ""), ("Heron limit is ignored", ""))),
+    "words apart": Case("Pause of the music fails after a disconnect", "I use a headset.", "acme/player.py:3", "The words “Pause … headset … disconnect” spell", (("Pause of the music fails after a disconnect", "I use a speaker."), ("Pause of the music fails", "I disconnect a headset."))),
+    "words of a definition": Case("The backup fails if it is encrypted", "", "acme/backup.py:2", "The words “backup … encrypted” are in the name `do_backup_encrypted`", (("The backup fails if it is compressed", ""), ("It fails if it is encrypted", "As all."))),
+    "environment variable": Case("ACME_LEAF_COUNT is ignored", "", "acme/leaves.py:2", "The words “LEAF_COUNT” spell `leaf.count`", (("ACME_LEAF_COUNTS is ignored", ""), ("ACME_COUNT is ignored", ""))),
+    "setting with its value": Case("Too many stones", "`max_pebbles` of 500 is too much for the beach.", "acme/pebbles.py:2", "`max_pebbles` is 500 on this line", (("Too many stones", "`max_pebbles` of 5000 is too much for the beach."), ("Too many stones", "`max_pebble` of 500 is too much for the beach."))),
+    "rare word": Case("The zeppelin sinks", OFTEN, "acme/zeppelin.py:2", "The word “zeppelin” of the title is in `fly`", (("The zeppelin sinks", ""), ("The zeppelins sink", OFTEN), ("It crashes in acme/zeppelin.py", OFTEN))),
+    "route": Case("Feeding fails", "It fails at POST /otters/{otter}/feed always.", "api/otters.py:1", "`/otters/{otter}/feed` is in `feed`", (("Feeding fails", "It fails at POST /otters/{otter}/feeds always."), ("Feeding fails", "It fails at POST /otter/feed always.")), claims=True),
+    "address": Case("Feeding fails", "I open http://localhost:8080/otters/census in the browser.", "api/otters.py:6", "`/otters/census` is in `census`", (("Feeding fails", "I open http://localhost:8080/otters/count in the browser."), ("Feeding fails", "See https://example.org/otters for more."))),
+    "value": Case("It fails with wren-9.1-mini", OFTEN, "api/models.py:2", "`wren-9.1-mini` is in `sizes`", (("It fails with wren-9.2-mini", OFTEN), ("It fails with wren-9.1", OFTEN))),
+    "call": Case("It fails", "It stops in `by_root(depth, 4)`.", "acme/weeds.py:2", "`by_root(depth, 4)` is in `pull`", (("It fails", "It stops in `by_root(4, depth)`."), ("It fails", "It stops in by root, depth 4.")), claims=True),
+    "call of an error in R": Case("It fails", printed("Error in plot_reeds(x, 3) : object 'x' not found"), "r/reeds.R:2", "`plot_reeds(x, 3)` is in `draw`", (("It fails", printed("Error in plot_reeds(y, 3) : object 'x' not found")), ("It fails", printed("Warning: plot_reeds needs x, 3")))),
+    "command of an error": Case("It fails", printed("Failed at line 9: draw_water --from=well"), "scripts/pump.sh:3", "`draw_water --from=well` is in `scripts/pump.sh`", (("It fails", printed("Failed at line 9: draw_water --from=river")), ("It fails", printed("Failed at line 9 of it, where we draw_water from=well")))),
+    "inherited member": Case("`Barn.hammer_nails` is slow", "", "acme/base.py:2", "`Barn.hammer_nails` is inherited from `Shed.hammer_nails`", (("`Barn.hammer_screws` is slow", ""), ("`House.hammer_nails` is slow", "")), kind="defined_once"),
+    "message with a value": Case("It fails", printed("BoltError: the bolt m8 has no thread"), "acme/bolts.py:3", "`turn` builds the message “the bolt m8 has no thread”", (("It fails", printed("BoltError: the bolt m8 has no threads")), ("It fails", "The bolt has no thread.")), kind="built_here"),
+    "short message with a value": Case("It fails", printed("Error: only 3 wheels spin"), "acme/wheels.js:2", "`wheel` builds the message “only 3 wheels spin”", (("It fails", printed("Error: only 3 wheels spun")), ("It fails", "All but only 3 wheels spin well on this car of ours.")), kind="built_here"),
+    "message cut off": Case("It fails", printed("the horn of the lorry is much too loud…"), "acme/loud.py:2", "`loud` builds the message that begins with", (("It fails", printed("the horn of the lorry is too loud…")), ("It fails", printed("the horn…"))), claims=True, kind="built_here"),
+    "message of a rust error": Case("It fails", printed("Error: the canal lock is still shut"), "acme/locks.rs:3", "“the canal lock is still shut” fits this line of `pass`", (("It fails", printed("Error: the canal lock is open")), ("It fails", printed("Error: the lock is still shut"))), kind="raised_here"),
+    "key of an error": Case("It fails", printed("KeyError: 'twig_angle'"), "acme/hedges.py:2", "`trim` looks up `'twig_angle'` in `hedge`", (("It fails", printed("KeyError: 'twig_angles'")), ("It fails", "The twig angle is wrong.")), kind="raised_here"),
+    "because it is null": Case("It fails", printed(NULL.format("round", "depthOf")), "acme/Badger.java:5", "`Badger.dig` uses `.round` on what `den.depthOf(this)` returns", (("It fails", printed(NULL.format("ceil", "depthOf"))), ("It fails", printed(NULL.format("round", "widthOf")))), kind="raised_here"),
+    "because it is null, in a trace": Case("It crashes", printed(f"java.lang.NullPointerException: {NULL.format('round', 'depthOf')}", "\tat acme.Badger.dig(Badger.java:5)", "\tat acme.Main.main(Main.java:3)"), "acme/Badger.java:5", "`Badger.dig` uses `.round` on what `den.depthOf(this)` returns", (("It crashes", printed(f"java.lang.NullPointerException: {NULL.format('ceil', 'widthOf')}", "\tat other.Badger.dig(Badger.java:5)")), ("It crashes", printed("\tat other.Badger.dig(Badger.java:5)"))), claims=True, kind="raised_here"),
+    "panic": Case("It panics", printed("thread 'main' panicked at acme/ponds.rs:3:10:", "called `Option::unwrap()` on a `None` value"), "acme/ponds.rs:3", "`fill` unwraps `deep`", (("It panics", printed("thread 'main' panicked at other/lakes.rs:3:10:", "called `Option::unwrap()` on a `None` value")), ("It panics", "It panics in the ponds.")), kind="raised_here"),
+    "nil": Case("It fails", printed("acme/mills.lua:2: attempt to index local 'corn' (a nil value)", "stack traceback:", "\tacme/mills.lua:2: in function 'grind'", "\tmain.lua:3: in main chunk"), "acme/mills.lua:2", "`grind` uses `corn`", (("It fails", printed("other/mills.lua:2: attempt to index local 'rye' (a nil value)", "stack traceback:", "\tother/mills.lua:2: in function 'mill'")), ("It fails", "The corn of the mill is nil.")), claims=True, kind="raised_here"),
+    "frame without a line": Case("It crashes", printed(NATIVE[0], "#1  0x00005555 in key_free_all ()", NATIVE[1]), "native/keys.c:1", "The error passes through `key_free_all`", (("It crashes", printed(NATIVE[0], "#1  0x00005555 in key_free_most ()", NATIVE[1])), ("It crashes", "It frees all keys.")), kind="raised_here"),
+    "frame of a class without a line": Case("It crashes", printed("java.lang.IllegalStateException: bad", "\tat acme.Badger.sleepLong(Unknown Source)"), "acme/Badger.java:7", "`java.lang.IllegalStateException` passes through `Badger.sleepLong`", (("It crashes", printed("java.lang.IllegalStateException: bad", "\tat other.Badger.sleepLong(Unknown Source)")), ("It crashes", printed("java.lang.IllegalStateException: bad", "\tat acme.Otter.sleepLong(Unknown Source)"))), kind="raised_here"),
+    "frame of a release, moved": Case("It crashes", "I use acme 1.1.0.\n\n" + printed(*PYTHON).format("acme/sluice.py", "open_sluice"), "acme/sluice.py:5", "`TypeError` passes through `open_sluice`; this line is its innermost frame in the project's own code, line 2 of 1.1.0", (("It crashes", printed(*PYTHON).format("acme/sluice.py", "open_sluice")), ("It crashes", "I use acme 1.2.0.\n\n" + printed(*PYTHON).format("other/sluices.py", "open_all"))), claims=True, kind="raised_here"),
+    "frame of a release, gone": Case("It crashes", "I use acme 1.2.0.\n\n" + printed(*PYTHON).format("acme/gates.py", "swing"), "acme/gates.py:1", "`TypeError` passes through `swing`; line 2 of 1.2.0 is no longer in this file, since `", (("It crashes", printed(*PYTHON).format("acme/gates.py", "swing")), ("It crashes", "I use acme 1.4.0.\n\n" + printed(*PYTHON).format("acme/gates.py", "swing"))), kind="raised_here"),
+    "short link": Case("It is wrong", "See acme/weeds.py#L2.", "acme/weeds.py:2", "The report links to line 2 of `acme/weeds.py`", (("It is wrong", "See acme/weeds.py#pulling."), ("It is wrong", "See acme/reeds.py#L2.")), claims=True, kind="linked_here"),
+    "link to a branch": Case("It is wrong", "See https://github.com/octo/acme/blob/main/acme/weeds.py#L2", "acme/weeds.py:2", "The report links to line 2 of `acme/weeds.py`", (("It is wrong", "See https://github.com/octo/other/blob/main/acme/weeds.py#L2"), ("It is wrong", "See https://github.com/octo/acme/blob/main/acme/weeds.py")), kind="linked_here"),
+    "message of a compiler": Case("It does not compile", printed("src/cranes.c:2:16: error: implicit declaration of function 'lift' is invalid"), "src/cranes.c:2", "The report has “error: implicit declaration of function 'lift' is invalid” for this line of `crane`", (("It does not compile", printed("other/planes.c:2:16: error: implicit declaration of function 'lift' is invalid")), ("It does not compile", "The function lift is declared implicitly.")), claims=True, kind="named_here"),
+    "line of a release, moved": Case("It is wrong in 1.1.0", "See acme/sluice.py:2 of acme 1.1.0.", "acme/sluice.py:5", "The report names this line of `open_sluice`, line 2 of 1.1.0", (("It is wrong in 1.4.0", "See acme/sluice.py:5 of acme 1.4.0."), ("It is wrong", "See acme/sluices.py:2.")), claims=True, kind="named_here"),
+    "path in words": Case("It is wrong", "The fault is in acme/weeds.py I think.", "acme/weeds.py", "The report names the file `acme/weeds.py`", (("It is wrong", "The fault is in other/weeds.py I think."), ("It is wrong", "The fault is in myacme/weeds.py I think.")), kind="named_here"),
+    "path in the title": Case("It crashes in acme/weeds.py", "", "acme/weeds.py", "The report names the file `acme/weeds.py`", (("It crashes in acme/wheat.py", ""), ("It crashes in the wheat", "")), kind="named_here"),
+    "file of the title": Case("keyReader is wrong", "", "acme/keyReader.py", "The title may mean `acme/keyReader.py`", (("The reader of a key is wrong", ""), ("keyReaders are wrong", "")), kind="named_here"),
+    "function of a log": Case("It fails", printed(LOGGED.format("jobs", "run_harvest")), "acme/jobs.py:1", "A line of the report's log comes from `run_harvest`", (("It fails", printed(LOGGED.format("tasks", "run_harvest"))), ("It fails", printed(LOGGED.format("jobs", "run_harvests")))), claims=True, kind="named_here"),
+    "line of code in prose": Case("It is wrong", "This line is wrong:\nint height = lift(load);", "src/cranes.c:2", "A line of the report's code is in `crane`", (("It is wrong", "This line is wrong:\nint heights = lift(load);"), ("It is wrong", "The height of the load is wrong.")), claims=True, kind="pasted_here"),
+    "change of a named file": Case("keyReader is wrong", "It works in 1.2.0 and fails in 1.3.0.", "acme/keyReader.py:2", "One commit changed `acme/keyReader.py` within 1.2.0 → 1.3.0", (("keyReader is wrong", "It works with OpenSSL 1.2.0 and fails with OpenSSL 1.3.0."), ("keyReader is wrong", "It fails in 1.2.0 and in 1.3.0.")), claims=True, kind="introduced_in"),
+    "newer versions fail": Case("Gates swing wrongly", "It works in 1.3.0, newer versions fail.", "acme/gates.py:3", "One commit changed `acme/gates.py` within 1.3.0 → 1.4.0", (("Gates swing wrongly", "It fails in 1.3.0 and in newer versions."), ("Gates swing wrongly", "It works with OpenSSL 1.3.0, newer versions fail.")), claims=True, kind="introduced_in"),
+    "number of a change": Case("Gates swing", "Related to #812.", "acme/gates.py", "The report names this change: `", (("Gates swing", "Related to #8123."), ("Gates swing", "We have 812 of them.")), kind="named_change"),
+    "path that is absent": Case("It crashes in acme/lost_toad.py", "Always.", None, "`acme/lost_toad.py` occurs nowhere", (("It crashes in acme/toads.py", "Always."), ("It crashes in other/lost_toad.py", "Always.")), kind="absent"),
+}  # fmt: skip
+ALIKE = [
+    pytest.param(name, *alike, id=f"{name}-{n}") for name, case in CASES.items() for n, alike in enumerate(case.alike)
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """The project, shared because no run changes it."""
+    path = tmp_path_factory.mktemp("whole") / "acme"
+    make_project(path)
+    return Engine(path, None)
+
+
+async def report_on(engine: Engine, title: str, body: str) -> TriageReport:
+    """Return the report of a run."""
+    report = (await run_at(engine, title, body)).report
+    assert report is not None
+    return report
+
+
+def begins_at(report: TriageReport, case: Case) -> list[int]:
+    """Return the numbers of the facts in the file of a case whose sentence begins as its sentence does."""
+    path = case.place.partition(":")[0] if case.place else None
+    return [n for n, fact in enumerate(report.facts) if fact.path == path and fact.says.startswith(case.says)]
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_the_fact_leads_the_report(engine: Engine, name: str):
+    case = CASES[name]
+    report = await report_on(engine, case.title, case.body)
+    assert report.headline is not None, report.facts
+    assert report.headline in begins_at(report, case), report.facts
+    lead = report.facts[report.headline]
+    assert ":".join(str(part) for part in (lead.path, lead.line) if part) == (case.place or "")
+    assert (lead.kind, report.statement) == (case.kind, "claim" if case.claims else "facts")
+    visible = report.github_comment.partition("<details>")[0]
+    assert case.says.partition("`")[0] in visible.replace("\\", "")
+    assert lead.path is None or lead.path in visible
+
+
+@pytest.mark.parametrize(("name", "title", "body"), ALIKE)
+async def test_a_report_that_resembles_it_has_no_such_fact(engine: Engine, name: str, title: str, body: str):
+    report = await report_on(engine, title, body)
+    assert begins_at(report, CASES[name]) == []
+
+
+async def test_the_condition_by_the_setting_beside_a_text_is_stated_with_the_text(engine: Engine):
+    report = await report_on(engine, "It stops", "“Hide the dune” does nothing")
+    assert {f"{fact.path}:{fact.line}" for fact in report.facts if fact.strong} == {"api/dune.py:2", "web/dune.ts:4"}
+    assert (
+        "The text “Hide the dune” stands beside `hideDune`, which this condition of `dunes` tests."
+        in report.github_comment
+    )
+
+
+def test_the_command_prints_the_same_facts(engine: Engine, tmp_path: Path):
+    options = ("--repo", str(engine.repository.directory), "--brain", "rules", "--format", "json")
+    done = triage(tmp_path, "run", *options, "--text", "It stops\n\n“Mute all birds” does nothing")
+    (fact,) = json.loads(done.stdout)["report"]["facts"]
+    assert (fact["kind"], fact["path"], fact["line"]) == ("quoted_here", "app/src/Birds.kt", 2)

@@ -1,0 +1,119 @@
+"""One project in many languages, with a place for each way of finding a fact; no name or text is in two places."""
+# ruff: noqa: E501  a table of sources reads better in rows
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.repositories import git, make_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = {
+    "app/res/values/strings.xml": '<resources>\n    <string name="mute_birds">Mute all birds</string>\n    <string name="lake_label">Frozen lake depth</string>\n    <string name="river_alarm">Alarm near rivers</string>\n</resources>\n',
+    "app/src/Birds.kt": "fun birds() {\n    show(getString(R.string.mute_birds))\n}\n",
+    "app/res/layout/lake_row.xml": '<Layout\n    android:id="@+id/lakeLayout"\n    android:hint="@string/lake_label">\n</Layout>\n',
+    "app/src/Lakes.java": "class Lakes {\n    void open() {\n        inflate(R.layout.lake_row);\n    }\n}\n",
+    "app/res/xml/rivers.xml": '<Screen>\n    <Check\n        android:key="riverAlarmOn"\n        android:title="@string/river_alarm" />\n</Screen>\n',
+    "app/src/Rivers.java": 'class Rivers {\n    static final String ALARM = "riverAlarmOn";\n    void bind() {\n        find(ALARM).open();\n    }\n}\n',
+    "qt/window.ui": '<ui>\n <widget class="QAction" name="actionFence">\n  <property name="text">\n   <string>Paint the fence</string>\n  </property>\n </widget>\n</ui>\n',
+    "qt/window.cpp": "void Window::setUp()\n{\n    connect(ui->actionFence, this);\n}\n",
+    "gtk/hills.glade": '<object class="GtkButton" id="hillButton">\n  <property name="label">Climb the hill</property>\n</object>\n',
+    "gtk/hills.py": "def build(builder):\n    return builder.get_object('hillButton')\n",
+    "web/lang/en.json": '{\n  "bridge.closed": {\n    "defaultMessage": "Bridge closed today"\n  }\n}\n',
+    "web/bridge.tsx": 'export const b = () =>\n  intl.formatMessage({ id: "bridge.closed" });\n',
+    "extension/_locales/en/messages.json": '{\n  "lampHint": {\n    "message": "Turn off the lamp"\n  }\n}\n',
+    "extension/lamp.js": "export function lamp() {\n  return chrome.i18n.getMessage('lampHint')\n}\n",
+    "web/i18n/en.json": '{\n  "boats": {\n    "title": "Boats in harbour"\n  },\n  "cars": {\n    "title": "Cars in town"\n  }\n}\n',
+    "web/boats.ts": "export const boats = () =>\n  t('boats.title');\n",
+    "config/locales/en.yml": "en:\n  garden:\n    soil:\n      hint: Water the garden\n",
+    "lib/garden.rb": "def hint\n  t('garden.soil.hint')\nend\n",
+    "kites/messages.properties": "kite.heavy=Kite is too heavy\n",
+    "kites/Kite.java": 'class Kite {\n    String text() {\n        return bundle.getString("kite.heavy");\n    }\n}\n',
+    "stars/Texts.resx": '<root>\n  <data name="CountStars">\n    <value>Count the stars</value>\n  </data>\n</root>\n',
+    "stars/Stars.cs": "class Stars {\n    string Title = Texts.CountStars;\n}\n",
+    "lang/en/bells.php": "<?php\nreturn [\n    'ring_bells' => 'Ring every bell',\n];\n",
+    "src/bells.php": "<?php\n$label = trans('bells.ring_bells');\n",
+    "lib/l10n/app_en.arb": '{\n  "windSpeed": "Speed of the wind"\n}\n',
+    "lib/wind.dart": "String wind(Texts t) {\n  return t.windSpeed;\n}\n",
+    "clouds/en.ftl": "clouds-empty = No clouds today\n",
+    "clouds/clouds.rs": 'fn clouds() -> String {\n    message("clouds-empty")\n}\n',
+    "ios/en.lproj/Localizable.strings": '"snow.depth" = "Depth of snow";\n',
+    "ios/Snow.swift": 'func snow() -> String {\n    NSLocalizedString("snow.depth", comment: "")\n}\n',
+    "site/trees.html": '<form>\n  <button>{{ _("Plant a tree") }}</button>\n</form>\n',
+    "po/de.po": 'msgid "Plant a tree"\nmsgstr "Baum pflanzen"\n',
+    "web/moss.vue": "<template>\n  <button>\n    Scrape the moss\n  </button>\n</template>\n",
+    "web/zh.vue": '<template>\n  <Popconfirm\n    title="删除湖泊"\n  />\n</template>\n',
+    "web/i18n/zh.ts": "export default {\n  pathFailed: '保存道路失败',\n};\n",
+    "web/path.ts": "export function save() {\n  alert(t('pathFailed'));\n}\n",
+    "web/tide.ts": 'class Tide {\n  display() {\n    new Setting()\n      .setName("Show the tide")\n      .onChange(value => {\n        this.settings.showTide = value;\n      });\n  }\n}\n',
+    "web/tides.ts": "export interface Tides {\n  showTide: boolean;\n}\n",
+    "web/dune.ts": 'class Dune {\n  display() {\n    new Setting()\n      .setName("Hide the dune")\n      .onChange(value => {\n        this.settings.hideDune = value;\n      });\n  }\n}\n',
+    "api/dune.py": "def dunes(query):\n    if query['hide_dune'] == 'true':\n        return []\n",
+    **{f"web/shop{n}.ts": f"export const shop{n} = () => label('Sell the shed');\n" for n in range(5)},
+}
+"""Texts of user interfaces in every form, and the code that uses them."""
+CODE = {
+    "acme/ferns.py": "def send(mail, options):\n    mail.note(options.strict_ferns)\n    if options.strict_ferns:\n        return None\n    return mail\n",
+    "acme/fern_options.py": "def parse(line):\n    return {'strict_ferns': '--strict-ferns' in line}\n",
+    "acme/owls.py": 'import os\n\nOWLS = int(os.environ.get("OWL_LIMIT", 3))\n',
+    "acme/owl_help.py": 'def usage():\n    return "set OWL_LIMIT to a number"\n',
+    "web/newts.ts": "export interface Newts {\n  colour: string;\n  newtTailLength: number;\n}\n",
+    "acme/toads.py": "def spawn(toads):\n    return toads.lenient_toad\n",
+    "acme/cli.py": "def add(parser):\n    parser.add_argument('-p', '--packed-moles', help='x')\n",
+    "acme/moles.py": "def dig(options):\n    return options.packed_moles\n",
+    "acme/herons.py": "def nest(heron):\n    if heron.heron_nest_limit:\n        return 1\n    return 2\n",
+    "acme/heron_settings.py": "class Settings:\n    heron_nest_limit = 3\n",
+    "acme/player.py": "class Player:\n    def lost(self, device):\n        if self.pause_on_headset_disconnect:\n            device.halt()\n",
+    "acme/backup.py": "class Backup:\n    def do_backup_encrypted(self, key):\n        return self.put(key)\n",
+    "acme/leaves.py": 'def leaves(settings):\n    return settings.find("leaf.count")\n',
+    "acme/pebbles.py": "class Pebbles:\n    max_pebbles = 500\n",
+    "acme/beach.py": "def heap(beach, pebbles):\n    return beach[: pebbles.max_pebbles]\n",
+    "acme/zeppelin.py": "def fly(table):\n    return table.zeppelin_height\n",
+    "api/otters.py": '@app.post("/otters/{otter}/feed")\ndef feed(otter):\n    return otter\n\n\n@app.get("/otters/census")\ndef census():\n    return []\n',
+    "web/shore.js": "export function shore() {\n  return t('shore_hint')\n}\n",
+    "acme/sluice.py": "import math\n\n\ndef open_sluice(gate):\n    wide = gate.angle\n    return math.sin(wide)\n",
+    "api/models.py": 'def sizes():\n    return {"wren-9.1-mini": 3}\n',
+    "r/reeds.R": "draw <- function(x) {\n  plot_reeds(x, 3)\n}\n",
+    "acme/weeds.py": "def pull(weeds):\n    return weeds.by_root(depth, 4)\n",
+    "acme/base.py": "class Shed:\n    def hammer_nails(self):\n        return 1\n",
+    "acme/derived.py": "from acme.base import Shed\n\n\nclass Barn(Shed):\n    pass\n",
+    "acme/other_tools.py": "class Tool:\n    def hammer_nails(self):\n        return 2\n",
+    "acme/keyReader.py": "def read(keys):\n    return keys[0]\n",
+    "acme/bolts.py": "def turn(bolt):\n    if not bolt:\n        raise BoltError('the bolt %s has no thread' % bolt)\n    return bolt\n",
+    "acme/wheels.js": "export function wheel(n) {\n  throw new Error(`only ${n} wheels spin`)\n}\n",
+    "acme/loud.py": "def loud(horn):\n    log.error('the horn of the lorry is much too loud for the whole of this town')\n",
+    "scripts/rope.sh": "#!/bin/sh\nset -u\nLEFT=${1:-/usr}\nRIGHT=$ROPE_END\n",
+    "scripts/pump.sh": "#!/bin/sh\nset -e\ndraw_water --from=well\n",
+    "acme/Badger.java": "package acme;\n\nclass Badger {\n    int dig(Den den) {\n        return den.depthOf(this).round();\n    }\n    void sleepLong() {\n        rest();\n    }\n}\n",
+    "acme/hedges.py": "def trim(hedge):\n    return hedge['twig_angle']\n",
+    "acme/ponds.rs": "pub fn fill(pond: &Pond) -> u8 {\n    let deep = pond.depth();\n    deep.unwrap()\n}\n",
+    "acme/errors.rs": '#[derive(Error)]\npub enum Fault {\n    #[error("the canal lock is still shut")]\n    ShutLock,\n}\n',
+    "acme/locks.rs": "pub fn pass(lock: &Lock) -> Result<(), Fault> {\n    if lock.shut() {\n        return Err(Fault::ShutLock);\n    }\n    Ok(())\n}\n",
+    "native/keys.c": "int key_free_all(struct key *key) {\n  return drop(key->next);\n}\n",
+    "acme/mills.lua": "local function grind(corn)\n  return corn.weight + 1\nend\n",
+    "acme/jobs.py": "def run_harvest(job):\n    return job\n",
+    "acme/gates.py": "def swing(gate):\n    name = gate.strip()\n    return gate.hinge(name)\n",
+    "src/cranes.c": "int crane(int load) {\n  int height = lift(load);\n  return hoist(height);\n}\n",
+    "tests/test_weeds.py": "def test_pull():\n    assert pull(1)\n",
+    "docs/weeds.md": "# Weeds\n\n## Pulling\n\nCall `pull` once.\n",
+}
+"""Code of which each function is found in one way."""
+
+
+def make_project(path: Path) -> str:
+    """Commit the project in five steps, of which all but the last are tagged, and return the last commit."""
+    files, key, gate, sluice = TEXTS | CODE, "acme/keyReader.py", "acme/gates.py", "acme/sluice.py"
+    new = {one: files[one] for one in (sluice, key, gate)}
+    old = {
+        sluice: files[sluice].removeprefix("import math\n\n\n"),
+        key: "def read(keys):\n    return keys[1]\n",
+        gate: "def swing(gate):\n    return gate.hinge(gate.swivel)\n",
+    }
+    messages = ("Initial", "Import mathematics", "Read the first key", "Strip the name of a gate (#812)")
+    for number, message in enumerate(messages, 1):
+        old |= {one: new[one] for one in list(new)[: number - 1]}
+        make_repository(path, files | old, message=message)
+        git(path, "tag", f"v1.{number}.0")
+    return make_repository(path, files | {"README.md": "# Acme\n"}, message="Describe the project")
