@@ -35,7 +35,7 @@ SUPPORTING: tuple[Kind, ...] = (
 # 0.775 claims four more, and only 87 % of those about applications are right.
 SURE = 0.8
 """Minimum confidence for a claim by a weak fact."""
-# Six more of 508 development issues are claimed than without it, all of them right; one claim of eight then leads with a
+# Six more of 508 development issues are claimed than without it, all of them right; one claim of eight leads with a
 # name of the title.
 TRUSTS_TITLE = 0.7
 """Minimum confidence for a claim by a name of the title that is defined once."""
