@@ -335,7 +335,7 @@ def frame_words(trace: str, frame: Frame) -> str | None:
     # A notebook marks the line by an arrow, in the code below the name of the file.
     arrow = re.compile(rf"\s{{0,9}}-{{1,9}}>\s{{0,4}}{frame.line}\s")
     named = named or [at for at in held if any(map(arrow.match, lines[at + 1 : at + 1 + MAX_SHOWN]))]
-    # Frames without a place are told apart by their function only.
+    # Frames without a place differ by their function only.
     called = last_part(frame.function) if frame.line is None else None
     named = [at for at in named if called and called in lines[at]] or named
     return (lines[named[0]].strip().lstrip("> ")[:300] or None) if named else None
