@@ -228,7 +228,7 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
             "Cannot destructure property 'a' of 'props.user' as it is undefined.",
             "has `props.user`",
         ),
-        ("return zone(a)", "TypeError: zone() missing 1 required positional argument: 'b'", "has `zone(`"),
+        ("return zone(a)", "TypeError: zone() missing 1 required positional argument: 'b'", "has `zone(…)`"),
         ("return Zone(a, b=1)", "TypeError: Zone.__init__() got an unexpected keyword argument 'b'", "has `b`"),
         ("a, b = line.split(':')", "ValueError: too many values to unpack (expected 2)", "has `a, b`"),
         (

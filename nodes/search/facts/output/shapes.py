@@ -160,7 +160,10 @@ def expression(error: str, line: str) -> tuple[str, str] | None:
     """Return the words of an error and the only expression of a line that can have raised it, or None."""
     found = _form_of(EXPRESSIONS, error)
     held = list(found.form.finditer(line)) if found else []
-    return (found.words, held[0][0].strip(" =")) if found and len(held) == 1 else None
+    if found is None or len(held) != 1:
+        return None
+    code = held[0][0].strip(" =")
+    return found.words, f"{code}…)" if code.endswith("(") else code
 
 
 def _form_of(table: tuple[tuple[re.Pattern[str], str], ...], text: str) -> Shape | None:
