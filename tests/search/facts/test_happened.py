@@ -320,3 +320,29 @@ def test_a_function_that_is_empty_on_purpose(text: str, *, empty: bool):
 )
 def test_the_arguments_of_a_type_are_no_subscript(line: str, shown: list[str]):
     assert [f"{item.value}[{item.key}]" for item in subscripts(line)] == shown
+
+
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [
+        (22, "looks up `row.id` in `rows[ZONE]`"),
+        (16, "looks up `ZONE` in `rows`"),
+        (None, None),
+    ],
+)
+def test_the_column_of_a_bracket_tells_which_key_is_missing(column: int | None, says: str | None):
+    found = happened("    value = rows[ZONE][row.id]", "KeyError: 'x'", column and column + 1)
+    assert (says in found.says) if says else found is None
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("rows.pop(row.id)", "looks up `row.id` in `rows`"),
+        ("rows[ZONE].pop(row.id)", None),
+        ("rows[ZONE].pop(row.id, None)", "looks up `ZONE` in `rows`"),
+    ],
+)
+def test_a_key_that_is_popped_may_be_missing(line: str, says: str | None):
+    found = happened(line, "KeyError: 'x'")
+    assert (says in found.says) if says else found is None

@@ -575,6 +575,17 @@ def test_the_place_of_a_message_that_only_informs_supports_no_claim(tmp_path: Pa
     assert (found.line, found.strong, found.unclaimed) == (2, False, True)
 
 
+@pytest.mark.parametrize("words", [("Source", "First occurred", "Last logged"), ("Quelle", "Zuerst", "Zuletzt")])
+def test_the_message_of_a_card_of_a_log_is_quoted(tmp_path: Path, words: tuple[str, str, str]):
+    source, first, last = words
+    body = (
+        f"Logger: custom.zones\n{source}: src/zones/parse.py:2\nintegration: Zones\n{first}: 18:42:32 (2 times)\n"
+        f"{last}: 18:44:01\n\nKey Error: the zone of a year\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, FILES, "Warnings", body), "named_here")
+    assert found.says == "The report has “Key Error: the zone of a year” for this line of `parse`."
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -473,3 +473,16 @@ def test_a_method_in_a_bundle_is_found_by_its_class(tmp_path: Path):
     named = trace.replace("ZonePlugin", "Plugin")
     other = {path: text.replace("ZonePlugin", "Plugin") for path, text in files.items()}
     assert of_kind(facts_of(tmp_path / "b", other, "It does not start", named), "raised_here") == []
+
+
+@pytest.mark.parametrize(
+    ("marks", "key"), [("~~~~~~~~~~^^^^^^^^", "row.id"), ("~~~~^^^^^^", "ZONE"), ("^^^^^^^^^^^^^^^^^^", None)]
+)
+def test_marks_below_a_line_tell_which_key_is_missing(tmp_path: Path, marks: str, key: str | None):
+    code = "def find(rows, row):\n    return rows[ZONE][row.id]\n"
+    trace = (
+        'Traceback (most recent call last):\n  File "/a/zones.py", line 2, in find\n    return rows[ZONE][row.id]\n'
+        f"           {marks}\nKeyError: 'x'\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"zones.py": code}, "It fails", f"```\n{trace}```"), "raised_here")
+    assert (f"looks up `{key}`" in found.says) is (key is not None)

@@ -5,12 +5,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from nodes.search.facts.output.on_a_line import (
+    Subscript,
     after,
     before,
     bounded,
     closing,
     is_quoted,
     members,
+    popped,
     shown_as,
     split,
     subscripts,
@@ -167,7 +169,8 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
     at = column - 1 - (len(text) - len(text.lstrip())) if column else None
     if _INDEX.search(error):
         return _index(line, at)
-    return next(filter(None, (find(line, error) for find in _FINDERS)), None)
+    found = _key(line, error, at) if at is not None else None
+    return found or next(filter(None, (find(line, error) for find in _FINDERS)), None)
 
 
 def statement(lines: Sequence[str], at: int) -> str:
@@ -209,21 +212,25 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
     )
 
 
-def _key(line: str, whole: str) -> Happened | None:
+def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
     if not _KEY.search(whole):
         return None
-    held = [subscript for subscript in subscripts(line) if not subscript.key.isdigit()]
-    key, of = _only([subscript.key for subscript in held]), _only([subscript.value for subscript in held])
+    held = _pointed([one for one in (*subscripts(line), *popped(line)) if not one.key.isdigit()], column)
+    key, of = _only([one.key for one in held]), _only([one.value for one in held])
     says = say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=key, value=of)
     return Happened(says) if key and of else None
 
 
 def _index(line: str, column: int | None) -> Happened | None:
-    held = [(subscript.start, f"{subscript.value}[{subscript.key}]") for subscript in subscripts(line)]
-    pointed = [code for start, code in held if start == column]
-    shown = _only(pointed if len(pointed) == 1 else {code for _, code in held})
+    shown = _only({f"{one.value}[{one.key}]" for one in _pointed(list(subscripts(line)), column)})
     says = say("reads `{code}`; the error says that the index is out of range.", code=shown)
     return Happened(says) if shown else None
+
+
+def _pointed(held: list[Subscript], column: int | None) -> list[Subscript]:
+    """Return the only subscript whose beginning, or whose bracket, is in a column; else all of them."""
+    at = [one for one in held if column in (one.start, one.bracket)]
+    return at if len(at) == 1 else held
 
 
 def _zero(line: str, whole: str) -> Happened | None:

@@ -31,20 +31,35 @@ class Subscript(NamedTuple):
     value: str
     key: str
     start: int
+    called: str = ""
+    """The call that looks the key up instead of brackets: ``.pop``."""
+
+    @property
+    def bracket(self) -> int:
+        """The offset of the bracket."""
+        return self.start + len(self.value) + len(self.called)
 
 
-def _brackets(line: str) -> Iterator[Subscript]:
-    """Yield what is read by brackets, with whatever is inside them."""
+def _brackets(line: str, opening: str = "[") -> Iterator[tuple[str, str, int]]:
+    """Yield what stands before a bracket, what is inside it, and where the former begins."""
     for at, one in enumerate(line):
-        if one == "[" and at and (value := before(line, at)) and not is_quoted(line, at):
+        if one == opening and at and (value := before(line, at)) and not is_quoted(line, at):
             inside = line[at + 1 : closing(line, at)].strip()
             if inside:
-                yield Subscript(value, inside, at - len(value))
+                yield value, inside, at - len(value)
 
 
 def subscripts(line: str) -> Iterator[Subscript]:
     """Yield the subscripted value and the subscript of each ``value[subscript]``."""
-    return (bracket for bracket in _brackets(line) if not (_is_range(bracket.key) or _is_type(bracket)))
+    found = (Subscript(*bracket) for bracket in _brackets(line))
+    return (bracket for bracket in found if not (_is_range(bracket.key) or _is_type(bracket)))
+
+
+def popped(line: str) -> Iterator[Subscript]:
+    """Yield what ``value.pop(key)`` looks up, if it gives no other value for a missing key."""
+    for call, inside, start in _brackets(line, "(") if ".pop(" in line else ():
+        if call.endswith(".pop") and len(split(inside)) == 1:
+            yield Subscript(call.removesuffix(".pop"), inside, start, ".pop")
 
 
 def _is_range(key: str) -> bool:
@@ -59,9 +74,7 @@ def _is_type(bracket: Subscript) -> bool:
 
 def bounded(line: str) -> list[str]:
     """Return each expression that takes a part of a value by its bounds."""
-    found = (
-        f"{bracket.value}[{bracket.key}]" for bracket in _brackets(line) if ":" in bracket.key or ".." in bracket.key
-    )
+    found = (f"{value}[{key}]" for value, key, _ in _brackets(line) if ":" in key or ".." in key)
     return list(dict.fromkeys(found))
 
 

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
@@ -52,6 +52,7 @@ _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.
 _IS_LEVEL = re.compile(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
 """What a language prints in place of an error's name."""
 _FAILED = re.compile(r"assert|panic|CHECK|expect", re.IGNORECASE)
+_MARKS = re.compile(r"(\s{0,400}~{1,400})\^{1,400}\s*")
 _STOPPED = re.compile(
     r"KeyboardInterrupt|SystemExit|Interrupted|Cancel(?:l?ed|lation)|SIG(?:INT|TERM|KILL|ABRT|QUIT|ALRM)|\bAbort(?:ed)?\b"
     r"|[Tt]imed? ?out|TimeoutE|deadline exceeded"
@@ -160,7 +161,16 @@ def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame) or ""
     pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
     column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None
-    return happened(text, mapped.error, column)
+    return happened(text, mapped.error, column or _marked(issue.trace_text(mapped.trace), text))
+
+
+def _marked(trace: str, text: str) -> int | None:
+    """Return the column of a line of code at which Python's marks below it begin: of ``^`` after ``~`` in ``~~^^``."""
+    lines = trace.split("\n")
+    for code, marks in pairwise(lines) if "~^" in trace else ():
+        if code.strip() and code.strip() == text.strip() and (found := _MARKS.fullmatch(marks)):
+            return found.end(1) - (len(code) - len(code.lstrip())) + (len(text) - len(text.lstrip())) + 1
+    return None
 
 
 def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str) -> bool:

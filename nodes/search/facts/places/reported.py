@@ -32,6 +32,8 @@ _ANNOUNCED = re.compile(r"\b(?:Error|Warning)\b.{0,40} at $")
 """What CMake prints in front of a place whose message is on the next line."""
 _PLAIN = re.compile(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
+_CLOCK = re.compile(r"\d\d[:.]\d\d[:.]\d\d")
+"""The times, in any language, that Home Assistant prints between the place of a message and the message."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
 """How tools print a line of code: its number, and perhaps a bar, in front of it."""
 _POINTER = re.compile(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
@@ -48,13 +50,22 @@ def message(lines: Sequence[str], at: int, place: Located) -> str:
     if _HEADED.match(line):
         above = (_ABOVE.match(text[:MAX_MESSAGE]) for text in lines[max(0, at - 3) : at])
         return next((found[1].strip() for found in above if found), "")
-    if _ANNOUNCED.search(line, 0, place.start) and line.endswith(":"):
-        return below
+    is_announced = _ANNOUNCED.search(line, 0, place.start) and line.endswith(":")
+    if announced := below if is_announced else _of_card(lines, at):
+        return announced
     found = next(filter(None, map(_BELOW.match, (text[:MAX_MESSAGE] for text in _following(lines, at)))), None)
     if found:
         return found[1].strip()
     plain = _PLAIN.match(line, place.end) if not line[: place.start].strip(" ./") else None
     return plain[1].strip() if plain else ""
+
+
+def _of_card(lines: Sequence[str], at: int) -> str:
+    """Return the message of a card of Home Assistant, which is below the times of its place."""
+    is_card = at > 0 and lines[at - 1].lstrip().startswith("Logger:")
+    last = min(at + MAX_SHOWN, len(lines) - 1) if is_card else at
+    timed = [below for below in range(at + 1, last) if _CLOCK.search(lines[below])]
+    return lines[timed[-1] + 1].strip()[:MAX_MESSAGE] if timed else ""
 
 
 def printed(lines: Sequence[str], at: int, line: int) -> str:
