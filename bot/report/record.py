@@ -38,10 +38,7 @@ class Record:
         return shipped if shipped <= 0 else _sigmoid(_logit(shipped) + self.shift)
 
 
-def read_record(
-    outcomes: Sequence[tuple[float, bool]],
-    judged: Sequence[tuple[float, bool]] = (),
-) -> Record | None:
+def read_record(outcomes: Sequence[tuple[float, bool]], judged: Sequence[tuple[float, bool]] = ()) -> Record | None:
     """Return the record of a repository, or None if it has too few outcomes.
 
     The shift is the most likely one under a normal prior with mean 0 (maximum a posteriori), so few outcomes change it

@@ -64,12 +64,7 @@ class Work(Protocol):
 
 def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker."""
-    webhook = Webhook(
-        settings.secrets,
-        store.inbox.accept,
-        worker.wake,
-        server=settings.settings.server,
-    )
+    webhook = Webhook(settings.secrets, store.inbox.accept, worker.wake, server=settings.settings.server)
     pages = Turns(Shield(build_pages(settings.settings, store, worker), settings.settings.triage_public_url))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -44,9 +44,7 @@ class Settings(BaseSettings):
         None, description="The operator's YAML file: limits, prices, tools and web search providers."
     )
     triage_language: str = Field(
-        "en",
-        pattern=LANGUAGE,
-        description="Language of comments in a repository whose .github/triage.yml names none.",
+        "en", pattern=LANGUAGE, description="Language of comments in a repository whose .github/triage.yml names none."
     )
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
@@ -115,14 +113,10 @@ class Settings(BaseSettings):
         ),
     )
     triage_api_token: SecretStr | None = Field(
-        None,
-        min_length=16,
-        description="A token for the HTTP API alone; the operator's token works too.",
+        None, min_length=16, description="A token for the HTTP API alone; the operator's token works too."
     )
     triage_metrics_token: SecretStr | None = Field(
-        None,
-        min_length=16,
-        description="A token for `/metrics` alone, for Prometheus; the operator's token works too.",
+        None, min_length=16, description="A token for `/metrics` alone, for Prometheus; the operator's token works too."
     )
     otel_exporter_otlp_endpoint: str | None = Field(
         None,
@@ -133,8 +127,7 @@ class Settings(BaseSettings):
         examples=["http://localhost:4318"],
     )
     triage_trace_text: bool = Field(
-        default=False,
-        description=("Whether traces contain the text of issues, code and models, with secrets masked."),
+        default=False, description=("Whether traces contain the text of issues, code and models, with secrets masked.")
     )
     triage_model_calls_per_minute: float = Field(
         10, ge=0.1, le=100_000, description="Maximum model calls per minute of all servers and workers together."

@@ -220,13 +220,7 @@ def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Up
     """Record that nothing was searched, because a report must not claim otherwise."""
     texts = f"The code could not be read: {error}"
     entry = trace_entry(
-        "codebase_search",
-        state,
-        started,
-        decision=NOT_READABLE,
-        confidence=0.0,
-        reason=texts,
-        error=str(error)[:300],
+        "codebase_search", state, started, decision=NOT_READABLE, confidence=0.0, reason=texts, error=str(error)[:300]
     )
     finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
     return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}

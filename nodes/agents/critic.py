@@ -69,12 +69,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         reason="; ".join(verdict.gaps)[:300],
         counts={"gaps": len(verdict.gaps), "contradictions": len(verdict.contradictions), "unreadable": len(changed)},
     )
-    return {
-        "findings": (finding,),
-        "critic_feedback": verdict,
-        "trace": (entry,),
-        "metrics": metrics_of(judged),
-    }
+    return {"findings": (finding,), "critic_feedback": verdict, "trace": (entry,), "metrics": metrics_of(judged)}
 
 
 async def _unreadable(case: Case, context: Context) -> list[str]:

@@ -18,14 +18,7 @@ from nodes.brains.fence import estimate, fence
 from nodes.brains.shared import LOOKS, build_conversation, join_sections, read_before
 from nodes.context.brain import Case, FileCard, Judged, ModelError, ToolPort
 from nodes.evidence import Locator
-from nodes.judgements import (
-    CALLS,
-    FILES,
-    Call,
-    CodeReading,
-    FileStep,
-    Submit,
-)
+from nodes.judgements import CALLS, FILES, Call, CodeReading, FileStep, Submit
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
 from nodes.trust.statements import Concluded

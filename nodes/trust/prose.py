@@ -66,7 +66,7 @@ class ProseCheck:
                 **{name: await self.text(getattr(draft, name)) for name in _TEXTS},
                 **{name: await self.lines(getattr(draft, name)) for name in ("missing", "ruled_out", "labels")},
                 "suspects": tuple(
-                    [suspect.model_copy(update={"why": await self.text(suspect.why)}) for suspect in draft.suspects],
+                    [suspect.model_copy(update={"why": await self.text(suspect.why)}) for suspect in draft.suspects]
                 ),
             }
         )

@@ -83,14 +83,7 @@ def command(
     with resumable(Progress()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         running = backtest(
-            engine,
-            tip,
-            settings,
-            _shown(progress),
-            issues=issues,
-            github=github,
-            corrections=corrections,
-            limit=limit,
+            engine, tip, settings, _shown(progress), issues=issues, github=github, corrections=corrections, limit=limit
         )
         found = asyncio.run(running)
     model = found.judges[-1]

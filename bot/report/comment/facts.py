@@ -11,14 +11,7 @@ SUSPECTS = 3
 """Places that a comment shows."""
 FACTS = 3
 """Facts that a comment shows outside its folded sections, or that a ticket shows."""
-_SUPPORTING = (
-    "guarded_by",
-    "called_from",
-    "used_here",
-    "named_change",
-    "introduced_in",
-    "changed_in",
-)
+_SUPPORTING = ("guarded_by", "called_from", "used_here", "named_change", "introduced_in", "changed_in")
 """Kinds of facts that are shown below the leading one; tests and all others are folded."""
 
 

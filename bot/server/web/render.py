@@ -36,11 +36,7 @@ _KINDS = {
 }
 # The address contains a hash of the content, so changed content has another address.
 _FOR_EVER = "public, max-age=31536000, immutable"
-NAVIGATION: tuple[tuple[str, str], ...] = (
-    ("/", "Overview"),
-    ("/runs", "Runs"),
-    ("/repositories", "Repositories"),
-)
+NAVIGATION: tuple[tuple[str, str], ...] = (("/", "Overview"), ("/runs", "Runs"), ("/repositories", "Repositories"))
 """(address, name) of the navigation links that logged-in users see on every page."""
 _WHOLE = 24
 """Characters at the end of a path that stay on one line, so that no line break splits a short name or its ending."""

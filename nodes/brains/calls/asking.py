@@ -90,10 +90,7 @@ async def ask_turn(sender: Sender, messages: Sequence[Message]) -> tuple[Turn, t
 
 
 async def _ask(
-    sender: Sender,
-    messages: Sequence[Message],
-    read: Callable[[AIMessage, bool], V],
-    correction: Callable[[str], str],
+    sender: Sender, messages: Sequence[Message], read: Callable[[AIMessage, bool], V], correction: Callable[[str], str]
 ) -> tuple[V, Method, list[Message]]:
     """Return the first valid answer, the method that requested it, and the messages before it.
 

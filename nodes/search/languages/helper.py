@@ -17,16 +17,7 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_text
-from nodes.search.languages.protocol import (
-    PLAIN,
-    TOO_MUCH_MEMORY,
-    Task,
-    Text,
-    deadline,
-    load_task,
-    packed,
-    plain_text,
-)
+from nodes.search.languages.protocol import PLAIN, TOO_MUCH_MEMORY, Task, Text, deadline, load_task, packed, plain_text
 from nodes.search.languages.syntax import outline
 from nodes.search.languages.table import language_of
 
@@ -69,11 +60,7 @@ def _write(output: int, frame: bytes) -> None:
 
 def _limit() -> None:
     """Set the limits at which the kernel ends this process, without a core file."""
-    for limit, maximum in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_CPU, PROCESSOR),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    for limit, maximum in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, PROCESSOR), (resource.RLIMIT_CORE, 0)):
         with suppress(ValueError, OSError):  # macOS does not limit address space; the operator's limit may be lower
             resource.setrlimit(limit, (maximum, maximum))
 

@@ -89,9 +89,7 @@ def _links(request: Request, full: FullRun) -> Links:
     """Build links to the GitHub server that hosts the repository."""
     server, host = site_of(request).settings.github_server_url.rstrip("/"), full.row.repository_key.rpartition("/")[0]
     return Links(
-        server if urlsplit(server).netloc == host else f"https://{host}",
-        f"{full.row.owner}/{full.row.name}",
-        full.sha,
+        server if urlsplit(server).netloc == host else f"https://{host}", f"{full.row.owner}/{full.row.name}", full.sha
     )
 
 
