@@ -311,8 +311,19 @@ def test_one_trace_with_its_error_and_its_frames(name):
             ["Tree.walk"] * 2,
         ),
         ("TypeError: x\n    Tree.walk tree.ts:12\n    Tree.walk tree.ts:18\n", ["Tree.walk"] * 2),
+        (
+            "NullReferenceException: x\nTree.Walk () (at A/Tree.cs:12)\nTree.Walk () (at A/Tree.cs:18)",
+            ["Tree.Walk"] * 2,
+        ),
+        (
+            "Backtrace (most recent call first):\n [0] walk (res://tree.gd:12)\n [1] walk (res://tree.gd:18)",
+            ["walk"] * 2,
+        ),
         ("TypeError: x\n    at Zones.load (plugin:zones:12:3)\n    at eval (plugin:zones:9:1)", ["load", None]),
         ("TypeError: x\n    at Zones.load (VM12:12:3)\n    at Zones.eval (<anonymous>:9:1)", ["load", None]),
+        ("TypeError: x\n    at Zones.load (https://a.example/assets/index-Dk3Q1a2B.js:12:3)", ["load"]),
+        ("TypeError: x\n    at Zones.load (static/js/main.3f2a1b9c.chunk.js:1:34567)", ["load"]),
+        ("TypeError: x\n    at Zones.load (lib/zone-database2.js:1:34)", ["Zones.load"]),
         ("TypeError: x\nZones.load@blob:https://a.example/3f:12:3", ["load"]),
     ],
 )

@@ -197,10 +197,15 @@ def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[
             run += 1
         rest = [row.text[_cut(row.text, end) :] for row in lines[index:run]]
         is_name = bool(_FUNCTION.match(lead))
-        if run > index + 1 and sum(is_traced(text) and not (is_name and _PLACE.match(text)) for text in rest) > 1:
+        if run > index + 1 and sum(is_traced(text) and not _is_cut(text, is_name=is_name) for text in rest) > 1:
             return run - index, end
         tried[lead] = run
     return 0, 0
+
+
+def _is_cut(rest: str, *, is_name: bool) -> bool:
+    """Return whether the rest of a line lacks its beginning: the function, or the bracket that it closes."""
+    return rest.count(")") > rest.count("(") or (is_name and bool(_PLACE.match(rest)))
 
 
 def _cut(line: str, length: int) -> int:

@@ -31,7 +31,10 @@ _SCRIPT = re.compile(
     r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
     r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
 )
-_BUNDLE = re.compile(r"(?:plugin:[\w.-]{1,100}|VM\d{1,9}|<anonymous>|(?:blob|data|eval):.{0,240})$")
+_BUNDLE = re.compile(
+    r"(?:plugin:[\w.-]{1,100}|VM\d{1,9}|<anonymous>|(?:blob|data|eval):.{0,240})$"
+    r"|.{0,200}[.-](?=[A-Za-z_]{0,20}\d[A-Za-z_]{0,20}\d)[A-Za-z0-9_]{8,20}(?:\.chunk)?\.m?js(?:\?.{0,200})?$"
+)
 """A place in code that was put together from files, and which has no file of its own."""
 _VERSION = re.compile(r"v?\d{1,6}\.\d[\w.-]{0,40} ")
 """What makes ``name@1.2.0 file:1:2`` a package and the file that logs, not a function and its place."""
