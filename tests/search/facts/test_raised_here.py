@@ -486,3 +486,18 @@ def test_marks_below_a_line_tell_which_key_is_missing(tmp_path: Path, marks: str
     )
     (found,) = of_kind(facts_of(tmp_path, {"zones.py": code}, "It fails", f"```\n{trace}```"), "raised_here")
     assert (f"looks up `{key}`" in found.says) is (key is not None)
+
+
+@pytest.mark.parametrize(
+    ("line", "raises"),
+    [
+        ("_ => throw new ZoneException(),", True),
+        ("return rows ?? throw new Acme.ZoneException(rows);", True),
+        ("return rows ?? throw new OtherException();", False),
+    ],
+)
+def test_an_expression_that_raises_itself(tmp_path: Path, line: str, *, raises: bool):
+    code = f"namespace Zones {{\n  class Rows {{\n    int Read(Kind kind) {{\n      {line}\n    }}\n  }}\n}}\n"
+    trace = "Acme.ZoneException: x\n   at Zones.Rows.Read(Kind kind) in /a/Zones/Rows.cs:line 4\n"
+    (found,) = of_kind(facts_of(tmp_path, {"Zones/Rows.cs": code}, "It stops", trace), "raised_here")
+    assert found.says.endswith("raises `Acme.ZoneException` on this line.") is raises

@@ -46,6 +46,10 @@ _REFUSAL = re.compile(
 """A statement by which code rejects its input with an error message."""
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
 _RAISES_ITSELF = re.compile(r"\s{0,200}(?:raise|throw)\b")
+_RAISES_ELSE = re.compile(
+    r"(?:[=-]>|\?\?|\?:|\|\||\b(?:else|or))\s{0,9}\(?(?:raise|throw)\s{1,9}(?:new\s{1,9})?\\?([\w.\\]{1,200})"
+)
+"""An expression that raises where no other value is left."""
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
 
@@ -295,7 +299,9 @@ def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
     """Return that a line raises the error itself, or which call on it does, if the frames inside tell."""
     trace = mapped.trace
     depth = trace.frames.index(mapped.frame)
-    if depth == 0 and trace.error and _RAISES_ITSELF.match(text):
+    other = _RAISES_ELSE.search(text) if depth == 0 and trace.error else None
+    is_same = other and re.split(r"[.\\]", other[1])[-1] == re.split(r"[.\\]", trace.error or "")[-1]
+    if depth == 0 and trace.error and (is_same or _RAISES_ITSELF.match(text)):
         return say("`{place}` raises `{error}` on this line.", place=where, error=trace.error)
     name = last_part(trace.frames[depth - 1].function) if depth else None
     if trace.error and name and re.search(rf"(?<![\w$]){re.escape(name)}\s?\(", text):
