@@ -216,6 +216,6 @@ def test_access_that_somebody_has_and_should_not_is_no_lack_of_access(title: str
     assert classify(title, "").kind == "security"
 
 
-@pytest.mark.parametrize("title", ["panic: reached unreachable code", "Segfault: reached another page"])
+@pytest.mark.parametrize("title", ["panic: reached unreachable code", "Segfault: reached another page", "Crash report"])
 def test_a_crash_that_says_little_is_an_ordinary_bug(title: str) -> None:
     assert acting_kind(title, "", read_facts(title, "")).kind != "security"

@@ -28,7 +28,8 @@ SURE_IN_A_SENTENCE = 2.5
 SURE_BESIDE_ERROR = 1.0
 """The minimum score of a disclosure whose opening names an exception or a crash; most are reports of a crash."""
 _ERROR_NAME = re.compile(
-    r"[a-z]{3}(?:error|exception)\b|\bpanic(?:s|ked)?\b|segfault|segmentation fault", re.IGNORECASE
+    r"[a-z]{3}(?:error|exception)\b|\bpanic(?:s|ked)?\b|\bcrash(?:es|ed|ing)?\b|segfault|segmentation fault",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")

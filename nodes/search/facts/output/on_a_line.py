@@ -8,9 +8,11 @@ MAX_SHOWN = 60
 """Maximum length of an expression that a sentence shows."""
 MAX_ARGUMENTS = 12
 """Maximum length of the arguments of a call that a sentence shows; longer ones are left out."""
-_GENERIC = re.compile(r"(?:.*\W)?(?:[A-Z]\w*[a-z]\w*|map|chan|list|dict|set|tuple|type|frozenset|defaultdict|deque)$")
+_GENERIC = re.compile(
+    r"(?:.*\W)?(?:[A-Z](?=\w*[a-z])\w*|map|chan|list|dict|set|tuple|type|frozenset|defaultdict|deque)$"
+)
 _ARGUMENT = re.compile(
-    r"(?:[\w.]{1,80}\.)?(?:[A-Z]\w*[a-z]\w*|[A-Z]|u?int(?:8|16|32|64)?|float(?:32|64)?|str(?:ing)?|bool|bytes?|rune"
+    r"(?:[\w.]{1,80}\.)?(?:[A-Z](?=\w*[a-z])\w*|[A-Z]|u?int(?:8|16|32|64)?|float(?:32|64)?|str(?:ing)?|bool|bytes?|rune"
     r"|any|error|object|None)"
 )
 """A type that takes arguments, and such an argument, in the notation of Go, Scala, Python and Nim."""
