@@ -197,7 +197,7 @@ def _headline(report: TriageReport, links: Links, write: Translator, record: Rec
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
-    """Return the URL of the leading fact's lines or file alone on a line: GitHub shows the lines of such a link."""
+    """Return the URL of the leading fact's lines, file or change, alone on a line: GitHub shows such lines."""
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
@@ -205,7 +205,7 @@ def _permalink(report: TriageReport, links: Links) -> str:
         return ""
     fact = report.facts[report.headline]
     if not fact.path or (fact.kind in OF_CHANGES and not fact.sha):
-        return ""
+        return links.commit_page(fact.change) or "" if fact.change and not fact.line else ""
     if not fact.line or is_elsewhere(fact):
         return links.file(fact.path, report.commit) or ""
     place = next((suspect for suspect in report.suspects if suspect.path == fact.path and not fact.sha), None)

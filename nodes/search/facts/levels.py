@@ -15,7 +15,7 @@ Level = Literal["claimed", "stated", "ranked", "none"]
 ``stated``: facts without a claim. ``ranked``: no fact to state, but the search is sure. ``none``: no place is shown."""
 # A person refers to these places directly; on the first file of development issues 87 to 95 % were right.
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
-TOO_LITTLE = frozenset({"quoted_here", "pasted_here", "subject_of_test"})
+TOO_LITTLE = frozenset({"quoted_here", "pasted_here", "subject_of_test", "changed_in"})
 """Kinds whose facts support no claim if they say too little, and which do not speak against one."""
 _EVENTS = frozenset({"raised_here", "built_here"})
 """Kinds about what happened; unclaimed, they show a fault that other code has, or a line that may be another one."""

@@ -12,7 +12,7 @@ from nodes.search.types import Reason
 
 EACH_WORD, MAX_WORDS = 0.12, 3
 # Words that most commit messages contain, whatever they change.
-_SAYS_LITTLE = STOPWORDS | frozenset(
+SAYS_LITTLE = STOPWORDS | frozenset(
     """add added adding allow always based bugs case cases change changed changes class clean cleanup code commit
     correct current currently default different does done failed failing feature file files following found function
     handle have help improve instead into issues like line lines list main make makes merge merged method more move
@@ -133,7 +133,7 @@ def is_mechanical(commit: Commit) -> bool:
 def _terms(text: str) -> Iterator[tuple[str, str]]:
     """Yield the words that may distinguish changes, each with its term; an identifier is one term."""
     for word in WORD.findall(text[:20_000]):
-        if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
+        if len(word) > 3 and word.lower() not in SAYS_LITTLE and not word.isdigit():
             # The last term is the whole identifier, or the stem of a plain word.
             yield from ((word, term) for term in terms_of(word)[-1:])
 

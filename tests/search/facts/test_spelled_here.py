@@ -150,28 +150,6 @@ def test_a_definition_in_the_third_file_is_not_stated(tmp_path: Path):
     assert not [fact for fact in found if fact.says.endswith(" defines.")]
 
 
-SEARCH = (
-    "def search(query, client):\n    return client.ask(query, limit=10)\n\n\ndef more(limit: int = 25):\n    pass\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("body", "line"),
-    [
-        pytest.param("The `limit` is ignored: I get 10 items.", 2, id="an-argument"),
-        pytest.param("`--limit=3` gives 25 items.", 5, id="the-default-of-a-parameter"),
-        pytest.param("The `limit` is ignored: I get 100 items.", None, id="another-number"),
-        pytest.param("The `limit` is ignored since 10.2.", None, id="a-version"),
-        pytest.param("The limit is ignored: I get 10 items.", None, id="a-word-that-is-not-marked"),
-        pytest.param("The `x-y` is ignored: I get 10 items.", None, id="letters"),
-    ],
-)
-def test_a_setting_and_a_number_lead_to_the_line_with_both(tmp_path: Path, body: str, line: int | None):
-    files = {"search.py": SEARCH, "other.py": "def other(limit):\n    return limit\n"}
-    found = of_kind(facts_of(tmp_path, files, "Search gives too many items", body), "quoted_here")
-    assert [fact.line for fact in found] == ([line] if line else [])
-
-
 READS = 'package run\n\nfunc run() {\n\tif config.GetBool("mail.show-head") {\n\t\thead()\n\t}\n}\n'
 
 

@@ -68,8 +68,6 @@ CODE = {
     "acme/player.py": "class Player:\n    def lost(self, device):\n        if self.pause_on_headset_disconnect:\n            device.halt()\n",
     "acme/backup.py": "class Backup:\n    def do_backup_encrypted(self, key):\n        return self.put(key)\n",
     "acme/leaves.py": 'def leaves(settings):\n    return settings.find("leaf.count")\n',
-    "acme/pebbles.py": "class Pebbles:\n    max_pebbles = 500\n",
-    "acme/beach.py": "def heap(beach, pebbles):\n    return beach[: pebbles.max_pebbles]\n",
     "acme/zeppelin.py": "def fly(table):\n    return table.zeppelin_height\n",
     "api/otters.py": '@app.post("/otters/{otter}/feed")\ndef feed(otter):\n    return otter\n\n\n@app.get("/otters/census")\ndef census():\n    return []\n',
     "web/shore.js": "export function shore() {\n  return t('shore_hint')\n}\n",

@@ -17,10 +17,10 @@ SHORTEST, MOST, MAX_WIDTH, MAX_LINES = 5, 4, 400, 100_000
 """Minimum length of a word, maximum number of files that may have it, and of characters and lines that are read."""
 MIN_FILES = 20
 """Minimum number of own files: in a project of few files every word is in few of them."""
-_OF_REPORTS = frozenset(
+OF_REPORTS = frozenset(
     """latest newest recent recently suddenly anymore sometimes occasionally randomly constantly completely correctly
     incorrect incorrectly wrong wrongly properly unable broken weird strange unexpected unexpectedly annoying
-    empty""".split()
+    empty always never already existing missing new""".split()
 )
 """Words that say how a fault shows, or since when."""
 SAYS = re.compile("The word “([^”]{1,80})” of the title is in ")
@@ -37,7 +37,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code.look_up(words)
     # The index costs no search of all text, and counts a word in several forms as one.
     near = (word for word in dict.fromkeys(words) if 0 < len(code.files_with(word)) <= MOST)
-    near = (word for word in near if word.lower() not in STOPWORDS | _OF_REPORTS)
+    near = (word for word in near if word.lower() not in STOPWORDS | OF_REPORTS)
     rare = (word for word in near if files_with(inquiry.witness, word) == [first])
     word = max(rare, key=len, default="") if code.own.sum() >= MIN_FILES else ""
     lines, number = lines_with(inquiry.witness, first, word) if word else [], code.number(first)

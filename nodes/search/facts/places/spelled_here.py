@@ -1,4 +1,4 @@
-"""``quoted_here`` for code in other words: a name that words of the report spell, or a setting with its value."""
+"""``quoted_here`` for code in other words: a name that words of the report spell."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, defined_once
+from nodes.search.facts.names import defined_once
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
 from nodes.search.facts.types import Fact
@@ -24,7 +24,7 @@ FEW, MAX_FACTS = 5, 2
 """Maximum number of lines of own code with a name, and of facts of each form."""
 MAX_FILES, MAX_LINES, MAX_WIDTH = 5, 100_000, 400
 MAX_GROUPS, MAX_VALUES = 60, 6
-"""Maximum number of groups of words, and of settings and of values, that are looked up."""
+"""Maximum number of groups of words, and of variables, that are looked up."""
 # Of 13 development issues led by such a name in the first file, it was in a fixed file in 9; in the second file in 2 of
 # 8, and in the third or a later one in 1 of 7.
 APART, OF_TITLE, LETTERS_APART, FILES_APART = 3, 2, 15, 1
@@ -52,25 +52,19 @@ _ROLES = frozenset(
     dialog component page screen panel widget store impl factory listener adapter action""".split()
 )
 """Words of a name that only say what the code is for its framework; a report need not have them."""
-_ELLIPSIS = " … "
+ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _SEPARATOR = re.compile(r"[._-]")
-_SETTING = re.compile(r"[A-Za-z_][\w-]{2,40}")
-_NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{2,6})(?![\w.,:/]|-\d)")
-_SET_TO = r"(?<![\w$]){0}[\"']?\s?(?::\s?[\w.\[\] |]{{1,40}}=|[:=])\s?{1}(?![\w.])"
-_SPELLS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
-_VALUE = re.compile(r"`([^`]{1,400})` is (\d+) on this line of ")
-SAYS = re.compile(f"{_SPELLS.pattern}|{_VALUE.pattern}")
+SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield lines with a name that words spell, or with a setting and its value, if nothing else places the report."""
+    """Yield lines with a name that words spell, if nothing else places the report."""
     if inquiry.is_placed:
         return
     yield from islice(_variables(inquiry), MAX_FACTS)
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
     yield from spelled or islice(_apart(inquiry), 1)
-    yield from islice(_valued(inquiry), MAX_FACTS)
 
 
 def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
@@ -116,8 +110,8 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
             if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
                 continue
             if stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
-                found[name] = _ELLIPSIS.join(stems[part] for part in parts)
-    for name, words in sorted(found.items(), key=lambda item: -item[1].count(_ELLIPSIS)):
+                found[name] = ELLIPSIS.join(stems[part] for part in parts)
+    for name, words in sorted(found.items(), key=lambda item: -item[1].count(ELLIPSIS)):
         if fact := _of_name(inquiry, words, name):
             yield fact
 
@@ -139,11 +133,11 @@ def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
     most = max((many for many, _ in found.values()), default=(0, 0))
     best = [(name, row) for name, (many, row) in found.items() if many == most]
     for name, row in best if len(best) == 1 and len(code.definitions(best[0][0])) == 1 else ():
-        hit, words = code.head(row), _ELLIPSIS.join(stems[part] for part in parts_of(name) if part in stems)
+        hit, words = code.head(row), ELLIPSIS.join(stems[part] for part in parts_of(name) if part in stems)
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
-            yield hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), 1)
+            yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
 
 
 def _first_files(inquiry: FinderInput) -> list[int]:
@@ -153,11 +147,11 @@ def _first_files(inquiry: FinderInput) -> list[int]:
 
 def _report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]:
     """Return the plain words of the title, and those of the title and the prose, by their stems."""
-    title = _stems(URL.sub(" ", inquiry.issue.title))
-    return title, _stems(URL.sub(" ", "\n".join(inquiry.issue.prose))) | title
+    title = stems_of(URL.sub(" ", inquiry.issue.title))
+    return title, stems_of(URL.sub(" ", "\n".join(inquiry.issue.prose))) | title
 
 
-def _stems(text: str) -> dict[str, str]:
+def stems_of(text: str) -> dict[str, str]:
     """Return the plain words of a text by their stems."""
     found = (word for word in WORD.findall(text) if word.isascii() and word.isalpha())
     plain = (word for word in found if word[1:].islower() or word.isupper())
@@ -217,34 +211,12 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
         return None
     values = {"words": words, "name": name, "place": hit.place, "only": only_of(len(held))}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
-    return hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), len(held))
+    return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), len(held))
 
 
 def _expression(name: str) -> Expression:
     """Return a name, or the string with the name of a setting, as code has it."""
     return Expression(name, marked=True, whole=not name.isidentifier())
-
-
-def _valued(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the lines of the first ranked file that give a setting of the report a number of the report."""
-    code, issue = inquiry.code, inquiry.issue
-    spans = (span.strip("-").partition("=")[0].strip() for span in issue.spans)
-    settings = [name for name in dict.fromkeys(spans) if _SETTING.fullmatch(name) and name not in BUILT_IN]
-    prose = "\n".join((issue.title, *issue.prose))
-    values = dict.fromkeys(_NUMBER.findall(URL.sub(" ", prose)))
-    numbers = [n for path in inquiry.first if (n := code.number(path)) is not None and code.own[n]]
-    for name in settings[:MAX_VALUES]:
-        for value in islice(values, MAX_VALUES):
-            pattern = re.compile(_SET_TO.format(re.escape(name), value))
-            for number in numbers:
-                lines = list(lines_of(code, number, Expression(name, marked=True)))
-                lines = [at for at in lines if pattern.search(code.lines(number)[at - 1])]
-                for hit in filter(None, (code.hit(number, at) for at in lines if len(lines) <= MAX_FACTS)):
-                    given = {"name": name, "value": value, "place": hit.place}
-                    says = say("`{name}` is {value} on this line of `{place}`.", **given)
-                    yield hit.fact("quoted_here", says, name, strong=True, unclaimed=True)
-                if lines:
-                    break
 
 
 def _spells(words: list[str], name: str, witness: Witness) -> bool:
@@ -257,13 +229,10 @@ def _spells(words: list[str], name: str, witness: Witness) -> bool:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the words spell the name or set the value, and that as many lines have the name as stated."""
-    words, text = fact.words or "", fact.text or ""
-    if valued := _VALUE.match(fact.says):
-        is_set = re.search(_SET_TO.format(re.escape(words), valued[2]), text)
-        return None if is_set and witness.mentions(valued[2]) else "the line does not have the value"
-    spelled = _SPELLS.match(fact.says)
-    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(_ELLIPSIS), spelled[2], witness):
+    """Verify that the words spell the name, and that as many lines have the name as stated."""
+    words = fact.words or ""
+    spelled = SAYS.match(fact.says)
+    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
     if " defines." in fact.says:
         return defined_once.check(replace(fact, words=spelled[2]), witness)
