@@ -77,21 +77,11 @@ async def advance(
     snapshot = snapshot or await graph.aget_state(config)
     is_at_rest = answer is None if snapshot.interrupts else not snapshot.tasks
     if not (_exists(snapshot) and is_at_rest):
-        steps = graph.astream(
-            _graph_input(snapshot, initial, answer, question_id),
-            config,
-            context=context,
-            durability=durability,
-            stream_mode=["tasks"],
-            version="v2",
-        )
+        given, modes = _graph_input(snapshot, initial, answer, question_id), ["tasks"]
+        steps = graph.astream(given, config, context=context, durability=durability, stream_mode=modes, version="v2")
         async for part in steps:
             if watch is not None:
-                # LangGraph sends a task when it starts, and again with its result when it ends.
-                task = cast("dict[str, Any]", part["data"])
-                result = task.get("result")
-                trace = result.get("trace", ()) if isinstance(result, dict) else ()
-                watch(Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace)))
+                watch(_step(cast("dict[str, Any]", part["data"])))
         # The stream reports steps only; an interrupt is visible in the stored state.
         snapshot = await graph.aget_state(config)
         if not _exists(snapshot):
@@ -103,6 +93,13 @@ async def advance(
     return await advance(
         graph, context, thread_id, initial, ask, answer=given, question_id=question, watch=watch, durability=durability
     )
+
+
+def _step(task: dict[str, Any]) -> Step:
+    """Return the step of a task, which LangGraph sends when it starts, and again with its result when it ends."""
+    result = task.get("result")
+    trace = result.get("trace", ()) if isinstance(result, dict) else ()
+    return Step(str(task["id"]), str(task["name"]).removeprefix(_HANDLER), "result" in task, tuple(trace))
 
 
 def _graph_input(

@@ -12,7 +12,7 @@ import click
 
 from bot.cli.backtest.agreement import fit, reading, store
 from bot.cli.backtest.experiments import send
-from bot.cli.backtest.run import backtest
+from bot.cli.backtest.run import Judge, backtest
 from bot.cli.backtest.table import as_document, as_text
 from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import BRAIN, REPO, REV, prints
@@ -86,16 +86,18 @@ def command(
             engine, tip, settings, _shown(progress), issues=issues, github=github, corrections=corrections, limit=limit
         )
         found = asyncio.run(running)
-    model = found.judges[-1]
-    readings = [(opinions, case.right) for case in model.cases if (opinions := reading(case.opinions)) is not None]
-    table = fit(readings, model.name)
-    if table is not None:
-        file = settings.triage_data_dir / AGREEMENT
-        store(table, file)
-        click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
+    _store_agreement(found.judges[-1], settings.triage_data_dir / AGREEMENT)
     if sent := send(found, text=settings.triage_trace_text):
         click.echo(sent, err=True)
     click.echo(json.dumps(as_document(found, target / 100), indent=1) if as_json else as_text(found, target / 100))
+
+
+def _store_agreement(model: Judge, file: Path) -> None:
+    """Store the table that a model's readings are enough for, if they are."""
+    readings = [(opinions, case.right) for case in model.cases if (opinions := reading(case.opinions)) is not None]
+    if (table := fit(readings, model.name)) is not None:
+        store(table, file)
+        click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
 
 
 def _shown(progress: Progress) -> Callable[[int, int, str], None]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.cli.backtest.texts import Notes, Text, open_texts, read_stored
+from bot.cli.backtest.texts import Notes, Text, Texts, open_texts, read_stored
 from bot.report.document import Result
 from bot.runs.context import triage_blind
 from bot.runs.fixes import Fix, FixWithFiles, answers, changed_lines, corrected, read_fixes
@@ -141,18 +141,7 @@ async def backtest(
         # Corrections come first, because few people write them.
         by_people = corrected(engine.repository, people, {fix.number for fix in fixes}, left_out)
         answered = chain(by_people, answers(engine.repository, fixes))
-        chosen: list[tuple[FixWithFiles, Text]] = []
-        for answer in answered:
-            if len(chosen) >= limit:
-                break
-            on_progress(0, 0, f"reading #{answer.fix.number}")
-            text = None if answer.why_not else stored.get(answer.fix.number) or await texts.of(answer.fix)
-            if text is None:
-                left_out[answer.why_not or "no text found for that number, or it is a pull request"] += 1
-            elif text.is_younger(answer.fix.landed.committed):
-                left_out["the issue was opened after the fix"] += 1
-            else:
-                chosen.append((answer, text))
+        chosen = await _readable(answered, lambda fix: _text(fix, stored, texts), limit, left_out, on_progress)
         for number, (fixed, read) in enumerate(reversed(chosen)):
             on_progress(number, len(chosen), f"#{fixed.fix.number}")
             try:
@@ -165,6 +154,33 @@ async def backtest(
         on_progress(len(chosen), len(chosen), "")
     source = f"from the server, else {texts.description}" if corrections else texts.description
     return Found(engine.repository.directory.name, tip, source, tuple(judges), left_out)
+
+
+async def _text(fix: Fix, stored: Mapping[int, Text], texts: Texts) -> Text | None:
+    return stored.get(fix.number) or await texts.of(fix)
+
+
+async def _readable(
+    answered: Iterable[FixWithFiles],
+    read: Callable[[Fix], Awaitable[Text | None]],
+    limit: int,
+    left_out: Counter[str],
+    on_progress: ProgressCallback,
+) -> list[tuple[FixWithFiles, Text]]:
+    """Return the first fixes whose issue has a text from before the fix; count why others are left out."""
+    chosen: list[tuple[FixWithFiles, Text]] = []
+    for answer in answered:
+        if len(chosen) >= limit:
+            break
+        on_progress(0, 0, f"reading #{answer.fix.number}")
+        text = None if answer.why_not else await read(answer.fix)
+        if text is None:
+            left_out[answer.why_not or "no text found for that number, or it is a pull request"] += 1
+        elif text.is_younger(answer.fix.landed.committed):
+            left_out["the issue was opened after the fix"] += 1
+        else:
+            chosen.append((answer, text))
+    return chosen
 
 
 @asynccontextmanager

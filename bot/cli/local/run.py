@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -22,9 +22,13 @@ from nodes.state import Answer, HumanExchange, Waiting
 from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from bot.report.explain import Account
     from bot.settings import Settings
-    from nodes.context.ports import CodePort
+    from bot.settings.operator import OperatorConfig
+    from nodes.context.ports import CodePort, PastPort
+    from nodes.run import Ask
 
 MAX_ANSWER = 1_000
 """Characters of an answer; the rest is cut off."""
@@ -89,10 +93,6 @@ def command(
     An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched to
     TRIAGE_DATA_DIR, unless --repo names a clone. After Ctrl-C the same command resumes the run.
     """
-    from bot.report.comment.markdown import MarkdownRenderer
-    from bot.runs.context import withdraw
-    from bot.runs.local import triage
-    from bot.runs.logs import LogReader
     from bot.runs.past import read_listed
     from bot.settings.operator import load_operator_config
 
@@ -105,24 +105,45 @@ def command(
         # Before the report, which masks the token, while everybody who has the text can use it.
         if holds_token(f"{where.text.title}\n{where.text.body}"):
             click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
-        running = triage(
-            _code(where, rev, settings, progress),
-            where.repository,
-            title=where.text.title,
-            body=where.text.body,
-            settings=settings,
-            operator=operator,
-            ask=Questions(progress).ask if interactive else withdraw,
-            language=language,
-            logs=LogReader(operator.logs, settings.github_server_url) if where.origin is not None else None,
-            renderer=where.renderer or MarkdownRenderer(),
-            origin=where.origin,
-            past=past,
-            listener=progress.node,
-        )
+        code, ask = _code(where, rev, settings, progress), Questions(progress).ask if interactive else None
+        running = _running(where, code, settings, operator, ask=ask, language=language, past=past, progress=progress)
         account = asyncio.run(running)
     shown = _rendered(account, where.text, form, explain=explain)
     click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
+
+
+def _running(
+    where: Located,
+    code: CodePort,
+    settings: Settings,
+    operator: OperatorConfig,
+    *,
+    ask: Ask | None,
+    language: str,
+    past: PastPort | None,
+    progress: Progress,
+) -> Coroutine[Any, Any, Account]:
+    """Return the run of a report; without ``ask`` its questions stay in the result."""
+    from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs.context import withdraw
+    from bot.runs.local import triage
+    from bot.runs.logs import LogReader
+
+    return triage(
+        code,
+        where.repository,
+        title=where.text.title,
+        body=where.text.body,
+        settings=settings,
+        operator=operator,
+        ask=ask or withdraw,
+        language=language,
+        logs=LogReader(operator.logs, settings.github_server_url) if where.origin is not None else None,
+        renderer=where.renderer or MarkdownRenderer(),
+        origin=where.origin,
+        past=past,
+        listener=progress.node,
+    )
 
 
 def _current_repository() -> str:

@@ -19,7 +19,7 @@ from bot.errors import (
 )
 from bot.github.repository import RepositoryClient
 from bot.limits.writes import WHOLE, WriteBudget
-from bot.ports import Effect, IssueRef, OwnerCheck, Reaction, RepositoryRef
+from bot.ports import Comment, Effect, IssueRef, OwnerCheck, Reaction, RepositoryRef
 from bot.report.comment.thread import REPORT_MARKER, marker, with_time, without_time
 from bot.report.sanitise import prose
 from bot.settings.repository_file import PATH, FoundConfig
@@ -103,24 +103,28 @@ class Target:
         comment_id, is_current = effect.github_id, effect.is_done
         # An intent without an id: a POST may have been executed whose response was lost.
         if comment_id is None and (adopt or effect.intent_at is not None):
-            # By author and by the beginning of the text: people quote our marker, and may write it themselves.
-            comments = await self.github.comments(self.ref.number)
-            found = next(
-                (item for item in comments if item.ours and item.body.startswith(begins or marker(kind, subject))), None
-            )
+            found = await self._ours(begins or marker(kind, subject))
             comment_id = found.id if found is not None else None
             is_current = found is not None and _digest(without_time(found.body)) == wanted
         if comment_id is None:
             comment_id = await self._post(effect, body, budget)
         elif not is_current:
-            await self.owner_check()
-            try:
-                await self.github.edit_comment(comment_id, self._stamped(body), budget)
-            except GoneError as error:
-                raise StoppedError("a person deleted our comment") from error
+            await self._edit(comment_id, body, budget)
         if not effect.is_done or effect.github_id is None:
             await self.effects.record_done(kind, subject, wanted, comment_id)
         return comment_id
+
+    async def _ours(self, begins: str) -> Comment | None:
+        """Return our comment with a beginning: people quote our marker, and may write it themselves."""
+        comments = await self.github.comments(self.ref.number)
+        return next((item for item in comments if item.ours and item.body.startswith(begins)), None)
+
+    async def _edit(self, comment_id: int, body: str, budget: WriteBudget) -> None:
+        await self.owner_check()
+        try:
+            await self.github.edit_comment(comment_id, self._stamped(body), budget)
+        except GoneError as error:
+            raise StoppedError("a person deleted our comment") from error
 
     async def _post(self, effect: Effect, body: str, budget: WriteBudget) -> int:
         if effect.intent_at is not None:

@@ -203,20 +203,7 @@ async def add_past_issues(
         return report, ()
     try:
         known, found = await _compared(case, context, context.past)
-        chosen = [
-            (
-                issue,
-                likeness,
-                Evidence(
-                    kind="issue",
-                    locator=Locator(url=_address(issue)),
-                    quote=_quote(issue),
-                    score=round(likeness.score, 4),
-                    reasons=(likeness.why[:200],),
-                ),
-            )
-            for issue, likeness in _chosen(found)
-        ]
+        chosen = [(issue, likeness, _evidence(issue, likeness)) for issue, likeness in _chosen(found)]
         title = partial(title_of, context.past)
         confirmed = [entry for entry in chosen if await still_matches(entry[2], context.code, "", title)]
     except PastUnreadableError as error:
@@ -225,24 +212,35 @@ async def add_past_issues(
     await context.evidence.put([item for _, _, item in confirmed])
     keys = tuple(item.key for _, _, item in confirmed)
     numbers = numbers_of((*case.state.evidence, *(key for finding in gathered for key in finding.evidence), *keys))
-    related = tuple(
-        RelatedIssue(
-            reference=f"#{issue.number}",
-            relation="duplicate" if likeness.relation == "duplicate" else "related",
-            state=issue.state,
-            why=likeness.why[:300],
-            title=item.quote[:300],
-            evidence=numbers[item.key],
-            checked=True,
-        )
-        for issue, likeness, item in confirmed
-    )
+    related = tuple(_related(issue, likeness, item, numbers[item.key]) for issue, likeness, item in confirmed)
     result = f"{len(found)} of them duplicates or similar" if found else "none of them similar"
     tried = f"Compared with {known} earlier {'issue' if known == 1 else 'issues'}: {result}."
     named = ", ".join(f"{other.reference} ({other.relation})" for other in related)
     finding = AgentFinding(agent_name="past_issues", summary=f"Earlier issues: {named}"[:300], evidence=keys)
     update = {"related": related, "tried": (*report.tried, tried) if known else report.tried}
     return report.model_copy(update=update), (finding,) if related else ()
+
+
+def _evidence(issue: PastIssue, likeness: Likeness) -> Evidence:
+    return Evidence(
+        kind="issue",
+        locator=Locator(url=_address(issue)),
+        quote=_quote(issue),
+        score=round(likeness.score, 4),
+        reasons=(likeness.why[:200],),
+    )
+
+
+def _related(issue: PastIssue, likeness: Likeness, item: Evidence, number: str) -> RelatedIssue:
+    return RelatedIssue(
+        reference=f"#{issue.number}",
+        relation="duplicate" if likeness.relation == "duplicate" else "related",
+        state=issue.state,
+        why=likeness.why[:300],
+        title=item.quote[:300],
+        evidence=number,
+        checked=True,
+    )
 
 
 async def _compared(case: Case, context: Context, past: PastPort) -> tuple[int, list[Found]]:
