@@ -144,7 +144,7 @@ def configuration(held: Held, labels: Sequence[str], types: Sequence[str], sourc
             *_HEAD.format(schema=schema_address("triage.yml"), sources=" ".join(sources.split())).splitlines(),
             "labels:",
             "  # Only these may be set, and those below. A label is never created; `*` stands for any text.",
-            f"  allowed: {_flow([*usual, *prefixes][:_LISTED] if labels else Labels().allowed)}",
+            f"  allowed: [{', '.join(map(_scalar, [*usual, *prefixes][:_LISTED] if labels else Labels().allowed))}]",
             *_mapping("map", mapped, "This repository's label for a kind of issues or a state."),
             *(
                 ("types:", *_mapping("map", kinds, "The issue type for a kind; set instead of a label."))
@@ -173,10 +173,6 @@ def _mapping(key: str, values: Mapping[str, str], comment: str) -> Iterator[str]
         yield f"  # {comment}"
         yield f"  {key}:"
         yield from (f"    {_scalar(name)}: {_scalar(value)}" for name, value in list(values.items())[: 3 * _LISTED])
-
-
-def _flow(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_scalar, values))}]"
 
 
 def _scalar(value: str) -> str:

@@ -207,16 +207,12 @@ def _change(change: SuspectCommit) -> dict[str, Any]:
         "sha": commit.sha,
         "subject": commit.subject,
         "author": commit.author,
-        "date": _day(commit.committed),
+        "date": datetime.fromtimestamp(commit.committed, UTC).strftime("%Y-%m-%d"),
         "basis": change.basis,
         "score": round(change.score, 6),
         "touches": list(change.touches),
         "reasons": reasons_of(change.reasons),
     }
-
-
-def _day(moment: int) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
 
 
 def build_server(tools: RepositoryTools, version: str) -> MCPServer[Any]:

@@ -58,7 +58,11 @@ async def _run(
     """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
     for previous, command in zip((None, *commands), commands, strict=False):
-        effects = CommandEffects() if _repeats(previous, command) else await _effects(command, context)
+        effects = (
+            CommandEffects()
+            if previous and previous.canonical == command.canonical
+            else await _effects(command, context)
+        )
         if effects.reply is not None or effects.reaction is not None:
             answers = await may_answer() if answers is None else answers
             effects = effects if answers else replace(effects, reply=None, reaction=None)
@@ -84,11 +88,6 @@ async def _new(work: Commands, store: IssueStore) -> list[Command]:
         else:
             new.append(command)
     return new
-
-
-def _repeats(previous: Command | None, command: Command) -> bool:
-    """Return whether the previous command is the same; `stop`, `resume`, `stop` are three commands."""
-    return previous is not None and previous.canonical == command.canonical
 
 
 async def _effects(command: Command, context: CommandContext) -> CommandEffects:

@@ -95,7 +95,7 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
         return None
     speaks = _matches_question(text, text_words, question)
     # A counter-question answers nothing, even if it is long enough.
-    if speaks or (not _is_question(text) and _counts_as_answer(text, text_words, by_reporter=by_reporter)):
+    if speaks or (not text.rstrip().endswith("?") and _counts_as_answer(text, text_words, by_reporter=by_reporter)):
         # Cut here, since a longer answer would not fit into the state of the run.
         return text[:MAX_ANSWER]
     return None
@@ -147,10 +147,6 @@ def _facts_for(question: str, facts: IssueFacts) -> tuple[str, ...]:
     if _ASKS_PLATFORM.search(question):
         asked += facts.platforms
     return tuple(filter(None, asked))
-
-
-def _is_question(text: str) -> bool:
-    return text.rstrip().endswith("?")
 
 
 def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) -> bool:

@@ -301,7 +301,8 @@ def is_empty(lines: Sequence[str]) -> bool:
     if not 2 <= len(lines) <= LONGEST:
         return False
     body, quoted = list[str](), ""
-    for line in map(str.strip, lines[_head(lines) :]):
+    head = next((at for at, line in enumerate(lines, 1) if line.rstrip().endswith((":", "{"))), len(lines))
+    for line in map(str.strip, lines[head:]):
         mark = _DOCUMENTED.match(line)
         if quoted:
             quoted = "" if quoted in line else quoted
@@ -311,8 +312,3 @@ def is_empty(lines: Sequence[str]) -> bool:
             body.append(line)
     # An empty function says so; a declaration without any body, or a constant, does not count.
     return bool(body) and all(map(_EMPTY.match, body))
-
-
-def _head(lines: Sequence[str]) -> int:
-    """Return the number of lines up to the one that ends the head of a definition."""
-    return next((at for at, line in enumerate(lines, 1) if line.rstrip().endswith((":", "{"))), len(lines))

@@ -293,7 +293,7 @@ def _sign(before: str, after: str) -> int:
     if hits:
         # Of two words that are equally near, the later one: "ran without problems".
         turned = {
-            min(range(len(hits)), key=lambda at: (_gap(hits[at], found.span()), -at))
+            min(range(len(hits)), key=lambda at: (max(hits[at][0] - found.end(), found.start() - hits[at][1], 0), -at))
             for found in SAYS["not"].finditer(clause)
         }
         total = sum(-sign if at in turned else sign for at, (_, _, sign) in enumerate(hits))
@@ -313,7 +313,3 @@ def _merged(hits: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
         else:
             merged.append(hit)
     return merged
-
-
-def _gap(hit: tuple[int, int, int], word: tuple[int, int]) -> int:
-    return max(hit[0] - word[1], word[0] - hit[1], 0)

@@ -94,7 +94,7 @@ def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
         if nodes := captures.get("string"):
             strings.extend(_messages(nodes, source))
         elif nodes := captures.get("import"):
-            imports.update(dict.fromkeys(map(_unquoted, nodes)))
+            imports.update(dict.fromkeys(_text(node).strip("\"'`<> ;\n").removeprefix("import ") for node in nodes))
         elif nodes := captures.get("lead"):
             leads.extend(nodes)
         else:
@@ -170,7 +170,3 @@ def _dotted(node: Node) -> str:
     # In an operator's name, angle brackets may be the name itself, and a cast is named after its type.
     text = _CAST.sub(r"\1", text) if "operator" in text else _ARGUMENTS.sub("", text)
     return _SPACE.sub("", text).replace("::", ".").removesuffix(".prototype").strip(".")
-
-
-def _unquoted(node: Node) -> str:
-    return _text(node).strip("\"'`<> ;\n").removeprefix("import ")

@@ -102,7 +102,10 @@ def named_release(inquiry: FinderInput) -> NamedRelease | None:
     found = [
         named
         for named, claim in releases_named(inquiry)
-        if claim.part not in WORKED and named.release.version == parse_version(claim.text) and _is_of(claim)
+        if claim.part not in WORKED
+        and named.release.version == parse_version(claim.text)
+        # It must be the project's: with a product's name, or without one and of three numbers.
+        and (claim.name or claim.text.count(".") > 1)
     ]
     if len({tuple(named.made.all) for named in found}) > 1:
         return None
@@ -135,11 +138,6 @@ def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[
     made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
     repository = inquiry.code.repository
     return next((change for change in made if fits(repository.lines(change.commit, path, line, line) or "")), None)
-
-
-def _is_of(claim: Claim) -> bool:
-    """Return whether a version must be the project's: it has a product's name, or no name and three numbers."""
-    return bool(claim.name) or claim.text.count(".") > 1
 
 
 def last_to_change(repository: Repository, text: str, start: str, end: str, path: str) -> str | None:

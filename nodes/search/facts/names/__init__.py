@@ -107,7 +107,9 @@ def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
         capital = in_title and match[0] in shown and match[0][0].isupper() and match[0][1:].islower()
         called = in_title and len(match[0]) >= SHORTEST and f"{match[0]}(" in shown
         plain = (capital or called) and parts and parts[-1] not in BUILT_IN
-        if parts and (_looks_like_code(match[0], called=bool(match[1])) or plain):
+        if parts and (
+            match[1] or "::" in match[0] or "->" in match[0] or "." in match[0] or COMPOUND.search(match[0]) or plain
+        ):
             yield Name(match[0], parts, in_title, marked=False)
 
 
@@ -127,7 +129,3 @@ def _parts(written: str) -> tuple[str, ...]:
     if not parts or len(parts[-1]) < 3 or parts[-1].lower() in STOPWORDS or is_path(written):
         return ()
     return parts
-
-
-def _looks_like_code(word: str, *, called: bool) -> bool:
-    return called or "::" in word or "->" in word or "." in word or bool(COMPOUND.search(word))

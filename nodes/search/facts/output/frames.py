@@ -121,7 +121,7 @@ def wrapping(code: Code, issue: Issue) -> frozenset[str]:
     """Return the messages of errors that only wrap a cause outside the project's own code."""
     found: set[str] = set()
     for chain in chains(issue):
-        root = _root(chain)
+        root = from_root(chain)[0]
         if len(chain) > 1 and next(own_frames(code, issue, root), None) is None:
             found |= {normalise_space(trace.message) for trace in chain if trace is not root and trace.message}
     return frozenset(found)
@@ -131,10 +131,6 @@ def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:
     between = issue.body[one.end : other.start]
     heading = issue.body[other.start : other.start + 80]
     return len(between) < 300 and bool(_CHAIN.search(between) or _CHAIN.match(heading.strip()))
-
-
-def _root(chain: Sequence[StackTrace]) -> StackTrace:
-    return from_root(chain)[0]
 
 
 def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:

@@ -78,7 +78,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     earlier: StackTrace | None = None
     for chain in islice(chains(inquiry.issue), MAX_TRACES):
         frame = _innermost(inquiry, chain)
-        follows = earlier is not None and _is_same_log(inquiry.issue.body[earlier.end : chain[0].start])
+        between = "```" if earlier is None else inquiry.issue.body[earlier.end : chain[0].start]
+        # One log has both, if no block ends between them; then the later error is often of cleaning up.
+        follows = "```" not in between and "~~~" not in between
         earlier = chain[-1]
         # Several traces of one report may end in the same line; one fact is enough.
         if frame is None or (frame.number, frame.line) in seen:
@@ -125,14 +127,6 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
         if fact := _fact(inquiry, mapped, None):
             place = mapped.symbol or fact.path or ""
             yield replace(fact, says=_passes(mapped, place, say(", which is named in words as well")), unclaimed=True)
-
-
-def _is_same_log(between: str) -> bool:
-    """Return whether the text between two traces has no boundary of a block, so that one log has both.
-
-    The later error is often one of cleaning up after the first.
-    """
-    return "```" not in between and "~~~" not in between
 
 
 def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[MappedFrame, Happened | None]:

@@ -73,17 +73,17 @@ def is_unread(witness: Witness, name: str, at: Hit) -> bool:
     near = "\n".join(witness.lines(at.path, at.line - NEAR, at.line + NEAR))
     if not re.search(_OF_SETTINGS.format(re.escape(name)), near):
         return False
-    others = [hit for hit in witness.grep_any(_spellings(name)) if _is_code(hit) and not _is_near(hit, at)]
+    others = [
+        hit
+        for hit in witness.grep_any(_spellings(name))
+        if _is_code(hit) and not (hit.path == at.path and abs(hit.line - at.line) <= 2 * NEAR)
+    ]
     declared = [hit for hit in others if is_declaration(hit.text, _spellings(name))]
     return bool(declared) and len(declared) == len(others)
 
 
 def _is_code(hit: Hit) -> bool:
     return is_own(hit.path) and not is_comment(hit.text) and not IMPORT.match(hit.text)
-
-
-def _is_near(hit: Hit, at: Hit) -> bool:
-    return hit.path == at.path and abs(hit.line - at.line) <= 2 * NEAR
 
 
 def fault_of(fact: Fact, witness: Witness, labelled: Iterable[Hit]) -> str | None:

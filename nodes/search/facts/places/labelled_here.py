@@ -2,18 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 
 from nodes.search.facts.around.called_from import is_comment
-from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.places import bound_here
 from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
+from nodes.search.facts.places.keys import FILE_OF_TEXTS, MARKUP, MAX_WIDTH, is_own_text, key_of, spaced, uses_of
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness, fault_of_few, is_own
+from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
-from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms
 
@@ -21,7 +19,6 @@ MAX_MARKED, MAX_PLAIN = 6, 60
 """Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""
 FEW, FEW_PLACES, FEW_USES = 2, 3, 8
 """Maximum number of lines of one place, of places that have a label, and of those that use its key."""
-MAX_WIDTH = 1_000
 LEAST, MOST, MOST_PLAIN = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
 LONG_WORD, FEW_LINES = 8, 4
@@ -48,33 +45,11 @@ SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w")
-_KEYED = re.compile(
-    r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
-)
-"""What stands before a text in a file of texts: its key."""
 _TEXTS = re.compile(
     r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|(?<=>)\s{0,40}([^<>{}\n]{1,200}?)\s{0,40}(?=<)"
 )
 """The strings of a line, and what stands between two tags."""
-_MARKUP = re.compile(
-    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php|ui|glade)$"
-)
-_TEXT_KEYS = frozenset({"message", "defaultMessage"})
-"""Keys of the text within the table of a key, as extensions of browsers and FormatJS write it."""
-_OPENED = re.compile(r"(\s*)[\"']?([\w.-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[{\[(]?\s*$")
-"""A line that begins a table in a file of texts."""
-FILE_OF_TEXTS = re.compile(
-    r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
-    r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
-)
 _NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*")
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    text: str
-    marked: bool
-    """Whether the reporter quotes or stresses it, or names it on a path of menus."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -86,42 +61,41 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     # A message that the code builds is found with what it is built of.
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
-    wanted = [label for label in _labels(inquiry.issue) if comparable(label.text) not in known]
-    hits = [(comparable(hit.text), hit) for hit in _hits(inquiry.witness, [label.text for label in wanted])]
+    wanted = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
+    hits = [(comparable(hit.text), hit) for hit in _hits(inquiry.witness, [text for text, _ in wanted])]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
-    for label in wanted:
-        if placed and not label.marked:
+    for label, is_marked in wanted:
+        if placed and not is_marked:
             return
-        plain = comparable(label.text)
-        facts = _of_label(inquiry, label.text, [hit for text, hit in hits if plain in text])
+        plain = comparable(label)
+        facts = _of_label(inquiry, label, [hit for text, hit in hits if plain in text])
         # If the title names a file, what the report says in passing is a step on the way to it.
-        for fact in (fact for fact in facts if label.marked or not titled or fact.path in titled):
+        for fact in (fact for fact in facts if is_marked or not titled or fact.path in titled):
             placed = True
             yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    if _length(label) < LEAST and sum(_is_own_text(hit.path) for hit in hits) > FEW_LINES:
+    if _length(label) < LEAST and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES:
         return
     found = (list(search(inquiry, label, hits)) for search in (_by_element, _by_key, _by_file, _in_code))
     yield from next(filter(None, found), ())
 
 
-def _labels(issue: Issue) -> list[_Label]:
-    """Return the distinct texts that may be those of a user interface, the marked ones first."""
-    found = [_Label(text, marked=True) for text in islice(labels(issue), MAX_MARKED)]
+def _labels(issue: Issue) -> list[tuple[str, bool]]:
+    """Return the distinct texts that may be those of a user interface, the marked ones first, and whether each is."""
     # What the title has too is the subject; the other texts are often steps on the way to it.
     title = {*query_terms(issue.title)}
 
     def apart(text: str) -> int:
         return -len(title.intersection(query_terms(text)))
 
-    found.sort(key=lambda label: apart(label.text))
-    known = {comparable(label.text) for label in found}
+    found = sorted(islice(labels(issue), MAX_MARKED), key=apart)
+    known = set(map(comparable, found))
     plain = {comparable(text): text for text in reversed(list(_plain_labels(issue)))}
     rest = sorted((text for key, text in reversed(plain.items()) if key not in known), key=apart)
-    return found + [_Label(text, marked=False) for text in rest[:MAX_PLAIN]]
+    return [*((text, True) for text in found), *((text, False) for text in rest[:MAX_PLAIN])]
 
 
 def labels(issue: Issue) -> Iterator[str]:
@@ -170,7 +144,7 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
     for found in _WORDS.finditer(title):
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
-            yield from (run for run in _runs(found, start) if _spaced(run).count(" ") >= LEAST)
+            yield from (run for run in _runs(found, start) if spaced(run).count(" ") >= LEAST)
     named = [word for word in WORD.findall(title) if word.istitle()]
     # A title may have all words in capitals.
     yield from (word for word in named if len(word) >= LONG_WORD and 2 * len(named) <= len(title.split()))
@@ -189,28 +163,20 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
 def _hits(witness: Witness, wanted: Iterable[str]) -> list[Hit]:
     """Return the lines with one of the labels, which reporters write with other capitals and hyphens."""
     # Git compares only ASCII letters without their case.
-    every = ((text, text[0].upper() + text[1:], text[0].lower() + text[1:], _spaced(text)) for text in wanted)
+    every = ((text, text[0].upper() + text[1:], text[0].lower() + text[1:], spaced(text)) for text in wanted)
     forms = dict.fromkeys(form for four in every for form in four)
     found = witness.grep_any(tuple(forms), _NOT_SEARCHED, any_case=True)
     return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
 
 
-def _spaced(text: str) -> str:
-    return text.replace("-", " ")
-
-
 def has_text(hit: Hit, label: str) -> bool:
     """Return whether a line of own code or of a template has a label as a whole string or as its whole text."""
     is_prose = is_comment(hit.text) or re.search(r"\"{3}|'{3}", hit.text)
-    if is_prose or not _is_own_text(hit.path) or FILE_OF_TEXTS.search(hit.path):
+    if is_prose or not is_own_text(hit.path) or FILE_OF_TEXTS.search(hit.path):
         return False
     texts = ("".join(groups) for groups in _TEXTS.findall(hit.text))
-    alone = (hit.text,) if _MARKUP.search(hit.path) else ()
+    alone = (hit.text,) if MARKUP.search(hit.path) else ()
     return any(comparable(text) == comparable(label) for text in (*texts, *alone))
-
-
-def _is_own_text(path: str) -> bool:
-    return is_own(path) or (_MARKUP.search(path) is not None and role_of(path) in ("source", "data"))
 
 
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
@@ -235,7 +201,7 @@ def _places(inquiry: FinderInput, hits: Sequence[Hit], most: int = FEW_PLACES) -
 
 def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[Fact]:
     """Yield the uses of the key that a file of texts gives a label."""
-    keys = {key: hit.path for hit in hits if (key := _key(inquiry.witness, hit, label))}
+    keys = {key: hit.path for hit in hits if (key := key_of(inquiry.witness, hit, label))}
     for key, file in islice(keys.items(), FEW):
         used = uses_of(inquiry.witness, key)
         places = _places(inquiry, used, FEW_USES)
@@ -259,13 +225,12 @@ def _by_file(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[
     loaded = [one for one in loaded_by(inquiry.witness, _described(inquiry.witness, label, hits)) if one.used]
     for _, file, used in loaded if len(loaded) == 1 and len({hit.path for hit in loaded[0].used}) == 1 else ():
         for hit in inquiry.code.few(used)[:1]:
-            yield hit.fact_of_few("quoted_here", _says_loaded(label, file), label, len(used))
-
-
-def _says_loaded(label: str, file: str) -> str:
-    return say(
-        "The text “{text}” is in `{path}`; only this file of the project's own code loads it.", text=label, path=file
-    )
+            says = say(
+                "The text “{text}” is in `{path}`; only this file of the project's own code loads it.",
+                text=label,
+                path=file,
+            )
+            yield hit.fact_of_few("quoted_here", says, label, len(used))
 
 
 def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:
@@ -273,7 +238,7 @@ def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hi
     for hit in hits:
         if DESCRIBES.search(hit.path):
             yield hit
-        elif key := _key(witness, hit, label):
+        elif key := key_of(witness, hit, label):
             yield from (used for used in witness.grep(key) if DESCRIBES.search(used.path))
 
 
@@ -284,54 +249,6 @@ def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
         else say("only this line of the project's own code uses it")
     )
     return say("The text “{text}” is `{key}` in `{path}`; {only}.", text=label, key=key, path=file, only=only)
-
-
-def _key(witness: Witness, hit: Hit, label: str) -> str | None:
-    return key_of(witness, hit, label) if role_of(hit.path) not in ("test", "docs") else None
-
-
-def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
-    """Return the key of a label on a line of a file of texts, if the label is its whole text."""
-    text = hit.text
-    if text.lstrip().startswith("<value>"):
-        # A file of resources has the key on the line above.
-        text = "".join(witness.lines(hit.path, hit.line - 1, hit.line)).replace("<value>", "")
-    at = max(text.casefold().find(form.casefold()) for form in (label, _spaced(label)))
-    found = _KEYED.search(re.sub(r">\s+$", ">", text[:at])) if at > 0 else None
-    rest = text[at + len(label) :].strip(" .,:;!?…\"'\r") if found else "?"
-    if found is None or (rest and not rest.startswith("<")):
-        return None
-    return found["xml"] or _within(witness.lines(hit.path, 1, hit.line), found["key"])
-
-
-def _within(lines: Sequence[str], key: str) -> str:
-    """Return the key of the last line, after the keys of the tables that contain it: `dialog.title`."""
-    *above, last = lines
-    indent = len(last) - len(last.lstrip())
-    for line in reversed(above) if "." not in key else ():
-        opened = _OPENED.match(line)
-        # What is not indented is the table of a language.
-        if opened and 0 < len(opened[1]) < indent:
-            indent, key = len(opened[1]), opened[2] if key in _TEXT_KEYS else f"{opened[2]}.{key}"
-    return key
-
-
-def uses_of(witness: Witness, key: str) -> list[Hit]:
-    """Return the lines of own code and of templates that use a key, with its tables if any line has them."""
-    name = re.split(r"[.-]", key)[-1]
-    used = [hit for hit in witness.grep(name) if _is_own_text(hit.path) and _uses(hit, name)]
-    parts = key.split(".")
-    ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
-    exact = (held for end in ends if (held := [hit for hit in used if end in hit.text]))
-    # A short name, such as `title`, is a key of many tables.
-    return next(exact, used if len(parts) == 1 or len(name) >= LONG_WORD else [])
-
-
-def _uses(hit: Hit, name: str) -> bool:
-    is_code = len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and not FILE_OF_TEXTS.search(hit.path)
-    # A table of keys names each of them once more.
-    is_entry = re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[:=]\s*[\"']", hit.text)
-    return is_code and not is_entry and bool(whole_word(name).search(hit.text))
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

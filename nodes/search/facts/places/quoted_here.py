@@ -145,17 +145,17 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             ]
             if not places:
                 continue
-            for fact in _facts(inquiry, judgement, places) if len(places) <= _most(judgement) else ():
+            for fact in (
+                _facts(inquiry, judgement, places)
+                if len(places) <= (FEW_STRINGS if judgement.whole and judgement.marked else FEW)
+                else ()
+            ):
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
                     yield fact
             # A longer expression says more than its parts.
             if judgement is group[0]:
                 break
-
-
-def _most(one: Expression) -> int:
-    return FEW_STRINGS if one.whole and one.marked else FEW
 
 
 def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.places.labelled_here import FILE_OF_TEXTS, key_of, uses_of
+from nodes.search.facts.places.keys import FILE_OF_TEXTS, key_of, uses_of
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few, is_own
 from nodes.search.sentences import say
@@ -38,7 +38,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     hits = _own(inquiry.witness.grep_any(pairs, words=False))
     texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}
-    for text in sorted(texts, key=lambda text: (-_content_length(text), text))[:MAX_TEXTS]:
+    for text in sorted(texts, key=lambda text: (-len(_GRAMMAR.sub("", text)), text))[:MAX_TEXTS]:
         held = [hit for hit in hits if text in _TEXT.findall(hit.text)]
         key, used = _uses(inquiry.witness, held[0], text) if len(held) == 1 else ("", [])
         for hit in inquiry.code.few(used[:1] or held) if len(held) == 1 else ():
@@ -61,10 +61,6 @@ def _uses(witness: Witness, hit: Hit, text: str) -> tuple[str, list[Hit]]:
 
 def _own(hits: Iterable[Hit]) -> list[Hit]:
     return [hit for hit in hits if is_own(hit.path) and len(hit.text) <= MAX_WIDTH]
-
-
-def _content_length(text: str) -> int:
-    return len(_GRAMMAR.sub("", text))
 
 
 def pieces_of(text: str, title: str) -> list[str]:

@@ -168,12 +168,12 @@ def _swift_frame(bare: str) -> Frame | None:
     # Crash reports without symbols give addresses instead of functions.
     if not report or _UNSYMBOLICATED.match(report[2]):
         return None
-    return Frame(report[3] or "", int(report[4]) if report[4] else None, _swift_name(report[2]), _module(report[1]))
-
-
-def _module(written: str) -> str | None:
-    """Return a frame's module; a collector of crashes that does not know it prints question marks."""
-    return written if written.strip("?") else None
+    return Frame(
+        report[3] or "",
+        int(report[4]) if report[4] else None,
+        _swift_name(report[2]),
+        report[1] if report[1].strip("?") else None,
+    )
 
 
 def _swift_name(written: str) -> str:
