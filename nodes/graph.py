@@ -86,10 +86,7 @@ def _next(state: BugTriageState) -> list[str | Send]:
 
 
 def limited(name: str, node: Node) -> Node:
-    """Give a specialist a time limit, and record when it ran if it ran in parallel with others.
-
-    The code search has no limit when it runs alone, because it is the last fallback.
-    """
+    """Give a specialist a time limit, except a code search alone, and record when it ran next to others."""
 
     async def run(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         if name == "codebase_search" and not state.also:

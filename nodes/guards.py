@@ -126,10 +126,7 @@ def is_unreadable(state: BugTriageState) -> bool:
 
 
 def may_ask(state: BugTriageState) -> bool:
-    """Return whether fewer than two questions were asked for the issue and enough rounds remain for an answer.
-
-    If the code cannot be read, no answer can change the report.
-    """
+    """Return whether code is readable, fewer than two questions were asked, and rounds remain for an answer."""
     if is_unreadable(state) or is_private(state):
         return False
     asked = len(state.human_exchanges) + (state.pending_exchange is not None)

@@ -77,8 +77,10 @@ async def advance(
     snapshot = snapshot or await graph.aget_state(config)
     is_at_rest = answer is None if snapshot.interrupts else not snapshot.tasks
     if not (_exists(snapshot) and is_at_rest):
-        given, modes = _graph_input(snapshot, initial, answer, question_id), ["tasks"]
-        steps = graph.astream(given, config, context=context, durability=durability, stream_mode=modes, version="v2")
+        begins = _graph_input(snapshot, initial, answer, question_id)
+        steps = graph.astream(
+            begins, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
+        )
         async for part in steps:
             if watch is not None:
                 watch(_step(cast("dict[str, Any]", part["data"])))

@@ -69,10 +69,7 @@ class Held:
 
 
 def read_held(repository: Repository, commit: str, now: int) -> Held:
-    """Read a commit. Forms that are not valid are left out, as GitHub does.
-
-    Tags later than ``now``, in seconds since 1970, are ignored.
-    """
+    """Read a commit without forms that GitHub would refuse and tags later than ``now`` (seconds since 1970)."""
     entries = [entry for entry in repository.under(commit, *PLACES) if 0 <= entry.size <= MAX_BYTES][:MAX_FORMS]
     contents = dict(repository.read([entry.blob for entry in entries]))
     forms = (_form(entry.path, decode(contents.get(entry.blob, b""))) for entry in entries)
@@ -128,10 +125,7 @@ def type_map(forms: Sequence[Form], types: Iterable[str]) -> dict[str, str]:
 
 
 def configuration(held: Held, labels: Sequence[str], types: Sequence[str], sources: str) -> str:
-    """Return the text of a ``.github/triage.yml``.
-
-    ``labels`` exist, or are named by forms; ``sources`` says where all this was read, for the first lines.
-    """
+    """Return ``.github/triage.yml`` with labels that exist or that forms name; ``sources`` says where they are from."""
     named = label_map(held.forms, labels)
     prefixes = sorted({found[1] + found[2] + "*" for label in labels if (found := _AREA.fullmatch(label))})
     existing = {label.lower() for label in labels}

@@ -93,7 +93,12 @@ class Channel:
         repositories = repositories or (self._repository.id,)
         call = partial(self._authorized, method, path, repositories, permissions, params=params, follow=follow)
         # GitHub's ETags differ for each token, and a response may contain what another token must not read.
-        key = (self._installation, repositories, *map(_sorted, (permissions, params or {})), path)
+        key = (
+            self._installation,
+            repositories,
+            *(tuple(sorted(values.items())) for values in (permissions, params or {})),
+            path,
+        )
         try:
             response = await (self._cached(key, call) if method == "GET" else call(json=json))
         except MissingPermissionError as error:
@@ -161,10 +166,6 @@ class Channel:
             self._tokens.forget(token)
         token = await self.token(repositories, permissions)
         return await self._session.send(method, path, authorization=_bearer(token), **options)
-
-
-def _sorted(values: Mapping[str, Hashable]) -> Hashable:
-    return tuple(sorted(values.items()))
 
 
 def _bearer(token: str) -> str:

@@ -160,10 +160,7 @@ class People:
         return Person(str(found.get("login") or ""), number if isinstance(number, int) else None)
 
     async def repositories(self, token: str) -> dict[int, bool]:
-        """Return the ids of the repositories that the App is installed in and the person can read.
-
-        Each value is true if the person has at least the triage permission there.
-        """
+        """Return the ids of the App's repositories that a person can read, each with whether they may triage there."""
         found: dict[int, bool] = {}
         try:
             # httpx limits each operation only, and a person may have hundreds of pages.

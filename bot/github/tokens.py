@@ -30,10 +30,7 @@ _Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
 
 
 class Tokens:
-    """Requests tokens and caches them until shortly before they expire.
-
-    The cache is our own, because a revoked token stays in githubkit's.
-    """
+    """Requests tokens and caches them until shortly before they expire; githubkit would keep revoked ones."""
 
     def __init__(self, session: Session, fixed: str | None = None) -> None:
         """Cache the tokens of a session's App; a ``fixed`` one, for which GitHub refuses what it does not permit."""
@@ -72,10 +69,7 @@ class Tokens:
     async def _request_or_raise(
         self, key: _Key, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
     ) -> tuple[str, float]:
-        """Request a token. An expected refusal is cached.
-
-        An organisation may have no ``.github``, and the permission for pull requests is optional.
-        """
+        """Request a token; a refusal of what is optional, such as ``.github`` or pull requests, is cached."""
         refused, until = self._refused.get(key, (None, 0.0))
         if refused is not None and time.time() < until:
             raise refused

@@ -60,6 +60,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
     if named:
         repository = replace(repository, owner=named[1], name=named[2])
     user = data.get("user") or {}
+    names = (label.get("name") if isinstance(label, Mapping) else label for label in data.get("labels") or ())
     return Issue(
         ref=repository.issue(int(data["number"])),
         title=text(data.get("title"))[:1_024],
@@ -69,7 +70,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         author_is_bot=by_bot(user),
         state=text(data.get("state")) or "open",
         locked=bool(data.get("locked")),
-        labels=tuple(filter(None, (_label(label) for label in data.get("labels") or ()))),
+        labels=tuple(filter(None, map(text, names))),
         url=text(data.get("html_url")),
         updated_at=text(data.get("updated_at")),
         is_pull_request=bool(data.get("pull_request")),
@@ -88,10 +89,7 @@ def pull_of(data: Json) -> OpenPull:
 
 
 def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
-    """Return a comment.
-
-    ``is_ours`` decides from the JSON's author whether the App wrote the comment.
-    """
+    """Return a comment; ``is_ours`` tells from its author in the JSON whether the App wrote it."""
     user = data.get("user") or {}
     return Comment(
         id=int(data["id"]),
@@ -161,10 +159,6 @@ def text_file(answer: object) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         problem = "not UTF-8 text" + (" but UTF-16" if content.startswith(_UTF_16) else "")
         raise UnreadableFileError(problem, line=line, digest=_digest(content), glimpse=_glimpse(content)) from error
-
-
-def _label(label: object) -> str:
-    return text(label.get("name")) if isinstance(label, Mapping) else text(label)
 
 
 def _content(answer: Mapping[str, object]) -> bytes:

@@ -111,10 +111,7 @@ class Spans:
         """Whether texts are sent."""
 
     def begin(self, name: str, attributes: Attributes, parent: Any = None, *, calls: bool = False) -> Any:
-        """Start a span below the given parent or the current span; None if no collector is configured.
-
-        ``calls``: the span is a call of another server.
-        """
+        """Start a span below a parent or the current span; ``calls`` another server. None without a collector."""
         if self._tracer is None:
             return None
         from opentelemetry.trace import SpanKind, set_span_in_context  # noqa: PLC0415  optional dependency

@@ -1,7 +1,4 @@
-"""Detection of LangSmith, and settings that keep text of issues, code and models out of it.
-
-The module imports only the standard library, because every command runs it.
-"""
+"""Detect LangSmith, and hide text from it; only the standard library is imported, as every command does this."""
 
 import os
 from collections.abc import MutableMapping

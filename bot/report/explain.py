@@ -116,10 +116,7 @@ def spending(result: Result, *, brain: str, config_hash: str, dollars: float = 0
 
 
 def render_markdown(account: Account) -> str:
-    """Render the explanation as Markdown for a comment: one line, then one folded section per topic.
-
-    The result does not depend on the time.
-    """
+    """Render the explanation for a comment: one line, then a folded section per topic; no time changes it."""
     parts = [_head(account)]
     for title, lines in _sections(account):
         part = fold(title, _within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))

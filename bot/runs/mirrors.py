@@ -47,10 +47,7 @@ class Mirror:
     """The tip of the default branch."""
 
     async def contains(self, sha: str) -> bool:
-        """Return whether a commit pinned earlier is still on the default branch.
-
-        Its object alone proves nothing: it remains in the mirror after a force push.
-        """
+        """Return whether a pinned commit is on the default branch; its object survives a force push in the mirror."""
         try:
             await fetching.run("--git-dir", str(self.directory), "merge-base", "--is-ancestor", sha, fetching.HEAD)
         except fetching.BrokenMirrorError:
@@ -64,10 +61,7 @@ class Mirrors:
     def __init__(
         self, root: Path, limits: fetching.MirrorLimits | None = None, *, local_addresses: bool = False
     ) -> None:
-        """Use ``root`` for the mirrors.
-
-        ``local_addresses`` allows paths on this machine, for a GitHub that runs here.
-        """
+        """Use ``root`` for the mirrors; ``local_addresses`` allows paths, for a GitHub on this machine."""
         root.mkdir(parents=True, exist_ok=True)
         self._root = root
         self._local = local_addresses

@@ -191,8 +191,5 @@ def _line(root: yaml.Node | None, where: list[Any]) -> int:
 
 
 def _short(name: str) -> str:
-    """Return a name from the file for display: printable, without backticks, at most 40 characters.
-
-    A backtick would end the code span that the name is shown in.
-    """
+    """Return a name from the file for a code span: printable, without backticks, at most 40 characters."""
     return "".join(c for c in name if c.isprintable() and c != "`")[:40]

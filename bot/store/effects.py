@@ -49,10 +49,7 @@ class Effects(Keyed):
         await self._change(statement, (self._key, kind, subject))
 
     async def record_intent(self, kind: str, subject: str, *, refused: bool = False) -> None:
-        """Record durably, before a POST is sent, that it is about to be sent.
-
-        ``refused``: GitHub refused it. The intent stays, so the next attempt searches; its grace is over.
-        """
+        """Record, before a POST, that it is about to be sent; after one that was ``refused`` its grace is over."""
         # 0 is in the past by any clock, so the next attempt need not wait for a request in transit.
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
         await self._change(statement, (0.0 if refused else self._clock(), self._key, kind, subject))

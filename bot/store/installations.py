@@ -146,10 +146,7 @@ class RepositoryConfig(Keyed):
 
 
 class EndedSessions(Table):
-    """Ended sessions, for all servers that share the store.
-
-    A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
-    """
+    """Ended sessions, for all servers that share the store: a signed cookie cannot be revoked."""
 
     @transaction
     def end(self, db: Connection, session: str, lasts: float) -> None:

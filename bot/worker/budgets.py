@@ -28,10 +28,7 @@ class Budgets(Spending):
     """The operator's ceilings and prices, and the scopes in which usage is counted."""
 
     def day(self, ref: RepositoryRef, now: float) -> tuple[Scope, ...]:
-        """Return the scopes of one day's usage in a repository.
-
-        Scopes without a ceiling are left out, except that of the repository.
-        """
+        """Return the scopes of a day's usage that have a ceiling, and that of the repository."""
         today = day_of(now)
         scopes = (
             Scope("repository", ref.key, today, self.repository),

@@ -136,10 +136,7 @@ class IssueJob:
         await self.tools.store.jobs.settle(self.job, message, next_work=next_work)
 
     async def limit_reached(self, code: str, message: str, *, count: bool = True) -> None:
-        """Log which limit was reached, and store it so that a later report informs maintainers once.
-
-        ``count``: count it as a metric too.
-        """
+        """Log and store which limit was reached, for a later report to say so once; ``count`` it as a metric too."""
         if count:
             LIMITS.labels(code).inc()
         logger.warning(message, extra={"action": "limited", "limit": code})

@@ -97,10 +97,7 @@ class Tools:
     settings: Settings
 
     def budget(self, thread: str, ref: RepositoryRef, limited: Callable[[str, str], Awaitable[None]]) -> SharedBudget:
-        """Return the budget of a run's model calls, which count in the repository's day too.
-
-        ``limited`` is called with the code of a limit that was reached and a description.
-        """
+        """Return the budget of a run's calls, of the repository's day too; ``limited`` gets a limit's code and text."""
         budgets = self.budgets
         day = budgets.day(ref, self.store.clock())
         return SharedBudget(run_scope(thread, budgets.run), day, self.store.usage, self.pace, budgets.prices, limited)

@@ -34,10 +34,7 @@ _CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
 
 
 async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
-    """Search for the first error, or for the title if there is none.
-
-    The inquiry names the dependency that raised the error, so that its issues are searched too.
-    """
+    """Search for the first error, with the dependency that raised it, or for the title if there is none."""
     context = runtime.context
     query = (context.facts.errors[0] if context.facts.errors else context.title)[:MAX_WEB_QUERY]
     dependency = await find_dependency(context.facts.traces, state.repository, context.code.text)

@@ -79,10 +79,7 @@ def squeeze(text: str, tokens: int) -> str:
 
 
 def compress(text: str, limit: int) -> str:
-    """Return head and tail of a long text and the number of omitted characters.
-
-    Most issues state the problem at the beginning, or end with the trace.
-    """
+    """Return the two ends of a long text, where most issues state the problem, and the number of omitted characters."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]

@@ -149,10 +149,7 @@ class Engine:
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def stated_confidence(self, query: Query, ranking: Ranking) -> float:
-        """Return the probability to state that a ranking's first file is right, by facts about the code.
-
-        These facts are not verified a second time: no report shows them.
-        """
+        """Return the probability that a ranking's first file is right, by facts that no report shows or verifies."""
         from nodes.search.facts.finding import CODE_FINDERS, with_facts
 
         paths = [lead.path for lead in ranking.leads]
@@ -161,10 +158,7 @@ class Engine:
         return with_facts(ranking.confidence, paths, facts)
 
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
-        """Return sketches of files of a commit, in the order given; a path may be the end of a file's path.
-
-        A path that no file or more than one file has is left out.
-        """
+        """Return sketches of the files whose paths are, or alone end with, the given ones, in their order."""
         index = self._index(self.commit(commit))
         return sketch_files(Measured.of(self.repository, index, parse_query(query)), paths)
 

@@ -88,10 +88,7 @@ class SourcePort(Protocol):
 
 
 def is_harmful(request: str) -> bool:
-    """Return whether a request gives orders or asks for harm outside quoted code.
-
-    A false positive only costs the answers from outside sources: the code is searched anyway.
-    """
+    """Return whether a request orders or asks for harm outside quoted code; if wrong, only outside answers are lost."""
     prose = "\n".join(" ".join(line.split())[:2_000] for line in _CODE.sub(" ", request[:40_000]).split("\n"))
     return any(pattern.search(prose) for pattern in _HARMFUL.values())
 

@@ -34,10 +34,7 @@ class Checked:
 async def check(
     draft: Draft, evidence: Mapping[str, Evidence], code: CodePort, issue: str, others: TitleOf | None = None
 ) -> Checked:
-    """Read everything that a draft cites again, and drop what fails.
-
-    The issue must contain every quote of the issue; without ``others``, evidence from other issues fails.
-    """
+    """Read again what a draft cites, and drop what fails: what the issue lacks, and others' without ``others``."""
     texts = (draft.verdict, draft.root_cause, *draft.ruled_out)
     found = [name for text in texts for name in cited_in(text)]
     cited = tuple(dict.fromkeys((*found, *(suspect.evidence for suspect in draft.suspects))))

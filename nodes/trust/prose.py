@@ -48,10 +48,7 @@ class ProseCheck:
     """Checks the sentences of one draft against a commit and against texts whose names may be repeated."""
 
     def __init__(self, code: CodePort, known: Sequence[str], paths: Sequence[str] = ()) -> None:
-        """Check against a commit; names in the known texts (the issue, confirmed evidence) need no lookup.
-
-        The files of ``paths`` may be named by their last parts alone.
-        """
+        """Check against a commit; names in known texts need no lookup, and ``paths`` may be shortened to their end."""
         self._code = code
         self._paths = paths
         # Without white space, because a name in prose may be wrapped.

@@ -15,10 +15,7 @@ _PATH = "/datasets/upload-experiment"
 
 
 def send(found: Found, *, text: bool) -> str:
-    """Send one experiment for each judge, and return one line about it; empty without cases or LangSmith's key.
-
-    ``text``: titles and paths are sent too, with secrets masked.
-    """
+    """Send an experiment for each judge, with titles and paths if ``text``; return a line about it, or nothing."""
     has_key = any(os.environ.get(name, "").strip() for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"))
     if not has_key or not found.judges[0].cases:
         return ""

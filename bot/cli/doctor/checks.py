@@ -134,10 +134,7 @@ class _Word(BaseModel):
 
 
 def check_model(settings: Settings, *, calls: bool) -> Iterator[Check]:
-    """Check that the configured models exist and can answer in the required form.
-
-    Without ``calls`` only the list of models is read.
-    """
+    """Check that the models exist and, with ``calls``, that they can answer in the required form."""
     if settings.brain == "rules":
         yield _check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
         return

@@ -72,10 +72,7 @@ class MarkdownRenderer:
     def sections(
         self, report: TriageReport, ours: Translator = IN_ENGLISH, theirs: Translator = IN_ENGLISH
     ) -> Sections:
-        """Return the parts of a comment in order, in the languages of maintainers and of the reporter.
-
-        An empty part is an empty string; what is folded is English.
-        """
+        """Return a comment's parts in order, some empty, in two languages; what is folded is English."""
         links = self._links(report)
         shown = facts_beside(report) if report.is_explained else shown_facts(report)
         # Not the words of a translation, so that the folded parts are the same in all languages.

@@ -76,10 +76,7 @@ def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
 
 
 def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
-    """Render the one reminder of an open question, asked at an address that may be unknown (empty).
-
-    It mentions no one, since the comment itself notifies.
-    """
+    """Render the reminder of a question, with its address if known; it mentions no one: a comment notifies anyway."""
     asked = open_questions(replace(thread, reporter="", questions=(question,)))
     is_known = asked_url.startswith(f"{thread.base}/issues/")
     where = say("[This question]({url})", url=asked_url) if is_known else say("This question")

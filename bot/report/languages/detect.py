@@ -45,10 +45,7 @@ _WORDS = {language: frozenset(words.split()) for language, words in _COMMON.item
 
 
 def language_of(title: str, body: str) -> str | None:
-    """Return the language of an issue; None if it is too short, unclear, or in a language without a catalogue.
-
-    Code, quotes, addresses and headings are not read.
-    """
+    """Return the language of an issue's prose; None if it is too short, unclear, or one without a catalogue."""
     outside = "\n".join(outside_fences(body[:LONGEST]))
     prose = _NOT_PROSE.sub(" ", f"{title[:300]}\n{outside}")
     words = [word.casefold() for word in _WORD.findall(prose)]

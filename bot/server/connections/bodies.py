@@ -116,10 +116,7 @@ class Body:
 
 
 class Bodies:
-    """All bodies in memory.
-
-    A usual delivery has about 20 kB. Dropping the largest first keeps room for it, however many large bodies are sent.
-    """
+    """All bodies in memory; dropping the largest first keeps room for a usual delivery of about 20 kB."""
 
     def __init__(self) -> None:
         self._held: set[Body] = set()

@@ -167,10 +167,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def limited_protocol(connections: Connections, deliveries: str = "") -> type[asyncio.Protocol]:
-    """Return the protocol for uvicorn's ``http`` setting.
-
-    Complete requests to the path ``deliveries`` are never closed to make room.
-    """
+    """Return uvicorn's ``http`` protocol; whole requests to the path ``deliveries`` are never closed to make room."""
     bound: dict[str, Any] = {"registry": connections, "deliveries": deliveries}
     # uvicorn creates the protocol itself and passes only its own arguments, so the registry is a class attribute.
     return type("BoundProtocol", (LimitedProtocol,), bound)

@@ -1,7 +1,4 @@
-"""Security headers and cross-site request protection for every page.
-
-The headers allow only our own files and forbid framing and content sniffing.
-"""
+"""Security headers against foreign files, framing and sniffing, and cross-site request protection, for every page."""
 
 import hmac
 from collections.abc import Mapping
@@ -39,10 +36,7 @@ class Shield:
     """Middleware that adds security headers a response has not set, and refuses writes from pages of other sites."""
 
     def __init__(self, app: ASGIApp, public_url: str | None = None) -> None:
-        """Wrap an application.
-
-        ``public_url``: the server's public address, if a proxy in front sends another Host header.
-        """
+        """Wrap an application; ``public_url`` is its address if a proxy in front sends another Host header."""
         self._app = app
         self._public = urlsplit(public_url or "").netloc
 

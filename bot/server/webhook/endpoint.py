@@ -165,10 +165,7 @@ async def _read(request: Request, signature: events.Signature, held: Body, until
 
 
 async def _last_answer(response: Response, request: Request, send: Send) -> None:
-    """Respond, discard some of what the client still sends, and close the connection.
-
-    Closing a connection with unread bytes resets it, and the client may not see the response.
-    """
+    """Respond, discard some of what still comes, and close: unread bytes would reset the connection first."""
     headers = [*response.raw_headers, (b"connection", b"close")]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.body, "more_body": True})

@@ -38,11 +38,7 @@ _OF_SOME_EVENTS = frozenset({*_OF_OTHER_EVENTS, "issue", "comment", "label"})
 _PRESENT: Any = dict.fromkeys(_OF_OTHER_EVENTS, (Any, None))
 
 
-def _text(value: object) -> object:
-    return "" if value is None else value
-
-
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string; GitHub's null becomes an empty string."""
 
 
@@ -51,10 +47,6 @@ def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> object:
         return handler(value)
     except ValidationError:
         return None
-
-
-def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    return _or_none(value, handler) or ""
 
 
 def _valid_items(value: object, handler: ValidatorFunctionWrapHandler) -> object:
@@ -70,7 +62,7 @@ def _valid_items(value: object, handler: ValidatorFunctionWrapHandler) -> object
 
 Optional = Annotated[T | None, WrapValidator(_or_none)]
 """A field that handlers do not require: an invalid value becomes None, so that the delivery is still accepted."""
-OptionalText = Annotated[Text, WrapValidator(_or_empty)]
+OptionalText = Annotated[Text, WrapValidator(lambda value, handler: _or_none(value, handler) or "")]
 """A string that handlers do not require: an invalid value becomes an empty string."""
 OptionalItems = Annotated[tuple[T, ...] | None, WrapValidator(_valid_items)]
 """A list whose invalid items are dropped."""
@@ -144,10 +136,6 @@ class _From(_Part):
     body: Optional[dict[str, Any]] = None
 
 
-def _or_unchanged(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    return _or_none(value, handler) or _From()
-
-
 class Payload(_Part):
     """The fields of a delivery's body that are read; all other fields are ignored."""
 
@@ -158,7 +146,7 @@ class Payload(_Part):
     repository: RepositoryPart | None = None
     installation: _InstallationPart | None = None
     label: Optional[_Label] = None
-    changes: Annotated[_From, WrapValidator(_or_unchanged)] = _From()
+    changes: Annotated[_From, WrapValidator(lambda value, handler: _or_none(value, handler) or _From())] = _From()
     organization: Any = None
     repositories: OptionalItems[RepositoryPart] = None
     repositories_added: OptionalItems[RepositoryPart] = None

@@ -32,10 +32,7 @@ class PostgresCheckpoints(AsyncPostgresSaver):
             return migrated(_with_texts(await super().aget_tuple(config)))
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002  the saver's signature
-        """Return the next version of a value: it sorts after the current one, differs in each branch, and is short.
-
-        Each step stores about fifty versions.
-        """
+        """Return the next version of a value: short, after the current one, and different in each branch."""
         # Digits are padded, because LangGraph compares versions as text. Checkpoints of older releases have LangGraph's
         # own longer form, which begins with the number too.
         number = int(current.split(".")[0]) if isinstance(current, str) else current or 0
@@ -48,10 +45,7 @@ class PostgresCheckpoints(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; replace characters that Postgres's JSON cannot store.
-
-        A long text is stored once, as bytes, because the JSON of every step would repeat it.
-        """
+        """Save a checkpoint without characters that JSON cannot store, and a long text once, as bytes."""
         values = {name: _compact(value) for name, value in checkpoint["channel_values"].items()}
         with _translated_errors():
             return await super().aput(config, {**checkpoint, "channel_values": values}, metadata, new_versions)

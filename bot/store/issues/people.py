@@ -87,10 +87,7 @@ class Questions(Keyed):
         answered_by: str | None = None,
         answer_url: str | None = None,
     ) -> None:
-        """Answer, withdraw or expire an open question; a settled one stays unchanged.
-
-        An answer has its author and its address.
-        """
+        """Answer (with author and address), withdraw or expire an open question; a settled one stays unchanged."""
         # ``state = 'open'`` makes the first settlement final: an answer, an edit and the expiry may arrive at the same
         # time.
         statement = """
@@ -185,10 +182,7 @@ class Control(Table):
 
     @transaction
     def apply(self, db: Connection, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
-        """Record the command as run and apply the store's part of its effects.
-
-        Idempotent: the key is (comment id, updated_at, ordinal).
-        """
+        """Record a command as run, and apply its effects, once for each (comment id, updated_at, ordinal)."""
         issue_key, now = self._ref.key, self._clock()
         row = (issue_key, comment.id, comment.updated_at, ordinal)
         # First, because it guards everything below: an attempt after a crash finds its row and changes nothing.

@@ -78,10 +78,7 @@ def _own_lines(text: str) -> Iterator[str]:
 
 
 def _without_hidden(text: str) -> str:
-    """Blank out the code spans and HTML comments of a paragraph, and retain its line breaks.
-
-    The construct that begins first hides what is inside it.
-    """
+    """Blank out a paragraph's code spans and HTML comments but no line breaks; what begins first hides the rest."""
     runs = _tick_runs(text)
     at = 0
     parts: list[str] = []
@@ -133,10 +130,7 @@ def _typed(command: Command) -> str:
 
 
 def _was_present(line: str, before: str) -> bool:
-    """Return whether the earlier text contained the line as whole words.
-
-    A bare ``/triage`` must have been a whole line, because every other command begins with it.
-    """
+    """Return whether a text had the line as whole words; a bare ``/triage``, which begins all commands, as a line."""
     line_words = _words(line)
     lines = [_words(item) for item in before.split("\n")]
     return line_words in lines if line_words == "/triage" else f" {line_words} " in f" {' '.join(lines)} "

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from bot.errors import UserError
 from bot.github.repository import RepositoryClient
 from bot.limits.ceilings import describe_limit
-from bot.ports import CommandEffects, Issue, Judgement, NewSignal, Permission, Relation
+from bot.ports import AskedQuestion, CommandEffects, Issue, Judgement, NewSignal, Permission, Relation
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
@@ -104,7 +104,7 @@ async def run_status(context: CommandContext) -> CommandEffects:
         lines.append(STOPPED)
     question = await context.store.questions.open()
     if question is not None:
-        lines.append(f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}")
+        lines.append(_waiting(question))
     reached = dict.fromkeys(map(describe_limit, await context.store.repository.limited.today()))
     if reached:
         lines.append(f"Limits reached: {'; '.join(reached)}.")
@@ -116,6 +116,10 @@ def _last_run(last: Run | None) -> str:
         return "No run yet."
     commit = f", on commit {code(last.sha[:12])}" if last.sha else ""
     return f"Run {last.number} is **{prose(last.status)}**{commit}, by {code(last.brain)}."
+
+
+def _waiting(question: AskedQuestion) -> str:
+    return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
 
 
 @command("why", "why", "author")

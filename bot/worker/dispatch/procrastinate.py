@@ -119,10 +119,7 @@ class SharedDispatcher(Dispatcher):
         drain: float,
         deadline: float = DEADLINE,
     ) -> None:
-        """Store the settings; nothing is started.
-
-        ``place`` identifies this process among all; running jobs may finish within ``drain`` seconds.
-        """
+        """Store the settings: the process's ``place``, and the seconds (``drain``) that its jobs have at its end."""
         super().__init__(store.jobs, worker, concurrency=concurrency, deadline=deadline)
         self._store = store
         self._place = place

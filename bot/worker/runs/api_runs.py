@@ -21,10 +21,7 @@ from nodes.run import initial_state
 
 
 async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
-    """Do a run and store its result.
-
-    Steps and evidence stay in memory, so that only the run's row has to be deleted; a kill loses the progress.
-    """
+    """Do a run and store its result; only its row has to be deleted later, because steps stay in memory."""
     add_log_context(run=work.id)
     stored = await tools.store.api_runs.get(work.id)
     if stored is None:

@@ -82,10 +82,7 @@ async def publish(
 
 
 async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, published: Published) -> None:
-    """Store the run's status and settle the job.
-
-    The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
-    """
+    """Store the run's status and settle the job; of a run that ended, the checkpoint is deleted."""
     ref, quiet = issue_job.ref, published.state in ("quiet", "moved")
     report = report_of(outcome)
     follows: list[Work] = []

@@ -143,10 +143,7 @@ def was_searched(state: BugTriageState) -> bool:
 
 
 def check_draft(case: Case, report: TriageReport, claim_from: float, table: Table | None = None) -> Gate:
-    """Return the quality gate's decision on a draft.
-
-    A report that needs no code and that no critic judged is accepted.
-    """
+    """Return the quality gate's decision on a draft; what needs no code and no critic judged is accepted."""
     state, feedback = case.state, case.state.critic_feedback
     unsearched = state.tier == "simple" and not was_searched(state)
     if feedback is None and (report.kind in _NEEDS_NO_CODE or unsearched or is_too_thin(report, case)):

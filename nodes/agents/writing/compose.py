@@ -153,10 +153,7 @@ def without_code_claims(report: TriageReport) -> TriageReport:
 
 
 def safe_kind(kind: Kind, case: Case) -> Kind:
-    """Return the brain's kind, unless the rules or the first reading classify the issue as a security report.
-
-    The text that a model reads may persuade it otherwise.
-    """
+    """Return the brain's kind, unless rules or the first reading say security: a text may persuade a model."""
     read_as = case.state.reading.kind if case.state.reading else kind
     return "security" if "security" in (kind, read_as) or may_be_security(parts_of(case.title, case.body)) else kind
 

@@ -179,10 +179,7 @@ def function_of(report: TriageReport) -> str | None:
 
 
 def _names_function(fact: Fact) -> bool:
-    """Return whether a claim may name a fact's function.
-
-    A function that only declares an option is rarely at fault, and words of a title are about a file.
-    """
+    """Return whether a claim may name a fact's function: none that only declares an option, or for words of a title."""
     is_firm = fact.strong and not fact.unclaimed
     return is_firm and bool(fact.symbol and fact.line) and fact.kind not in ("default_here", "named_here")
 

@@ -177,10 +177,7 @@ class Fault:
 
 
 def instead(fault: Fault, sent: Abilities) -> Iterator[Abilities]:
-    """Return what to try after a refusal, best first.
-
-    A fault that names a part changes that part. If it names none, each part is changed alone, and at last all of them.
-    """
+    """Return what to try after a refusal, best first: the named part, else each part alone, at last all of them."""
     order: Sequence[Part] = fault.parts or ("temperature", "limit", "method", "system")
     text = fault.text if fault.parts else ""
     changed = [other for part in order if (other := without(part, sent, text)) is not None]
@@ -192,10 +189,7 @@ def instead(fault: Fault, sent: Abilities) -> Iterator[Abilities]:
 
 
 def without(part: Part, sent: Abilities, text: str = "") -> Abilities | None:
-    """Return the abilities without the refused part; None if the request did not have it.
-
-    An output limit becomes the maximum that the message names, or gets its other name.
-    """
+    """Return the abilities without the refused part, or with the named maximum of output; None if it was not sent."""
     if part == "limit":
         most = SAYS["at_most"].search(text)
         if most and (sent.most_output is None or int(most[1]) < sent.most_output):

@@ -92,10 +92,7 @@ async def ask_turn(sender: Sender, messages: Sequence[Message]) -> tuple[Turn, t
 async def _ask(
     sender: Sender, messages: Sequence[Message], read: Callable[[AIMessage, bool], V], correction: Callable[[str], str]
 ) -> tuple[V, Method, list[Message]]:
-    """Return the first valid answer, the method that requested it, and the messages before it.
-
-    The usage of an error is that of the sender: all that its requests cost.
-    """
+    """Return the first valid answer, its method and the messages before it; an error has the usage of all of them."""
     model, first = sender.model, list(map(masked, messages))
     asked, corrected = first, False
     while True:

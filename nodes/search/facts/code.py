@@ -14,7 +14,7 @@ from nodes.search.facts.types import Fact, Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text
 from nodes.search.history.versions import Releases, own_names, read_releases
-from nodes.search.index import Index, Matches
+from nodes.search.index import Index
 from nodes.search.index.columns import Flags
 from nodes.search.languages.table import language_of
 from nodes.search.tokens import term_hash, terms_of
@@ -230,7 +230,8 @@ class Code:
         # Also for names that no file contains, so that they are not looked up again.
         for value in wanted:
             self._files[value] = []
-        for term, number in sorted(_pairs(found, self.index)) if found else ():
+        numbers = self.index.chunk_file[found.chunk].tolist() if found else ()
+        for term, number in sorted(set(zip(found.term.tolist(), numbers, strict=True))) if found else ():
             self._files[wanted[term]].append(number)
 
     def holding(self, name: str) -> list[int]:
@@ -274,10 +275,6 @@ def hash_of(name: str) -> int | None:
     """Return the index's hash of a complete name, or None if it has none."""
     terms = terms_of(name)
     return term_hash(terms[-1]) if terms else None
-
-
-def _pairs(found: Matches, index: Index) -> set[tuple[int, int]]:
-    return set(zip(found.term.tolist(), index.chunk_file[found.chunk].tolist(), strict=True))
 
 
 def family(language: str) -> str:

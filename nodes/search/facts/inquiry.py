@@ -178,10 +178,7 @@ class FinderInput:
 
     @property
     def is_placed(self) -> bool:
-        """Return whether a fact places the report better than the definition of a name that it has.
-
-        The words around a trace are often those of its error.
-        """
+        """Return whether a fact, such as any frame, places the report better than the definition of a name."""
         frames = (fact for fact in self.found if fact.kind == "raised_here")
         strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind != "defined_once")
         named = (fact.is_named_line or fact.is_option or fact.path in self.first for fact in strong)
@@ -189,10 +186,7 @@ class FinderInput:
 
     @property
     def shown(self) -> tuple[Fact, ...]:
-        """Return the facts found so far that a report may show: in the first files, then lines that the report names.
-
-        Strong facts come first.
-        """
+        """Return what a report may show of the facts so far, strong ones first, then by rank, then named lines."""
         ranks = {path: rank for rank, path in enumerate(self.first)}
         shown = [fact for fact in self.found if fact.path in ranks or fact.is_named_line or fact.is_option]
         return tuple(sorted(shown, key=lambda fact: (not fact.strong, ranks.get(fact.path or "", len(ranks)))))

@@ -129,10 +129,7 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_tit
 
 
 def _is_claimable(fact: Fact) -> bool:
-    """Return whether a fact alone may carry a claim.
-
-    A bare string constant that the report prints too may be data of its example: two of five such claims were right.
-    """
+    """Return whether a fact alone may carry a claim; of five bare strings that are printed too, two were right."""
     words = fact.words or ""
     is_bare = fact.kind == "quoted_here" and words[:1] in ("'", '"') and words[0] == words[-1]
     return fact.strong and not (fact.refuses or fact.unclaimed or is_bare)

@@ -102,10 +102,7 @@ class Repository:
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
 
     def tree(self, commit: str) -> list[Entry]:
-        """List the regular files of a commit by path, without submodules and symlinks.
-
-        If the listing exceeds the limits, return only the files that git lists first.
-        """
+        """List the regular files of a commit by path, without submodules and symlinks; up to the limits."""
         return sorted(self._listed(commit, "-r"), key=lambda entry: entry.path)
 
     def entry(self, commit: str, path: str) -> Entry | None:

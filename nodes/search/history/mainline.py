@@ -202,10 +202,7 @@ def _named(subject: str) -> Iterator[int]:
 
 
 def _commits_of_merges(commits: Mapping[str, Commit], line: Sequence[str]) -> dict[str, list[str]]:
-    """Map each merge to the commits that it first made reachable.
-
-    Oldest merges go first, so that each commit belongs to exactly one merge.
-    """
+    """Map each merge to the commits that it first made reachable, the oldest merges first."""
     owned = set(line)
     added: dict[str, list[str]] = {}
     for sha in reversed(line):

@@ -110,10 +110,7 @@ def affected(named: Sequence[Claim], log: Log, series: Mapping[str, Releases], o
 
 
 def find_range(claims: Claims, log: Log, own: frozenset[str]) -> Range | NoRange:
-    """Return the commits of a history among which the issue says it broke; later tags are ignored.
-
-    ``own`` has the project's names, normalised by ``plain``.
-    """
+    """Return the commits before ``now`` among which it broke; ``own`` has the project's names (``plain``)."""
     series = read_releases(log.repository, log.committed_at) if claims.versions or claims.days or claims.last else {}
     # A number after another word has no role, such as the 2.5 of "takes 2.5 seconds".
     own_claims = [

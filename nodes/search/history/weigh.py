@@ -56,10 +56,7 @@ class ScoringData:
 
 
 def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
-    """Return the weights of the issue's words that only few of the messages of candidate changes contain.
-
-    ``own`` has the project's names, which distinguish none.
-    """
+    """Return the weights of the issue's words, without the project's names (``own``), that few of the messages have."""
     counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
     titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
     # A word in over a quarter of the messages distinguishes none; with three messages or fewer, a share means nothing.

@@ -37,10 +37,7 @@ class Matches(NamedTuple):
 
 
 class Index:
-    """All files of a commit, and the commits before it.
-
-    Columns of chunks, definitions and strings contain global numbers.
-    """
+    """All files of a commit, and those before it; columns of chunks, definitions and strings have global numbers."""
 
     def __init__(self, tree: Tree, project: Project) -> None:
         self.project = project

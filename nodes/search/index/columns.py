@@ -105,10 +105,7 @@ def empty(files: int = 0) -> Columns:
 
 
 def select_files(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Columns:
-    """Build a table from files of other tables.
-
-    ``picks`` has for each file of the result its source and its number there; a source of -1 leaves the file empty.
-    """
+    """Build a table from files of others: ``picks`` has the source of each, or -1 if empty, and its number there."""
     known = np.flatnonzero(picks[:, 0] >= 0)
     chosen = picks[known]
     # Neighbours that stay neighbours are copied as one run: between two commits nearly all files are.

@@ -59,10 +59,7 @@ BACKTICK_FACTOR = 1.6
 
 
 def without_asides(body: str) -> str:
-    """Drop a form's comments, headings and check boxes, sections about the environment, version lines and links.
-
-    Fenced code stays unchanged, except in those sections.
-    """
+    """Drop a form's comments, headings, check boxes, environment, version lines and links; other code stays."""
     reported: list[str] = []
     fenced = in_environment = False
     for line in without_comments(body).split("\n"):

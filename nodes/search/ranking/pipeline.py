@@ -108,10 +108,7 @@ def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
 
 
 def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, ...]:
-    """Return sketches of files, in the order given; a path may be the end of a file's path.
-
-    A path that no file or more than one file has is left out.
-    """
+    """Return sketches of the files whose paths are, or alone end with, the given ones, in their order."""
     index, repository = measured.index, measured.repository
     scores = weighted(measured.features.files, load_weights().files, len(index.paths))
     files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))

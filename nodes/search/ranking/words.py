@@ -27,10 +27,7 @@ CONTAINERS = frozenset({"class", "interface", "enum", "module", "type"})
 
 
 def add_words(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
-    """Add BM25 features of files, of their best chunk and of their paths.
-
-    The inverse document frequency counts only the files marked in ``ranked``.
-    """
+    """Add BM25 features of files, best chunks and paths, with the frequencies of the files marked in ``ranked``."""
     hashes = sorted({term_hash(term) for field in parsed.terms.values() for term in field})
     place = {value: number for number, value in enumerate(hashes)}
     weights = {name: np.zeros(len(hashes)) for name in parsed.terms}

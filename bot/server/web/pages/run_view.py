@@ -214,10 +214,7 @@ def _judged(feedback: Feedback) -> tuple[bool, Markup]:
 
 
 def progress(full: FullRun, visits: Iterable[Visit], *, shown: bool) -> dict[str, Any]:
-    """Build the part of a page that changes while a run is in progress.
-
-    ``shown``: the viewer may read the reasons of a run that may concern a security issue.
-    """
+    """Build the part of a page that changes during a run; ``shown``: the viewer may read of security."""
     known: dict[str, Visit] = {}
     for visit in visits:
         # Each visit once, in its last stored state: removed first, so that the dict's order is that of this state.

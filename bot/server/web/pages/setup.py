@@ -208,10 +208,7 @@ def _setup(request: Request) -> SetupPages:
 
 
 def _here(request: Request) -> str:
-    """Return the address by which this browser reaches the server.
-
-    The request's headers are trusted here, because the browser has shown the token.
-    """
+    """Return the address by which a browser reaches the server; its token makes the headers trustworthy."""
     scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else request.url.scheme
     return f"{scheme}://{request.url.netloc}"
 

@@ -388,10 +388,7 @@ def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int 
 
 
 def same_start(line: str, text: str) -> bool:
-    """Return whether a line has a text of a trace, of which one may be the beginning of the other.
-
-    The first line of a call over several lines is the whole text of its line.
-    """
+    """Return whether a line is a text of a trace, or one begins the other; an open call must be the whole text."""
     begins = len(text) >= 12 and not text.endswith(("(", "[", "{", ",")) and line.startswith(text)
     return bool(line) and (line == text or begins or (len(line) >= 12 and text.startswith(line)))
 

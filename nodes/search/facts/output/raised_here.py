@@ -77,7 +77,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     seen = set[tuple[int, int]]()
     earlier: StackTrace | None = None
     for chain in islice(chains(inquiry.issue), MAX_TRACES):
-        frame = _innermost(inquiry, chain)
+        # Of the trace next to the root that has an own frame.
+        every = (frame for trace in from_root(chain) for frame in own_frames(inquiry.code, inquiry.issue, trace))
+        frame = next(every, None)
         between = "```" if earlier is None else inquiry.issue.body[earlier.end : chain[0].start]
         # One log has both, if no block ends between them; then the later error is often of cleaning up.
         follows = "```" not in between and "~~~" not in between
@@ -184,12 +186,6 @@ def _cleans_up(mapped: MappedFrame) -> bool:
     starts = (frame for frame in outer if frame.path == mapped.frame.path and frame.module == mapped.frame.module)
     is_last = bool(_CLEANS_UP.fullmatch(mapped.name or ""))
     return is_last and any(_STARTS.fullmatch((frame.function or "").rpartition(".")[2]) for frame in starts)
-
-
-def _innermost(inquiry: FinderInput, chain: Sequence[StackTrace]) -> MappedFrame | None:
-    """Return the innermost own frame of the trace next to the root that has one."""
-    every = (frame for trace in from_root(chain) for frame in own_frames(inquiry.code, inquiry.issue, trace))
-    return next(every, None)
 
 
 def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:

@@ -110,7 +110,8 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
         paths = _pair(by_name.get(_spelling(words), []), inquiry.first)
         if " " in words and not (len(paths) == 1 and _is_compound(paths[0])):
             continue
-        if paths and all(path in paths for path in _defining(code, words)):
+        rows = code.definitions(words) if " " not in words else ()
+        if paths and all(code.path_of(row) in paths for row in rows):
             found.setdefault(paths, words)
     if len(found) > 1:
         # Words side by side may be plain English, so a single word is preferred.
@@ -142,12 +143,6 @@ def _title_names(title: str) -> list[str]:
     named += [part for dotted in _DOTTED.findall(plain) for part in _PART.findall(dotted) if COMPOUND.search(part)]
     named += [words for many in _SIDE_BY_SIDE for words in many.findall(plain)]
     return [words for words in dict.fromkeys(named) if len(words) >= SHORTEST and words.casefold() not in _GENERAL]
-
-
-def _defining(code: Code, words: str) -> Iterator[str]:
-    """Yield the files that define a name."""
-    for row in code.definitions(words) if " " not in words else ():
-        yield code.path_of(row)
 
 
 def _pair(paths: Sequence[str], first: Sequence[str]) -> tuple[str, ...]:
@@ -210,10 +205,7 @@ def _is_compound(path: str) -> bool:
 
 
 def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Return the files that a title can name, by the spelling of their name.
-
-    An index file counts only if its folder has no other file.
-    """
+    """Return the files by the spelling of their name; an index file counts only alone in its folder."""
     found, ordered = defaultdict[str, list[str]](list), sorted(paths)
     for path, following in pairwise((*ordered, "")):
         inside = f"{path.rpartition('/')[0]}/" if _is_index(path) else None

@@ -78,10 +78,7 @@ def printed(lines: Sequence[str], at: int, line: int) -> str:
 
 
 def holding(lines: Sequence[str], code: str, near: int) -> int | None:
-    """Return the line that has the code that a tool prints, if no other line near the given number has it.
-
-    Tools shorten long lines.
-    """
+    """Return the line with the code, perhaps shortened, that a tool prints, if no other near a number has it."""
     same = [number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), code)]
     close = [number for number in same if abs(number - near) <= FAR]
     return near if near in same else next((found[0] for found in (same, close) if len(found) == 1), None)
