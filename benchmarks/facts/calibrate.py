@@ -26,7 +26,7 @@ from nodes.search.git.errors import SearchError
 from nodes.search.ranking.rank import logit_of, probability
 from nodes.search.types import Query
 
-NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds", "supported")
+NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds")
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any]
         "repo": row["repo"],
         "source": source,
         "ranked": survey.ranked,
-        "bits": [judged.on_first, judged.two_kinds, judged.elsewhere, judged.supported],
+        "bits": [judged.on_first, judged.two_kinds, judged.elsewhere],
         "right": bool(survey.paths) and survey.paths[0] in gold,
         "paths": [path in gold for path in survey.paths],
         "strong": [
@@ -142,15 +142,13 @@ def report(rows: list[dict[str, Any]]) -> dict[str, float]:
 def levels(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     alone = [row for row in rows if row["bits"][0] and not row["bits"][2]]
     claimed = {f"claimed at {bar}": [row for row in alone if row["left_out"] >= bar] for bar in (0.65, 0.75, 0.8, 0.85)}
-    weak = [row for row in rows if row["bits"][3] and row["ranked"] >= SURE]
     bare = [row for row in rows if not row["bits"][0] and not row["bits"][2]]
     return {
         "strong on the first alone": alone,
         **claimed,
         "on the first and others": [row for row in rows if row["bits"][0] and row["bits"][2]],
         "on others": [row for row in rows if not row["bits"][0] and row["bits"][2]],
-        "a weak fact, sure": weak,
-        "none, sure": [row for row in bare if row["ranked"] >= SURE and not row["bits"][3]],
+        "none, sure": [row for row in bare if row["ranked"] >= SURE],
         "none": [row for row in bare if row["ranked"] < SURE],
     }
 

@@ -88,7 +88,6 @@ def fact_signs(signs: ConfidenceInputs) -> dict[str, float]:
         "shared": float(signs.on_first and signs.elsewhere),
         "elsewhere": float(signs.elsewhere and not signs.on_first),
         "two_kinds": float(signs.two_kinds),
-        "supported": float(signs.supported),
     }
 
 

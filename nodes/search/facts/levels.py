@@ -15,8 +15,6 @@ Level = Literal["claimed", "stated", "ranked", "none"]
 ``stated``: facts without a claim. ``ranked``: no fact to state, but the search is sure. ``none``: no place is shown."""
 # A person refers to these places directly; on the first file of development issues 87 to 95 % were right.
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
-TOO_LITTLE = frozenset({"quoted_here", "pasted_here", "subject_of_test", "changed_in"})
-"""Kinds whose facts support no claim if they say too little, and which do not speak against one."""
 _EVENTS = frozenset({"raised_here", "built_here"})
 """Kinds about what happened; unclaimed, they show a fault that other code has, or a line that may be another one."""
 _WEAK = frozenset({"quoted_here", "read_here", "default_here"})
@@ -85,8 +83,6 @@ class ConfidenceInputs:
     """Strong facts of two kinds are on two lines of the first file."""
     elsewhere: bool = False
     """A strong fact, at least as strong as those on the first file, is on another of the first files."""
-    supported: bool = False
-    """Only weak facts relate the first file to the report, and no strong fact is elsewhere."""
 
 
 def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_title: bool = False) -> ConfidenceInputs:
@@ -110,22 +106,9 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_tit
     # A name that is defined once elsewhere does not count against what the reporter refers to directly.
     if any(fact.kind in FIRM for fact in on_first):
         others = [fact for fact in others if fact.kind in FIRM]
-    # The files in which the report's stack traces end.
-    raised = {fact.path for fact in facts if fact.kind == "raised_here"}
     # Two kinds on one line are one observation.
     two = len({fact.kind for fact in on_first}) >= 2 and len({fact.line for fact in on_first}) >= 2
-    supported = (
-        not on_first
-        and not others
-        and (not raised or first in raised)
-        # What refuses on purpose, or shows a fault of other code, is stated and not claimed.
-        and not any(
-            fact.strong and (fact.refuses or (fact.unclaimed and fact.kind not in TOO_LITTLE)) and fact.path == first
-            for fact in facts
-        )
-        and any(fact.path == first and _supports(fact, facts) for fact in facts)
-    )
-    return ConfidenceInputs(bool(on_first), two, bool(others), supported)
+    return ConfidenceInputs(bool(on_first), two, bool(others))
 
 
 def _is_claimable(fact: Fact) -> bool:

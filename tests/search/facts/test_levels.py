@@ -176,7 +176,7 @@ def test_the_bits_for_confidence():
     assert confidence_inputs([_fact("a.py"), _fact("a.py", "built_here")], FILES) == ConfidenceInputs(
         True
     )  # two spellings of one line
-    assert confidence_inputs([_fact("a.py", strong=False)], FILES) == ConfidenceInputs(supported=True)
+    assert confidence_inputs([_fact("a.py", strong=False)], FILES) == ConfidenceInputs()
 
 
 @pytest.mark.parametrize(
