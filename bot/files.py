@@ -47,10 +47,7 @@ def _close(path: Path) -> None:
 
 
 def find_env_file(repository: str | None) -> Path | None:
-    """Return the current folder's ``.env``, unless it is absent or the repository can have supplied it.
-
-    A checkout whose ``.env`` names the model's endpoint would receive the operator's key.
-    """
+    """Return the current folder's ``.env``, unless a checkout can have supplied it: it could name another endpoint."""
     file = Path.cwd() / ".env"
     if not file.is_file() or (repository is not None and _same_repository(Path(repository), Path.cwd())):
         return None

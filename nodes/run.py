@@ -141,10 +141,7 @@ def initial_state(
     outside: ExternalSources | None = None,
     notes: tuple[str, ...] = (),
 ) -> BugTriageState:
-    """Return the first state of a run, with every field set that a checkpoint must contain, including the version.
-
-    No outside source is queried for an issue that gives orders instead of describing a problem.
-    """
+    """Return a run's first state, with all that a checkpoint must have; an issue that gives orders asks no source."""
     outside = outside or ExternalSources()
     configured = outside.web is not None or bool(outside.tools)
     closed = configured and is_harmful(f"{title}\n{body}")

@@ -22,10 +22,7 @@ _NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "c
 
 
 class ResponseCache:
-    """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
-
-    The cache is in memory: a table would contain private text and cost a write for each read.
-    """
+    """Cached responses of one process, by token's scope, so that none crosses tenants; no table holds private text."""
 
     def __init__(self) -> None:
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()

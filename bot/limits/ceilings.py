@@ -90,10 +90,7 @@ def describe_limit(code: str) -> str:
 
 
 def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
-    """Return the cost in millionths of a dollar; 0 for a model without a price.
-
-    ``cached_tokens`` are part of ``input_tokens``; without a price of their own they cost as much as other input.
-    """
+    """Return the cost in millionths of a dollar, or 0 without a price; ``cached_tokens`` are part of the input."""
     # Dollars per million tokens equal millionths of a dollar per token.
     into, out, *of_cache = prices.get(model, (0.0, 0.0))
     cached = min(cached_tokens, input_tokens) if of_cache else 0

@@ -1,7 +1,4 @@
-"""Metrics under the names that /metrics shows. No label contains the name of a repository or a person.
-
-People who read the dashboards may not have access to the repositories (docs/decisions.md).
-"""
+"""Metrics under the names that /metrics shows; no label names a repository or a person (docs/decisions.md)."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 

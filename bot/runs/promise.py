@@ -25,10 +25,7 @@ class Promise:
 
 
 def promise_of(config: RepositoryConfig, outcomes: Sequence[tuple[float, bool]] = ()) -> Promise:
-    """Return the bound for a repository.
-
-    ``outcomes``: for each of its scored reports, the confidence in the first file, and whether that file was fixed.
-    """
+    """Return a repository's bound by ``outcomes``: each report's confidence in the first file, and if it was fixed."""
     wanted = config.precision
     if wanted is None:
         return Promise(config.limits.claim_from)

@@ -87,10 +87,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGTERM and Ctrl-C without raising the signal again afterwards.
-
-        uvicorn's own method raises it again, and the process would end with the signal's status instead of 0.
-        """
+        """Stop on SIGTERM and Ctrl-C with status 0: uvicorn's own method raises the signal again afterwards."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self.handle_exit, name, None)

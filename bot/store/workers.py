@@ -63,10 +63,7 @@ class Leases(Table):
     """Leases, and the heartbeats of workers. Each expires by itself, so a dead process cannot hold one."""
 
     async def take(self, name: str, seconds: float) -> bool:
-        """Take a lease for this many seconds; False if any process, including this one, still holds it.
-
-        A lease that ends much later than a new one would was taken with a wrong clock, and is ignored.
-        """
+        """Take a lease for some seconds; False if a process, also this one, holds it, except by a wrong clock."""
         now = self._database.clock()
         parameters: dict[str, Value] = {
             "name": name,
@@ -97,10 +94,7 @@ class Workers(Table):
     """The workers that share one database. Each of them checks all the others."""
 
     async def free_stalled(self, seconds: float, place: str) -> int:
-        """Free the jobs of workers at other places without a heartbeat for this many seconds; returns the number freed.
-
-        The jobs are not blamed: the machine may have stopped as well as the job.
-        """
+        """Free the jobs of workers elsewhere without a heartbeat for some seconds, without blame; return how many."""
         parameters: dict[str, Value] = {"seconds": seconds, "ours": f"%@{place}"}
         # A query first, outside a transaction that could conflict with others: usually no worker has stalled.
         if not await self._row(_ANY_STALLED, parameters):

@@ -60,10 +60,7 @@ class StoredWrites(Table, Writes):
         """Installations with a refused write and no successful one since."""
 
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
-        """Count one write, or raise ``RateLimitedError`` with the wait in seconds as ``after``.
-
-        ``repository``: key of the repository, which leaves room for the installation's other repositories.
-        """
+        """Count a write (of a repository, so that others have room), or raise ``RateLimitedError`` with the wait."""
         refused = await self._take(installation, budget, repository)
         if refused is not None:
             raise refused

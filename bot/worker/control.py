@@ -36,10 +36,7 @@ async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
 
 
 async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:
-    """Retry writes that GitHub's limits postponed; queue another job while some are left.
-
-    A failure also queues a new job with its own time: retrying this one would delay the commands behind it.
-    """
+    """Retry writes that GitHub's limits postponed; another job, which delays no command, does what is left."""
     try:
         found = await issue_job.config()
         await replies.catch_up(issue_job.target(found, issue_job.check_ownership))
@@ -104,10 +101,7 @@ async def ended(issue_job: IssueJob, work: jobs.Ended) -> None:
 
 
 async def _is_open_again(issue_job: IssueJob) -> bool:
-    """Return whether the issue was reopened, so that the "closed" delivery is outdated.
-
-    Deliveries may come in any order. GitHub is asked only if an unfinished run would be stopped.
-    """
+    """Return whether an issue was reopened since: deliveries come in any order. Asked only before a run stops."""
     run = await issue_job.store.runs.last()
     if run is None or not run.unfinished:
         return False

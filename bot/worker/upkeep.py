@@ -205,10 +205,7 @@ async def run_upkeep_round(tools: Tools) -> None:
 
 
 async def queue_fix_searches(store: Store) -> int:
-    """Queue a search for the fixes of closed issues that have none yet. Returns how many.
-
-    An issue may be closed before its fix lands, or while no server was running.
-    """
+    """Queue a search for fixes of closed issues, which may land later, and return how many were queued."""
     due = await store.outcomes.due()
     for item in due:
         work = Score(ref=item.ref)

@@ -1,7 +1,4 @@
-"""Read code with a model in one bounded conversation: it calls tools, reads what they show, and submits a conclusion.
-
-A model or a server that cannot hold one reads in two stages.
-"""
+"""Read code with a model in one bounded conversation of tool calls, or in two stages if it cannot hold one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -48,10 +48,7 @@ class ComparedAudit(Objections):
     confidence: float = Field(default=0.0, ge=0, le=1)
 
     def judged(self, gathered: Collection[str]) -> Audit:
-        """Return the audit; an approval counts only with an id of the evidence that refutes the other one.
-
-        Who approves both explanations has refuted neither, and who does not answer has not compared them.
-        """
+        """Return the audit; an approval has to refute the other explanation by evidence, and not to approve both."""
         audit = Audit.model_validate(self.model_dump(exclude={"against_other", "other_holds"}))
         refuted = not self.other_holds and not set(_ID.findall(self.against_other)).isdisjoint(gathered)
         if not self.approved or refuted:

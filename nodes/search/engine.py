@@ -134,10 +134,7 @@ class Engine:
         return rank(self.measure(query, sha), query, sha, started)
 
     def survey(self, query: Query, commit: str, ranking: Ranking | None = None) -> Survey:
-        """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence.
-
-        ``ranking`` is what ``find`` returned for the query, if it was called before.
-        """
+        """Return an issue's first files (by ``ranking``, if ``find`` was called), verified facts, and confidence."""
         from nodes.search.facts.finding import with_facts
         from nodes.search.facts.kinds import FINDERS
 

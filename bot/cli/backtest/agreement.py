@@ -20,10 +20,7 @@ def reading(numbers: Mapping[str, float] | None) -> Opinions | None:
 
 
 def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> Table | None:
-    """Return a model's table: each value is the share of right readings, shrunk to the shipped one; None if too few.
-
-    A reading is right if the fix changed the file that the model prefers.
-    """
+    """Return a model's shares of readings whose file was fixed, shrunk to the shipped ones; None if too few."""
     if len(readings) < LEAST:
         return None
     shipped = load_table()

@@ -112,10 +112,7 @@ def resumable(progress: Progress) -> Iterator[Progress]:
 
 
 def settings_for(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
-    """Load the operator's settings with the brain of the command line, and check that its model can be used.
-
-    A .env of the analysed repository, or of the one around the folder, is not read.
-    """
+    """Load the operator's settings, with the command line's brain and no .env, and check that its model can be used."""
     from bot.settings import load_settings
 
     around = repo or repository_around(Path.cwd())

@@ -18,10 +18,7 @@ _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 def known(report: TriageReport, links: Links, write: Translator, base: str = "") -> str:
-    """Return the first known fix or duplicate of a report's failure, or an empty string.
-
-    ``base`` is the URL of the repository's page; if it is empty, issues are named without a link.
-    """
+    """Return a report's first known fix or duplicate, or nothing; without a URL (``base``) it has no link."""
     related = next((related for related in report.related if related.relation != "related"), None)
     if related is None:
         return ""
@@ -53,10 +50,7 @@ def _reference(related: RelatedIssue, links: Links, base: str) -> str:
 
 
 def apply_corrections(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
-    """Return the outcome with the duplicates that people confirmed, without those that they denied.
-
-    If people confirmed a duplicate, those that only the program named are dropped.
-    """
+    """Return the outcome with the duplicates that people confirmed, or else those of the program that none denied."""
     if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
         return outcome
     by_reference = {f"#{relation.other}": relation.duplicate for relation in relations}

@@ -212,10 +212,7 @@ async def answer_failure(request: Request, error: Exception) -> Response:
 
 
 def moment(at: float | str | None, *, ago: bool = False) -> Markup:
-    """Return seconds since 1970, or a time as GitHub writes it, as an element; "unknown" if it was not recorded (0).
-
-    With ``ago`` the script shows it as "3 hours ago".
-    """
+    """Return a time (in seconds since 1970, or as GitHub writes it) as an element, with ``ago`` as "3 hours ago"."""
     seconds = datetime.fromisoformat(at).timestamp() if isinstance(at, str) else at or 0
     if seconds <= 0:
         return Markup('<span class="soft">unknown</span>')

@@ -178,10 +178,7 @@ def mismatch(event: str, payload: Payload) -> str:
 
 
 def _misfit_of_installation(event: str, payload: Payload) -> str:
-    """Return why a payload does not fit an installation event.
-
-    Every event's payload has the installation's id; only the two installation events describe its account.
-    """
+    """Return why a payload does not fit an installation event; only these describe an installation's account."""
     if payload.repository is not None or payload.organization is not None:
         return "it is about a repository or an organisation"
     if payload.installation is None or payload.installation.account is None:

@@ -38,10 +38,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def migrate(connection: Connection) -> int:
-    """Apply the missing steps, ours in one transaction, and return their number. Concurrent calls apply them once.
-
-    Raises ``UserError`` if a newer release made the schema, or another migration does not end.
-    """
+    """Apply the missing steps once, ours in one transaction; ``UserError`` if the schema is newer or a call hangs."""
     _wait(connection)
     try:
         with connection.transaction():

@@ -79,10 +79,7 @@ class Inbox(Table):
         self._committing: asyncio.Task[None] | None = None
 
     async def accept(self, arrival: Arrival) -> bool:
-        """Store a delivery and its jobs in one transaction; False if its id or digest was stored before.
-
-        When this returns, the data is durable: it survives a crash of the process.
-        """
+        """Store a delivery and its jobs durably, in one transaction; False if its id or digest was stored before."""
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((arrival, future))
         if self._committing is None or self._committing.done():

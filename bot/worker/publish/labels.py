@@ -79,10 +79,7 @@ class ReportLabels:
     """The repository's labels, if they were read already."""
 
     async def put(self, wanted: Wanted) -> None:
-        """Update the issue's type and labels now, or store them for a later job; a report never waits for them.
-
-        A job that waits for a limit would block the later jobs of its issue.
-        """
+        """Update the issue's type and labels now, or store them for a later job: no report or job waits for them."""
         effects, payload = self.target.effects, wanted.stored
         try:
             has_type = False

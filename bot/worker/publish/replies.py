@@ -44,10 +44,7 @@ async def note_refusal(target: Target, comment_id: int, why: str) -> None:
 
 
 async def catch_up(target: Target) -> None:
-    """Write what is stored but not written yet, for this comment or an earlier one.
-
-    What GitHub's limits do not allow now stays stored for a later job, so that no command waits for it.
-    """
+    """Write what is stored for this comment or an earlier one; what limits do not allow now stays for a later job."""
     pending = await target.effects.pending()
     try:
         # Labels come before the reply, which would otherwise announce a change that is not made yet.

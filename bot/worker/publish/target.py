@@ -47,10 +47,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One issue as a job may write to it.
-
-    Every operation may be repeated from its start, after any failure and by another process.
-    """
+    """One issue as a job may write to it; any operation may be repeated, after any failure and by another process."""
 
     ref: IssueRef
     found: FoundConfig

@@ -269,10 +269,7 @@ async def _read(title: str, body: str, context: Context) -> Report:
 
 
 def _chosen(found: Sequence[Found]) -> list[Found]:
-    """Choose one duplicate at most, then the most similar issues as related ones.
-
-    The duplicate is the oldest open one; otherwise two reports could name each other as the original.
-    """
+    """Choose the oldest open duplicate, so that no two reports name each other, then the most similar issues."""
     # A closed issue is never the duplicate: the reporter cannot continue there.
     same = [match for match in found if match[1].relation == "duplicate" and match[0].state == "open"]
     original = min(same, key=lambda match: match[0].number, default=None)

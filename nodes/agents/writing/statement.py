@@ -41,10 +41,7 @@ _POINTERS: dict[Kind, tuple[str, ...]] = {
 
 
 def reporter_query(case: Case, limit: int) -> Query:
-    """Return what people wrote: the issue, their answers, and where maintainers said to search.
-
-    Requests of a critic or a model are left out: a fact relates a person's words to a line.
-    """
+    """Return what people wrote: the issue, answers and where to search; nothing that a critic or a model requested."""
     extra = (*case.state.redirect_instructions, *case.state.answers)
     return Query(case.title, case.body, extra=extra, limit=limit)
 

@@ -50,10 +50,7 @@ class Pace:
 
 
 class PostponedError(GraphBubbleUp):
-    """The run must resume later from its checkpoint; the current node stored nothing.
-
-    It derives from GraphBubbleUp, because LangGraph does not pass that to the error handlers of nodes.
-    """
+    """The run must resume from its checkpoint; as a GraphBubbleUp it does not reach the error handlers of nodes."""
 
     def __init__(self, message: str, *, after: float) -> None:
         super().__init__(message)

@@ -56,10 +56,7 @@ def page(
     cost: int,
     shown: bool,
 ) -> dict[str, Any]:
-    """Assemble everything that a run's page shows besides its progress.
-
-    ``cost``: millionths of a dollar; ``shown``: the viewer may read what may be about a security problem.
-    """
+    """Assemble a run's page besides its progress; ``shown``: the viewer may read what may be a security problem."""
     result = full.result
     report, keys = (result.report, result.evidence) if result else (None, ())
     cited, others = pieces(report, keys, gathered, links) if shown else ([], [])
@@ -108,10 +105,7 @@ def _comment(report: TriageReport, links: Links) -> str:
 def pieces(
     report: TriageReport | None, keys: Sequence[str], gathered: Sequence[Evidence], links: Links
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the evidence that a report cites, and the other evidence, the best first.
-
-    ``keys`` are those of the numbered evidence; without them the run goes on and nothing has a number.
-    """
+    """Return the evidence that a report cites, and the rest, best first; ``keys`` are of the numbered evidence."""
     cited = explain.cited_numbers(report) if report else frozenset()
     numbers = {key: f"E{number}" for number, key in enumerate(keys, 1)}
     known = [(numbers.get(item.key, ""), item) for item in gathered if item.key in numbers or not keys]
