@@ -35,6 +35,7 @@ def _alike(facts: tuple[Fact, ...]) -> list[Fact]:
         pytest.param("Reset the form", TITLE, (), None, id="one-word"),
         pytest.param("Reset the search query", "It resets", (), None, id="one-word-of-the-title"),
         pytest.param("Add the missing default option", "Missing default option", (), None, id="says-little"),
+        pytest.param("Update the query", "Query is gone after updating", (), None, id="says-little-in-another-form"),
         pytest.param("Reset the query", TITLE, ("Query: reset", "No reset of a query"), None, id="many-have-the-words"),
         pytest.param('Revert "Reset the search query"', TITLE, (), None, id="a-revert"),
         pytest.param("docs: reset of a search query", TITLE, (), None, id="no-behaviour"),

@@ -20,6 +20,8 @@ from nodes.search.tokens import query_terms, terms_of
 MAX_CHANGES, MAX_READ, FEW, MOST_FILES = 2_000, 8, 2, 3
 """Maximum number of changes whose subjects are read, the latest ones, of those whose files are read, of those that have
 the same words, and of source files of a change."""
+_LITTLE = frozenset(query_terms(" ".join(SAYS_LITTLE | OF_REPORTS)))
+"""Words that most reports and changes have, in any form."""
 SAYS = re.compile("The title has the words “([^”]{1,400})” of an earlier change: .{1,400}; it changed `([^`]{1,1000})`")
 
 
@@ -34,7 +36,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if is_placed or number is None or not code.own[number]:
         return
     wanted = stems_of(URL.sub(" ", inquiry.issue.title))
-    wanted = {term: word for term, word in wanted.items() if word.lower() not in SAYS_LITTLE | OF_REPORTS | code.names}
+    wanted = {term: word for term, word in wanted.items() if term not in _LITTLE and word.lower() not in code.names}
     subjects = code.log.subjects(MAX_CHANGES) if len(wanted) > 1 else {}
     held = {sha: found for sha, text in subjects.items() if (found := wanted.keys() & query_terms(text).keys())}
     near = (sha for sha, found in held.items() if len(found) > 1)
