@@ -239,12 +239,12 @@ def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFindi
 
 
 def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
-    """Append to the trace; if specialists ran in parallel, only the newest entries keep their full text.
+    """Append to the trace; of a long one, and if specialists ran in parallel, the newest entries keep their full text.
 
-    Such runs have several entries per round and would exceed the state's size limit.
+    Runs with several entries per round, or that people directed again and again, would exceed the state's size limit.
     """
     entries = (*left, *right)
-    if not any(entry.node == JOIN for entry in entries):
+    if len(entries) <= 2 * _IN_WORDS and not any(entry.node == JOIN for entry in entries):
         return entries
 
     def shortened(entry: TraceEntry) -> TraceEntry:
