@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.rare_here import OF_REPORTS
 from nodes.search.facts.places.spelled_here import ELLIPSIS, stems_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
-from nodes.search.history.types import Commit
 from nodes.search.history.weigh import SAYS_LITTLE, is_mechanical
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
@@ -42,15 +39,15 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     near = (sha for sha, found in held.items() if len(found) > 1)
     near = (sha for sha in near if sum(held[sha] <= found for found in held.values()) <= FEW)
     for commit in code.log.details(sorted(near, key=lambda sha: -len(held[sha]))[:MAX_READ]):
-        path = _changed(code, commit, first)
-        if path and not is_mechanical(commit) and not commit.subject.startswith("Revert "):
+        is_small = first in commit.files and sum(map(is_own, commit.files)) <= MOST_FILES
+        if is_small and not is_mechanical(commit) and not commit.subject.startswith("Revert "):
             words = [word for term, word in wanted.items() if term in held[commit.sha]]
             says = say(
                 "The title has the words “{words}” of an earlier change: `{sha}` “{title}”; it changed `{path}`.",
                 words=ELLIPSIS.join(words),
                 sha=commit.sha[:10],
                 title=short(commit.subject),
-                path=path,
+                path=first,
             )
             yield Fact(
                 "changed_in", says, max(words, key=len), first, change=commit.sha, count=1, strong=True, unclaimed=True
@@ -58,23 +55,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             return
 
 
-def _changed(code: Code, commit: Commit, path: str) -> str | None:
-    """Return the path that a file had when a small change touched it."""
-    if sum(map(is_own, commit.files)) > MOST_FILES:
-        return None
-    name = PurePosixPath(path).name
-    moved = (file for file in commit.files if PurePosixPath(file).name == name and code.number(file) is None)
-    return path if path in commit.files else next(moved, None) if len(code.ending(name)) == 1 else None
-
-
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the title and the subject of the change have the words, and that it touches a file of this name."""
-    says, path, change = SAYS.match(fact.says), PurePosixPath(fact.path or "").name, fact.change or ""
+    """Verify that the title and the subject of the change have the words, and that it touches the file."""
+    says, change = SAYS.match(fact.says), fact.change or ""
     message, title = witness.message(change), witness.issue_text.partition("\n")[0]
     if says is None or message is None:
         return "the commit is not in the history of the commit that is read"
     terms = query_terms(message.partition("\n")[0])
     if not all(word in title and terms_of(word)[0] in terms for word in says[1].split(ELLIPSIS)):
         return "the title or the change does not have the words"
-    is_named = PurePosixPath(says[2]).name == path and says[2] in witness.changed(change)
-    return None if is_named else "the commit does not change this file"
+    return None if says[2] == fact.path in witness.changed(change) else "the commit does not change this file"
