@@ -41,7 +41,7 @@ BOUNDED = {
     "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns with quadratic time, and what limits the length of their text."""
-LONG = 6_000
+LONG = 12_000
 
 FRAMES = "".join(
     f"{frame}\n"

@@ -107,7 +107,7 @@ def alert_comment(fingerprint: str, reporters: int, others: Sequence[int]) -> st
 def answer_reply(
     before: TriageReport | None, after: TriageReport, thread: Thread, question_id: str, sticky_url: str
 ) -> str:
-    """Return a sentence on what the report ``after`` an answer finds anew, with a link; empty if as ``before``."""
+    """Return a sentence on what the report ``after`` an answer newly finds, with a link; empty if as ``before``."""
     finding = _finding(after, sticky_url)
     # While a question is open the comment claims nothing, so without an earlier report any finding is a change.
     changed = is_other_finding(before, after) if before is not None else bool(finding)
