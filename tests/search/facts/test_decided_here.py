@@ -131,7 +131,9 @@ def test_a_report_leads_with_the_condition(tmp_path: Path):
     )
     report = json.loads(done.stdout)["report"]
     assert report["facts"][report["headline"]]["says"] == TESTED
-    assert report["statement"] == "claim"  # of a single file the search is sure
+    # The search is sure of a single file; an option says nothing about the function.
+    assert report["statement"] == "claim"
+    assert "- The fix is probably in this file.\n" in report["github_comment"]
 
 
 LUA = """local trigger = {}

@@ -74,6 +74,9 @@ MISSING = "AttributeError: 'NoneType' object has no attribute 'price'"
             False,
             id="registered-elsewhere",
         ),
+        pytest.param(
+            REFUSES, report(REFUSES, error="ValueError: no rows", needle="raise", symbol="total"), False, id="refusal"
+        ),
     ],
 )
 def test_a_line_that_shows_a_fault_of_other_code_is_stated_and_not_claimed(
