@@ -138,11 +138,8 @@ def _words(dice: random.Random, size: int) -> bytes:
     return "\n".join(text[at : at + 70] for at in range(0, size, 70)).encode()[:size]
 
 
-def effects(names: list[str], folder: Path, *, fresh: bool = True) -> Iterator[Effect]:
-    """Open an issue in each hostile repository, and one in the healthy repository at the same moment.
-
-    The server is a new interpreter, whose start counts for the first report, unless ``fresh`` is false.
-    """
+def effects(names: list[str], folder: Path) -> Iterator[Effect]:
+    """Open an issue in each hostile repository, and one in the healthy repository at the same moment."""
     with serve_github() as github:
         origin = folder / "healthy"
         sha = make_repository(origin, FILES)
@@ -150,7 +147,7 @@ def effects(names: list[str], folder: Path, *, fresh: bool = True) -> Iterator[E
             github.world.repository(f"octo/feedbox{k}", installation=100 + k, git=origin, head=sha)
             for k in range(-(-(len(names) + 1) // PER_INSTALLATION))
         ]
-        with running(github, folder / "data", fresh=fresh) as app:
+        with running(github, folder / "data", fresh=True) as app:
             first = app.open_issue(healthy[0], TITLE, BODY)
             wait_for(lambda: bool(github.world.reports(healthy[0], first)), 300)  # imports and the first index
             for number, name in enumerate(names):

@@ -9,7 +9,7 @@ from benchmarks.chaos.scenarios import SCENARIOS, live
 
 
 @pytest.mark.timeout(90)  # several processes are started
-@pytest.mark.parametrize("name", ["partition", "waiting", "flood"])  # test_many freezes a worker
+@pytest.mark.parametrize("name", ["partition", "frozen", "waiting", "flood"])
 def test_nothing_is_lost_or_repeated(name: str) -> None:
     kept, summary = live({**DRILLS, **SCENARIOS}[name], short=True)
     assert kept, summary

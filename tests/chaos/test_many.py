@@ -9,8 +9,8 @@ import pytest
 from benchmarks.chaos.many import storm
 from tests.servers.postgres import serve_postgres
 
-ISSUES = 12
-KILLS = 4
+ISSUES = 25
+KILLS = 5
 
 
 @pytest.mark.tried("kills of the server and its workers while issues arrive", each=KILLS)

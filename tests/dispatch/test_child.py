@@ -37,7 +37,18 @@ async def test_the_worker_restarts_only_after_the_disk_has_room(monkeypatch) -> 
     assert jobs.freed == [True]
 
 
-async def test_a_start_that_the_system_refuses_is_retried_and_a_permanent_fault_is_not(monkeypatch, caplog) -> None:
+async def test_a_permanent_fault_of_the_worker_is_reported_and_not_retried(monkeypatch) -> None:
+    for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    jobs, given_up = FullDisk(), asyncio.Event()
+    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set, concurrency=1)  # type: ignore[arg-type]
+    await worker.start()
+    await asyncio.wait_for(given_up.wait(), patience(60))
+    assert "GITHUB_APP_ID: missing" in worker.fault
+    await worker.stop()
+
+
+async def test_a_start_that_the_system_refuses_is_retried(monkeypatch, caplog) -> None:
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()
