@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal
@@ -61,6 +62,7 @@ WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
 
+@lru_cache(maxsize=4)  # each stage of a run asks
 def may_be_security(parts: Parts) -> bool:
     """Return whether the title names a vulnerability, or the body describes one together with an attack."""
     title, prose, whole = parts.title, parts.prose[:READ], parts.whole[:READ]
@@ -125,8 +127,7 @@ def _tells_access(title: str, prose: str) -> bool:
 
 def _is_described(prose: str) -> bool:
     """Return whether the opening names a vulnerability and the text an attack, or the text names two of them."""
-    weak = {found[0] for found in WEAKNESS.finditer(prose)}
-    if len(weak) > 1:
+    if len({found[0] for found in WEAKNESS.finditer(prose)}) > 1:
         return True
     begins = WEAKNESS.search(prose[:OPENING])
     # The name of the weakness is removed first, because it may contain a word for an attack.

@@ -72,9 +72,8 @@ def _called(written: str) -> tuple[str | None, str | None]:
 
 def _php_heading(bare: str) -> Heading | None:
     bare = bare.removeprefix("( ! ) ")
-    for pattern in (_UNCAUGHT, _FATAL, _LARAVEL, _NEXT):
-        if match := pattern.match(bare):
-            return _located(match[1], match[2] or "")
+    if match := _UNCAUGHT.match(bare) or _FATAL.match(bare) or _LARAVEL.match(bare) or _NEXT.match(bare):
+        return _located(match[1], match[2] or "")
     if bare in _MARKER:
         return None
     heading = error_line(bare.strip("[]")) if "rror" in bare or "xception" in bare else None
