@@ -38,6 +38,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 certificates.read_once()
 use_memory()
+gc.disable()  # until all is collected: hardly anything that is imported or collected goes before the end
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -115,6 +116,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GARBAGE)
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

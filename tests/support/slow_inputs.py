@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import re
@@ -58,6 +59,7 @@ def _inside(value: Any) -> Iterator[Pattern]:
         yield from (pattern for part in value for pattern in _inside(part))
 
 
+@functools.cache  # two tests of each pattern use them
 def slow_inputs(pattern: Pattern) -> list[SlowInput]:
     """Return slow inputs for each repetition of a pattern, for the beginnings of its matches, and for both together."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
