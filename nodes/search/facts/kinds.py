@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodes.search.facts.around import called_from, guarded_by, used_here
+from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
 from nodes.search.facts.changes import alike, changed_in, fixed_since, named_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
@@ -55,6 +55,7 @@ FINDERS: tuple[Finder, ...] = (
     rare_here.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
+    set_here.find,
     called_from.find,
     used_here.find,
     changed_in.find,
@@ -73,7 +74,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (alike, decided_here, labelled_here, rare_here, spelled_here, worded_here)
+_BY_SENTENCE = (alike, decided_here, labelled_here, rare_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

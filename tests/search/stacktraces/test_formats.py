@@ -8,6 +8,30 @@ import pytest
 from nodes.search.issue.stacktraces import find_traces
 
 FORMATS = {
+    "matlab": (
+        "```\nUnrecognized function or variable 'temps'.\n\nError in openReeds (line 445)\n    find(temps == 0)\n         ^^^^^\nError in marsh.Loader/read>@(x)f(x) (line 3)\n    x = 3;\nError in main>sub (line 9)\n```",
+        None,
+        "Unrecognized function or variable 'temps'.",
+        [("openReeds.m", 445), ("+marsh/Loader.m", 3), ("main.m", 9)],
+    ),
+    "octave": (
+        "```\nerror: 'depth' undefined\nerror: called from\n    pond at line 12 column 3\n    main at line 2 column 1\n```",
+        None,
+        "'depth' undefined",
+        [("pond.m", 12), ("main.m", 2)],
+    ),
+    "vim": (
+        "```\nError detected while processing function <SNR>50_SetUp[37]..fold#engine#Strip:\nline    3:\nE121: Undefined variable: b:fold_on\nE15: Invalid expression: b:fold_on\n```",
+        "E121",
+        "Undefined variable: b:fold_on",
+        [("autoload/fold/engine.vim", 3), ("", 37)],
+    ),
+    "vim-script": (
+        "```\nError detected while processing /home/me/.vim/plugin/fold.vim:\nline   39:\nE117: Unknown function: fold#on\n```",
+        "E117",
+        "Unknown function: fold#on",
+        [("/home/me/.vim/plugin/fold.vim", 39)],
+    ),
     "flutter-logcat": (
         "E/flutter (12391): [ERROR:flutter/lib/ui/ui_dart_state.cc(186)] Unhandled Exception: RangeError (index): Invalid value: Not in inclusive range 0..2: 3\nE/flutter (12391): #0      List.[] (dart:core-patch/growable_array.dart:264:36)\nE/flutter (12391): #1      Basket.priceAt (package:shop/src/basket.dart:41:23)\nE/flutter (12391): #2      _BasketPageState.build.<anonymous closure> (package:shop/pages/basket_page.dart:88:17)\nE/flutter (12391): <asynchronous suspension>\nE/flutter (12391): #3      main (package:shop/main.dart:12:3)",
         "RangeError",

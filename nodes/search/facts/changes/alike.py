@@ -19,6 +19,7 @@ MAX_CHANGES, MAX_READ, FEW, MOST_FILES = 2_000, 8, 2, 3
 the same words, and of source files of a change."""
 _LITTLE = frozenset(query_terms(" ".join(SAYS_LITTLE | OF_REPORTS)))
 """Words that most reports and changes have, in any form."""
+_PATH = re.compile(r"\S{0,200}[\\/]\S{0,200}")
 SAYS = re.compile("The title has the words “([^”]{1,400})” of an earlier change: .{1,400}; it changed `([^`]{1,1000})`")
 
 
@@ -32,7 +33,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     is_placed = inquiry.is_placed or any(fact.chosen or fact.several for fact in inquiry.found)
     if is_placed or number is None or not code.own[number]:
         return
-    wanted = stems_of(URL.sub(" ", inquiry.issue.title))
+    # The words of a path say which file it is, not what is wrong with it.
+    wanted = stems_of(_PATH.sub(" ", URL.sub(" ", inquiry.issue.title)))
     wanted = {term: word for term, word in wanted.items() if term not in _LITTLE and word.lower() not in code.names}
     subjects = code.log.subjects(MAX_CHANGES) if len(wanted) > 1 else {}
     held = {sha: found for sha, text in subjects.items() if (found := wanted.keys() & query_terms(text).keys())}

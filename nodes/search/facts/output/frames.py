@@ -40,6 +40,9 @@ _WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c"})
 """Languages whose traces begin with frames of the runtime that reports the error."""
 _WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
 """The beginning of an absolute path, or a path without a folder."""
+_REMARKS = ("# ", "//", "/*", "* ", "-- ")
+_SCRIPT = re.compile(r"\.[cm]?jsx?$")
+_COMPILED = ("ts", "tsx", "mts", "cts")
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
@@ -148,6 +151,8 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
         # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.has_frames(number)] if listed else _moved_to(code, frame)
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
+        if source := _compiled_from(code, frame, numbers):
+            listed = numbers = source
         found = _mapped(code, issue, trace, depth, numbers[0]) if len(numbers) == 1 else None
         if found is not None and not found.exact and _is_elsewhere(frame, code.path(numbers[0])):
             # A file of another program has the same name, in another folder.
@@ -181,6 +186,21 @@ def _is_declared(code: Code, frame: Frame, number: int) -> bool:
         return True
     found = next(filter(None, map(_DECLARED.match, code.lines(number)[:MAX_HEADER])), None)
     return found is None or f"{frame.module}.".startswith(f"{found[1]}.")
+
+
+def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int]:
+    """Return the only source of a frame's script that is lacking or compiled, if it has the function."""
+    stem, name = frame.path.rpartition(".")[0], last_part(frame.function)
+    is_compiled = all(_is_mapped(code.lines(number)[-2:]) for number in scripts)
+    if name is None or not (is_compiled and _SCRIPT.search(frame.path)) or code.index.project.is_foreign(frame.path):
+        return []
+    every = (code.index.names.with_suffix(f"{stem}.{ending}") for ending in _COMPILED)
+    found = [number for sources in every for number, _ in sources if code.own[number]]
+    return found if len(found) == 1 and found[0] in code.index.def_file[code.definitions(name)] else []
+
+
+def _is_mapped(last: Sequence[str]) -> bool:
+    return any(line.startswith("//# sourceMappingURL=") for line in last)
 
 
 def _is_elsewhere(frame: Frame, path: str) -> bool:
@@ -262,8 +282,10 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
     for at, line in enumerate(lines):
         if pointed := arrow.match(line):
             return _code(pointed[1])
+        below = lines[at + 1] if at + 1 < len(lines) else ""
+        if trace.language == "matlab" and f"{name.removesuffix('.m')}" in line and f"(line {frame.line})" in line:
+            return _code(below)
         if name and name in line and re.search(rf"(?:line |:){frame.line}\b", line):
-            below = lines[at + 1] if at + 1 < len(lines) else ""
             above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
             if trace.language == "python" and (_FILE.search(line) or _SHORT.search(line)):
                 # Without the source, the error follows at once.
@@ -288,15 +310,24 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
     for span in sorted(spans, key=lambda span: lines[span] is None):
         line = lines[span]
         first = _with_attributes(code.lines(number), span.start)
-        inside = frame.line if frame.line and first <= frame.line <= span.end else None
+        # Vim counts the lines of a function from its head.
+        given = (frame.line or 0) + (span.start if trace.language == "vim" and frame.function else 0)
+        is_other = _SCRIPT.search(frame.path) and code.path(number).endswith(_COMPILED)
+        inside = given if frame.line and not is_other and first <= given <= span.end else None
         held = code.text(number, inside) if inside and text is None else None
         if text is None and not (held is not None and is_call(held, inner)):
-            line = _only_call(code.lines(number), span, inner)
+            calls = _calls(code.lines(number), span, inner)
+            line = calls[0] if len(calls) == 1 else None
         exact = line is not None or (held is not None and is_call(held, inner))
-        # The line of another version may be a blank one now.
-        is_blank = inside is not None and span.symbol is not None and not (code.text(number, inside) or "").strip()
-        at = line or (None if is_blank else inside) or _line_of_name(code, number, span)
-        if code.text(number, at):
+        # The line of another version may be a blank one or a comment now.
+        at_inside = (code.text(number, inside) or "").strip() if inside else ""
+        is_blank = inside is not None and span.symbol is not None and (not at_inside or at_inside.startswith(_REMARKS))
+        near = _calls(code.lines(number), span, inner) if is_blank else []
+        nearest = min(near, key=lambda at: abs(at - given), default=None)
+        at = line or (nearest if is_blank else inside) or _line_of_name(code, number, span)
+        # Without a function, a line below the last one is of another version.
+        is_there = line or span.symbol or (frame.line or 0) <= span.end
+        if is_there and code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
 
@@ -308,14 +339,13 @@ def _with_attributes(lines: Sequence[str], start: int) -> int:
     return start
 
 
-def _only_call(lines: Sequence[str], span: _Span, inner: Frame | None) -> int | None:
-    """Return the only line of a function that calls the next inner frame; its number may be of another version."""
+def _calls(lines: Sequence[str], span: _Span, inner: Frame | None) -> list[int]:
+    """Return the lines of a function that call the next inner frame; its number may be of another version."""
     name = last_part(inner.function) if inner and span.symbol else None
     if name is None or span.end - span.start > LONGEST_FUNCTION:
-        return None
+        return []
     call = re.compile(rf"{whole_word(name).pattern}\s?\(")
-    held = [at for at in range(span.start + 1, min(span.end, len(lines)) + 1) if call.search(lines[at - 1])]
-    return held[0] if len(held) == 1 else None
+    return [at for at in range(span.start + 1, min(span.end, len(lines)) + 1) if call.search(lines[at - 1])]
 
 
 def _line_of_name(code: Code, number: int, span: _Span) -> int:
@@ -330,7 +360,9 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     index, name, line = code.index, last_part(frame.function), frame.line or 0
     # The virtual machine's name of a lambda in a constructor, which has the name of its class.
     name = last_part(frame.module) if name == "new" and "lambda$new$" in (frame.function or "") else name
-    rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
+    # A function of Vim has the name of its file: ``folder#file#Function``.
+    whole = frame.function if frame.path.endswith(".vim") and "#" in (frame.function or "") else None
+    rows = [row for row in code.definitions(whole or name or "") if int(index.def_file[row]) == number] if name else []
     if frame.function == "__init__":
         rows = [row for row in code.definitions("__init__") if int(index.def_file[row]) == number]
     elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
@@ -341,7 +373,7 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     if not line:
         found.sort(key=lambda span: not _is_of_class(code, frame, span.symbol))
     # Without a line, a frame whose function is not found has no place.
-    if found or (name and (not line or _names_functions(code, number))):
+    if found or (name and (not line or whole or _names_functions(code, number))):
         return found
     return [_Span(1, len(code.lines(number)), None)]
 

@@ -10,6 +10,7 @@ from nodes.search.facts.output.on_a_line import (
     before,
     bounded,
     closing,
+    end_of,
     is_quoted,
     members,
     popped,
@@ -24,8 +25,9 @@ MAX_LINE = 300
 """Maximum length of a line that is parsed, in characters."""
 CONTINUES = (".", "?.", "->")
 """The beginning of a line that continues the calls of the line above."""
-MAX_CONTINUED = 4
-"""Maximum number of lines of a statement below its first."""
+_REMARKS = ("//", "#", "/*", "*")
+MAX_CONTINUED, MAX_ABOVE = 4, 20
+"""Maximum number of lines of a statement below its first, and above a line that only unwraps it."""
 _OF = r"[^\"\n]{0,40}\"(?:[^\"\n]{0,200}\.)?(?P<of>[A-Za-z_$][\w$]{0,60})(?:\([^\"\n]{0,200}\))?\""
 _NULL: tuple[re.Pattern[str], ...] = tuple(
     map(
@@ -91,6 +93,7 @@ _MISSING_NAME = tuple(
             rf"undefined local variable or method {NAME}['\u2019`]? for (?!nil)",
             rf"\bname {NAME}['\u2019] is not defined",
             rf"ReferenceError: {NAME} is not defined",
+            rf"(?:Unrecognized|Undefined) function or variable {NAME}",
         ),
     )
 )
@@ -105,7 +108,7 @@ _OVER_NULL = re.compile(
 _LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND = re.compile(rf"local variable {NAME}['\u2019]? (?:referenced before|where it is not associated)")
 _UNSET = re.compile(UNSET)
-_UNDEFINED_NAME = re.compile(r"Undefined variable:? \$?(?P<name>[A-Za-z_]\w{0,60})")
+_UNDEFINED_NAME = re.compile(r"Undefined variable:? \$?(?P<name>(?:[a-z]:)?[A-Za-z_][\w#]{0,60})")
 _UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
 _ARGUMENT = re.compile(
     r"(?P<name>\w{2,60})\(\): (?:Argument|Passing (?P<null>null) to parameter) #(?P<nth>\d{1,2})"
@@ -161,11 +164,12 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
         error: the class of the error and its message.
         column: the column of the line at which the error occurred, 1-based, or None if it is unknown.
     """
+    above, _, text = text.rpartition("\n")
     line = _of_code(text.strip())
     if not line or len(line) > MAX_LINE:
         return None
     if _NO_VALUE.search(error):
-        return _unwrapped(line)
+        return _unwrapped(line, above)
     at = column - 1 - (len(text) - len(text.lstrip())) if column else None
     if _INDEX.search(error):
         return _index(line, at)
@@ -174,13 +178,22 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
 
 
 def statement(lines: Sequence[str], at: int) -> str:
-    """Return a line (1-based) with the following lines that continue its calls, as far as it stays short enough."""
+    """Return a line (1-based) with the following lines that continue its calls, as far as it stays short enough.
+
+    What a line with ``.unwrap()`` continues is on a line of its own above it.
+    """
     text = lines[at - 1]
     for below in lines[at : at + MAX_CONTINUED]:
         if not below.lstrip().startswith(CONTINUES) or len(text) + len(below) > MAX_LINE:
             break
         text += below.strip()
-    return text
+    above = ""
+    for line in lines[max(0, at - 1 - MAX_ABOVE) : at - 1][::-1] if text.lstrip().startswith(".unwrap") else ():
+        if not line.lstrip().startswith(_REMARKS):
+            above = f"{line.strip()}{above}"
+        if above and not above.startswith(CONTINUES) and above.count("(") >= above.count(")"):
+            break
+    return f"{above}\n{text}" if above else text
 
 
 def is_assertion(text: str) -> bool:
@@ -247,11 +260,13 @@ def _asserted(line: str, whole: str) -> Happened | None:
     return Happened(say("fails its own check on this line."), asserts=True) if asserts else None
 
 
-def _unwrapped(line: str) -> Happened | None:
-    if shown := _only([value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]):
-        return Happened(say("unwraps `{code}`; the error says that it has no value.", code=shown), asserts=True)
+def _unwrapped(line: str, above: str) -> Happened | None:
+    values = [value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]
     # The expression is on the lines above.
     alone = line.startswith(".unwrap()")
+    shown = shown_as(end_of(above)) if alone else _only(values)
+    if shown:
+        return Happened(say("unwraps `{code}`; the error says that it has no value.", code=shown), asserts=True)
     says = say("unwraps a value on this line; the error says that there is none.")
     return Happened(says, asserts=True) if alone else None
 
@@ -305,7 +320,13 @@ def _missing(line: str, whole: str) -> Happened | None:
 
 def _unbound(line: str, whole: str) -> Happened | None:
     found = next(filter(None, (pattern.search(whole) for pattern in (_UNBOUND, _UNSET, _UNDEFINED_NAME))), None)
-    start = r"(?<![\w$.])" if found and found.re is _UNBOUND else r"\$\{?"
+    start = (
+        r"\$\{?"
+        if found and found.re is _UNSET
+        else r"(?<![\w.:])\$?\{?"
+        if found and found.re is not _UNBOUND
+        else r"(?<![\w$.])"
+    )
     if found is None or not re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line):
         return None
     says = say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"])

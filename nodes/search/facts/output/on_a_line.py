@@ -164,3 +164,10 @@ def shown_as(value: str) -> str:
         else:
             kept, at = kept + value[at], at + 1
     return kept if 0 < len(kept) <= MAX_SHOWN and "`" not in kept else ""
+
+
+def end_of(text: str) -> str:
+    """Return the expression at the end of a text if a sentence can show it, else its last call behind an ellipsis."""
+    value = before(text, len(text))
+    start = value.rfind(".", 0, _opening(value, len(value) - 1)) if value.endswith(")") else -1
+    return value if shown_as(value) or start < 0 else f"…{value[start:]}"

@@ -191,7 +191,8 @@ def _cleans_up(mapped: MappedFrame) -> bool:
 def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     """Return a frame without source text at the line that its release has there, if its function still has that."""
     line = mapped.frame.line
-    if mapped.exact or line is None or frame_text(inquiry.issue, mapped.trace, mapped.frame):
+    is_counted = mapped.trace.language == "vim"  # from the head of its function
+    if mapped.exact or line is None or is_counted or frame_text(inquiry.issue, mapped.trace, mapped.frame):
         return mapped
     named = named_release(inquiry)
     release = named.release if named else _fitting_release(inquiry, mapped, line)
@@ -338,8 +339,8 @@ def frame_words(trace: str, frame: Frame) -> str | None:
     held = [at for at, line in enumerate(lines) if not name or name in line]
     number = re.compile(rf"(?<!\d){frame.line}(?!\d)")
     named = [at for at in held if frame.line is None or number.search(lines[at])]
-    # A notebook marks the line by an arrow, in the code below the name of the file.
-    arrow = re.compile(rf"\s{{0,9}}-{{1,9}}>\s{{0,4}}{frame.line}\s")
+    # A notebook marks the line by an arrow, in the code below the name of the file; Vim prints it below the function.
+    arrow = re.compile(rf"\s{{0,9}}(?:-{{1,9}}>\s{{0,4}}|line\s{{1,8}}){frame.line}[\s:]")
     named = named or [at for at in held if any(map(arrow.match, lines[at + 1 : at + 1 + MAX_SHOWN]))]
     # Frames without a place differ by their function only.
     called = last_part(frame.function) if frame.line is None else None

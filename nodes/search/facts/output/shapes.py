@@ -101,6 +101,11 @@ EXPRESSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"assignment to entry in nil map", rf"{_VALUE}\[[^\]\n]{{1,60}}\](?=\s?[+|-]?=(?!=))"),
         (r"close of (?:closed|nil) channel", r"\bclose\([\w.]{1,60}\)"),
+        (
+            rf"attempt to [a-z ]{{1,60}}(?:local|global|field|upvalue|method) {NAME}['\u2019]? "
+            r"\(an? (?!nil)(?:[a-z]{1,20} ){0,3}value",
+            r"(?:[\w.:\])]{1,60}[.:])?(?<![\w$])@name(?![\w$])",
+        ),
         (r"attempt to add with overflow", _PLUS),
         (r"attempt to subtract with overflow", _MINUS),
         (r"attempt to multiply with overflow", _TIMES),
@@ -128,7 +133,7 @@ _NEEDED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"called `(?:Option|Result)::unwrap\(\)`", r"\.\s?unwrap\("),
         (r"[Uu]ndefined (?:array key|index|offset)", r"\[|\blist\s?\("),
         (r"index out of (?:bounds: the len is|bounds: index|range \[)", r"\["),
-        (rf"(?:local|global|field|upvalue) {NAME}['\u2019]? \(a nil value", r"(?<![\w$])@name(?![\w$])"),
+        (rf"(?:local|global|field|upvalue) {NAME}['\u2019]? \(an? [a-z]", r"(?<![\w$])@name(?![\w$])"),
         (UNSET, r"\$\{?@name"),
     )
 )

@@ -89,7 +89,8 @@ def _labels(issue: Issue) -> list[tuple[str, bool]]:
     title = {*query_terms(issue.title)}
 
     def apart(text: str) -> int:
-        return -len(title.intersection(query_terms(text)))
+        terms = query_terms(text)
+        return -len(terms if text in issue.title else title.intersection(terms))
 
     found = sorted(islice(labels(issue), MAX_MARKED), key=apart)
     known = set(map(comparable, found))
@@ -129,7 +130,8 @@ def _length(text: str) -> int:
 
 def _plain_labels(issue: Issue) -> Iterator[str]:
     """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
-    for run in _UNSPACED.findall(issue.title):
+    # Of a path of menus, ``系统配置-注册配置``, the last part is what the title is about.
+    for run in reversed(_UNSPACED.findall(issue.title)):
         for length in range(min(LONGEST_UNSPACED, len(run)), SHORTEST_UNSPACED - 1, -1):
             yield from (run[at : at + length] for at in range(len(run) - length + 1))
     for line in (issue.title, *issue.prose):

@@ -24,7 +24,7 @@ from nodes.search.tokens import STOPWORDS
 
 FEW = 3
 """Maximum number of files; more do not identify a place."""
-_PATH = re.compile(r"(?<![\w./\\@:~-])(?:\./)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
+_PATH = re.compile(r"(?<![\w./\\@:~-])(?:\.?/)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
 SHORTEST = 5
 """Minimum length of words of the title that may be the name of a file."""
 _WORD = re.compile(r"(?<![\w./\\@:#$-])[A-Za-z][\w-]{0,80}(?![\w/\\]|\.\w|::)")

@@ -11,7 +11,7 @@ from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.levels import is_logging
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
-from nodes.search.facts.output.happened import happened
+from nodes.search.facts.output.happened import Happened, happened, statement
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed
@@ -121,13 +121,15 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         informs = _informs(inquiry, lines, at)
         strong = code.index.roles[number] != "test" and not is_aside and not informs
         where = symbol or path
-        says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), moved)
+        event = None if moved else _event(statement(code.lines(number), line), lines, at)
+        says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), event or moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
         fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
         reported = message(lines, at, place)
         elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
         is_remark = not symbol and text.lstrip().startswith(_REMARKS)
-        yield replace(fact, unclaimed=outer or elsewhere or informs or is_logging(text) or is_remark)
+        asserts = event is not None and event.asserts
+        yield replace(fact, unclaimed=outer or elsewhere or informs or asserts or is_logging(text) or is_remark)
 
 
 def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
@@ -199,16 +201,21 @@ def _now(
     return release, now.line or line, now.says if now.line else ""
 
 
-def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located], moved: str) -> str:
-    """Return what the line did, if an error near its name fits it, else what a tool reported for it, if anything.
+def _event(text: str, lines: Sequence[str], at: int) -> Happened | None:
+    """Return what a line did, if an error near its name fits it; that it only fails its check is no news."""
+    near = (happened(text, line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
+    return next((item for item in near if item and not (item.asserts and "`" not in item.says)), None)
+
+
+def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located], event: Happened | str) -> str:
+    """Return what the line did, else what a tool reported for it, if anything.
 
     A line with another number now is only named, with the end of the sentence that gives its number in the release.
     """
     at, place = named
-    near = (happened(text, line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
-    event = next((item for item in near if item and not item.asserts), None)
-    if event is not None and not moved:
+    if isinstance(event, Happened):
         return event.at(where)
+    moved = event
     # A backtick of the report would begin or end a code span of the sentence; code is not a message.
     reported = message(lines, at, place).rstrip("`").replace("`", "'")
     is_code = normalise_space(reported)[:MIN_CODE] in normalise_space(text)

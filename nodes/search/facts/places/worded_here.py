@@ -34,7 +34,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only line of own code with the longest text that consists of words of the title."""
     title = inquiry.issue.title
     pairs = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS))
-    if not pairs or any((fact.strong or fact.several) and fact.path in inquiry.first[:1] for fact in inquiry.found):
+    if not pairs or any((fact.strong or fact.several) and _is_placed(inquiry, fact) for fact in inquiry.found):
         return
     hits = _own(inquiry.witness.grep_any(pairs, words=False))
     texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}
@@ -50,6 +50,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             says = say("The title has the words of “{text}”, which is {where}.", text=text, where=where)
             yield hit.fact_of_few("quoted_here", says, max(texts[text], key=len), 1)
             return
+
+
+def _is_placed(inquiry: FinderInput, fact: Fact) -> bool:
+    """Return whether a fact says more: it is on the first file, or about a text that the title has as it is."""
+    return fact.path in inquiry.first[:1] or (fact.kind == "quoted_here" and (fact.words or " ") in inquiry.issue.title)
 
 
 def _uses(witness: Witness, hit: Hit, text: str) -> tuple[str, list[Hit]]:

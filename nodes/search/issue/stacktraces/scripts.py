@@ -1,11 +1,11 @@
-"""Parse traces of PHP, with the pages and logs of Symfony and Laravel, and of Ruby, Rails and RSpec."""
+"""Parse traces of PHP, Symfony and Laravel, of Ruby, Rails and RSpec, and of MATLAB, Octave and Vim."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nodes.search.issue.located import forward
-from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
+from nodes.search.issue.stacktraces.runs import Dialect, Found, Heading, Line, build_trace, error_line, scan
 from nodes.search.types import Frame, StackTrace
 
 _NUMBERED = re.compile(
@@ -49,6 +49,18 @@ _RAILS = re.compile(rf"{_CLASS} \((.{{0,1900}}?)\)(?::?$|: {{1,4}}\d)")
 _NAMED = re.compile(rf"{_CLASS}:(?:\s+(.*))?$")
 _CARETS = re.compile(r"\^[\^~ ]{0,200}$")
 _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
+
+_MATLAB = re.compile(
+    r"(?:Error (?:in|using) )?((?:\w{1,80}\.){0,8})(\w{1,80})(?:[/>]([\w.]{1,80}))?(?:[>@]\S{0,80})?"
+    r"(?: \(line (\d{1,9})\)| at line (\d{1,9}) column -?\d{1,6})$"
+)
+_MATLAB_CODE = re.compile(r"[\^~]{1,200}$|[^.!?]{0,300}[=;()]")
+"""What MATLAB prints between two frames: the line of code, and carets below its fault."""
+_SENTENCE = re.compile(r"(?:error: |(?=[A-Z]))([^\n]{8,400})$")
+_VIM = re.compile(r"Error (?:detected while processing|executing) (?:function )?(\S.{0,600}):$")
+_VIM_LINE = re.compile(r"line\s{1,8}(\d{1,7}):$")
+_VIM_ERROR = re.compile(r"(?:Vim(?:\(\w{1,30}\))?:)?(E\d{1,5}): (.{1,400})")
+_VIM_PART = re.compile(r"(?:function |script )?(?:<SNR>\d{1,5}_)?([^\[\]]{1,300})(?:\[(\d{1,7})\])?$")
 
 
 def _php_frame(bare: str) -> Frame | None:
@@ -193,3 +205,45 @@ def _completed(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
 
 _RUBY = Dialect("ruby", frame=_ruby_frame, heading=_ruby_heading, filler=_OMITTED)
 PHP = Dialect("php", _php_frame, _php_heading, filler=_MAIN, alone=_alone, finished=_finished)
+
+
+def _matlab_frame(bare: str) -> Frame | None:
+    found = _MATLAB.match(bare) if "line " in bare else None
+    if found is None or not (found[5] or bare.startswith("Error ")):
+        return None
+    # A package is a folder with a plus sign; a method is in the file of its class.
+    path = "".join(f"+{part}/" for part in found[1].split(".") if part) + f"{found[2]}.m"
+    return Frame(path, int(found[4] or found[5]), found[3] or found[2])
+
+
+def _matlab_heading(bare: str) -> Heading | None:
+    found = None if bare == "error: called from" else _SENTENCE.match(bare)
+    return Heading(None, found[1]) if found else None
+
+
+def find_vim(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find the errors of functions of Vim and Neovim, whose lines count from the head of the function."""
+
+    def read(at: int, _: int) -> Found | None:
+        head, below = _VIM.match(lines[at].bare), [line.bare for line in lines[at + 1 : at + 3]]
+        number, named = (_VIM_LINE.match(below[0]), _VIM_ERROR.match(below[-1])) if head and below else (None, None)
+        if head is None or number is None or named is None:
+            return None
+        parts = [part for one in head[1].split("..")[::-1] if (part := _VIM_PART.match(one))]
+        frames = [
+            _vim_frame(part[1], int(part[2] or 0) if depth else int(number[1])) for depth, part in enumerate(parts)
+        ]
+        heading = Heading(named[1], named[2])
+        return build_trace("vim", heading, frames, lines[at : at + 3]), at + 3
+
+    return scan(lines, read)
+
+
+def _vim_frame(name: str, line: int) -> Frame:
+    if "/" in name or "\\" in name:
+        return Frame(forward(name), line or None)
+    folders, hash_sign, _ = name.rpartition("#")
+    return Frame(f"autoload/{folders.replace('#', '/')}.vim" if hash_sign else "", line or None, name)
+
+
+MATLAB = Dialect("matlab", _matlab_frame, _matlab_heading, filler=_MATLAB_CODE, lookback=2)

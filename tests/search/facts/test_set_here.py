@@ -1,0 +1,73 @@
+"""The line above a fault that gives a variable its value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts.around.set_here import _only_setting
+from tests.search.facts.finding import facts_of, of_kind
+
+PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwrap()` on a `None` value\n```"
+
+
+@pytest.mark.parametrize(
+    ("line", "sets"),
+    [
+        pytest.param("let deep = pond.depth();", True, id="rust"),
+        pytest.param("const deep: Depth = pond.depth()", True, id="typed"),
+        pytest.param("wide, deep := pond.size()", True, id="go"),
+        pytest.param("Depth deep = pond.depth();", True, id="java"),
+        pytest.param("$deep = $pond->depth();", True, id="php"),
+        pytest.param("for deep in depths:", True, id="loop"),
+        pytest.param("for (const deep of depths) {", True, id="loop-of"),
+        pytest.param("with open(name) as deep:", True, id="with"),
+        pytest.param("if deep == 3:", False, id="comparison"),
+        pytest.param("pond.deep = 3", False, id="member"),
+        pytest.param("self.deep = deep", False, id="read"),
+        pytest.param("deeper = 3", False, id="longer-name"),
+        pytest.param("call(deep => 3)", False, id="arrow"),
+        pytest.param("# deep = 3", False, id="comment"),
+    ],
+)
+def test_which_lines_set_a_variable(line: str, *, sets: bool):
+    assert (_only_setting("deep", [line]) == 0) is sets
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "set_at"),
+    [
+        pytest.param("    let deep = pond.depth();\n    deep.unwrap()\n", 3, 2, id="one-line"),
+        pytest.param(
+            "    let deep = pond\n        .bed()\n        .depth();\n    deep.unwrap()\n", 5, 2, id="first-line"
+        ),
+        pytest.param(
+            "    let name = pond.name();\n    PONDS\n        .iter()\n        // by name\n"
+            "        .position(|one| one == name)\n        .unwrap()\n",
+            *(7, 2),
+            id="argument-of-what-is-unwrapped",
+        ),
+        pytest.param(
+            "    let mut deep = pond.depth();\n    deep = pond.bed();\n    deep.unwrap()\n", 4, None, id="twice"
+        ),
+        pytest.param("    pond.deep().unwrap()\n", 2, None, id="no-variable"),
+    ],
+)
+def test_the_only_line_that_sets_what_is_unwrapped(tmp_path: Path, body: str, line: int, set_at: int | None):
+    files = {"src/pond.rs": f"pub fn fill(pond: &Pond) -> usize {{\n{body}}}\n"}
+    facts = facts_of(tmp_path, files, "It panics", PANIC.format(line))
+    found = [fact for fact in of_kind(facts, "guarded_by") if "gets its value" in fact.says]
+    assert [fact.line for fact in found] == ([set_at] if set_at else [])
+
+
+def test_what_a_line_of_its_own_unwraps(tmp_path: Path):
+    body = "    PONDS\n        .iter()\n        // by name\n        .position(|one| one == pond)\n        .unwrap()\n"
+    files = {"src/pond.rs": f"pub fn fill(pond: &Pond) -> usize {{\n{body}}}\n"}
+    (fact,) = of_kind(facts_of(tmp_path, files, "It panics", PANIC.format(6)), "raised_here")
+    assert fact.says == "`fill` unwraps `PONDS.iter().position(…)`; the error says that it has no value."
+    assert fact.unclaimed
+    named = "It panics at src/pond.rs:6, called `Option::unwrap()` on a `None` value"
+    (fact,) = of_kind(facts_of(tmp_path / "named", files, "It panics", named), "named_here")
+    assert fact.says == "`fill` unwraps `PONDS.iter().position(…)`; the error says that it has no value."
+    assert fact.unclaimed
