@@ -31,47 +31,6 @@ _WIDE_MARK = "\uff1f"
 """The question mark of Chinese and Japanese."""
 OPENING = 300
 """Characters of prose that count as the opening, where people say what they want."""
-_PHRASES = {
-    "how to": r"\bhow (do|to|can|should|would|does|could)\b",
-    "is there": r"\b(is|are) there\b|\bis it possible\b",
-    "can I": r"\b(can|could|should|may) (i|we|you|someone|anyone|somebody)\b",
-    "why": r"\bwhy\b",
-    "what is": r"\bwhat('s| is| are| does| do)\b",
-    "wonders": r"\bwonder(ing)?\b|\bcurious\b|\bnot sure\b|\bunderstand\b|\bconfus",
-    "asks for help": r"\bhelp\b|\badvice\b|\bsuggestions?\b|\banyone\b|\bany (idea|one|body)\b",
-    "polite": r"\bthank|\bplease\b",
-    "add": r"\badd(ing)?\b|\bsupport(ing)?\b|\ballow\b|\bimplement|\bprovide|\bintroduce|\bconsider|\benable\b",
-    "option": r"\boption\b|\bability\b|\bexpose\b|\bimprove",
-    "would be nice": r"\bwould(n't)? (be|it be|love|like)\b|\b(it'?d|i'?d) (be|love|like)\b|\bnice (to|if)\b",
-    "useful": r"\buseful\b|\bhelpful\b|\bhandy\b|\bconvenient\b",
-    "feature request": r"\bfeatures?\b|\benhancement\b|\bproposal\b|\brfc\b|\bsuggestion\b|\bidea\b",
-    "instead": r"\binstead\b|\bcurrently\b|\balternative|\bmotivation|\buse[ -]?case|\bworkaround",
-    "error": r"errors?\b|exceptions?\b|\bwarning\b|\btraceback\b|\bfail(s|ed|ing|ure)?\b",
-    "crash": r"\bcrash|\bseg(fault|mentation)|\bpanic|\bhang|\bfreez|\bdeadlock|\bleak|\babort|\bassert",
-    "wrong": r"\bwrong|\bincorrect|\bunexpected|\binvalid|\binconsisten|\bbroken\b|\bbreaks?\b",
-    "problem": r"\bbug(gy)?\b|\bissue\b|\bproblem",
-    "does not": r"\b(doesn'?t|does not|don'?t|isn'?t|is not|no longer|never|cannot|can'?t|unable|won'?t|didn'?t) ",
-    "reproduce": r"\breproduc|\bsteps\b",
-    "expected": r"\bexpect(ed|s)?\b|\bactual\b|\bshould\b",
-    "regression": r"\bregression\b|\bused to\b|\b(since|after) (v?\d|version|upgrad|updat|install)|\bearlier version\b",
-    "trying": r"\b(i'?m|i am|i was|i have been|i've been|we are|i) (trying|tried|try|want|wanted|need)\b|\btrying to\b",
-    "build": r"\binstall|\bbuild(ing)?\b|\bcompil|\bcmake\b|\bpip\b|\bnpm\b",
-    "solve": r"\bsame (problem|issue|error)\b|\bsolve|\bsolution\b|\bfix(ed)?\b",
-    "needs": r"\b(?:i|we|you|users?|people|one) (?:also |would |often |only )?"
-    r"(?:ha(?:ve|s) to|needs?|wants?|must|prefer|wish|(?:like|love) to|could|lose|forg[eo]t)\b",
-    "tedious": r"\b(?:a pain|annoy(?:ing|s)|tedious|cumbersome|inconvenient|confus(?:ing|es)|frustrating|unusable"
-    r"|hard to|too much|difficult|time[- ]consuming|waste)\b",
-    "others have it": r"\bother (?:apps?|tools?|editors?|programs?|clients?|players?|librar|projects?|people|users)"
-    r"|\b(?:unlike|similar to|just like|like in) ",
-    "none": r"\b(?:(?:is|are) missing|there(?: is|'s| are) (?:no|not any|neither)|lacks|ha(?:s|ve|d) no|with no"
-    r"|without any|not available)\b",
-    "not supported": r"\b(?:not|\wn't) (?:\w{1,12} )?(?:support|allow|provide|offer|accept|include|respect|remember"
-    r"|(?:possible|available|compatible|configurable)\b)",
-    "bad result": r"\b(?:empty|blank|twice|duplicated?|cut off|dead|stuck|no effect|nothing happens|disappear|vanish"
-    r"|garbled|corrupt|null|nan|undefined|lost|flicker|froze)",
-    "my own": r"\bmy (code|project|app|application|model|computer|pc|laptop|machine|system)\b|\bi g[eo]t\b|\bgetting\b",
-}
-_ENGLISH = {name: re.compile(pattern) for name, pattern in _PHRASES.items()}
 # One search, because the phrases of eight languages in an English text would take as long as the rest of the work.
 _NOT_ENGLISH = re.compile(
     r"[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
@@ -129,8 +88,8 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
     }
 
 
-def load_sections(name: str) -> dict[str, str]:
-    """Return the patterns of a text file next to this module, one a line, joined by section; names stand for a part."""
+def load_sections(name: str) -> dict[str, list[str]]:
+    """Return the patterns of a text file next to this module, one a line, by section; names stand for a part."""
     named, sections = dict[str, str](), dict[str, list[str]]()
     for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
         short, is_named, value = line.partition(" = ")
@@ -142,12 +101,13 @@ def load_sections(name: str) -> dict[str, str]:
             for placeholder, pattern in named.items():
                 line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
             sections[list(sections)[-1]].append(line)
-    return {section: "|".join(lines) for section, lines in sections.items() if lines}
+    return sections
 
 
-_OTHERS = load_sections("phrases.txt")
+_CUES = load_sections("phrases.txt")
+_ENGLISH = {name: re.compile(lines[0]) for name, lines in _CUES.items()}
 # The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
-PHRASES = {name: re.compile("|".join(filter(None, (own, _OTHERS.get(name))))) for name, own in _PHRASES.items()}
+PHRASES = {name: re.compile("|".join(lines)) for name, lines in _CUES.items()}
 
 
 def _phrases(parts: Parts) -> Iterator[str]:

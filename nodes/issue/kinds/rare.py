@@ -57,7 +57,7 @@ _ADVERTS = (
 _PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
 """A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
-_SECTIONS = {name: re.compile(patterns) for name, patterns in load_sections("security.txt").items()}
+_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in load_sections("security.txt").items()}
 WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 
