@@ -37,6 +37,22 @@ def load_patterns(file: Path) -> dict[str, re.Pattern[str]]:
     return {name: re.compile("".join(lines)) for name, lines in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
+def load_sections(file: Path) -> dict[str, list[str]]:
+    """Return the patterns of a text file, one a line, by section; a name in braces stands for the part it is given."""
+    named, sections = dict[str, str](), dict[str, list[str]]()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        short, is_named, value = line.partition(" = ")
+        if re.fullmatch(r"\[[A-Za-z_ ]+\]", line):
+            sections[line[1:-1]] = []
+        elif is_named and short.isupper():
+            named[f"{{{short}}}"] = value
+        elif line and not line.startswith("#"):
+            for placeholder, pattern in named.items():
+                line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
+            sections[list(sections)[-1]].append(line)
+    return sections
+
+
 @lru_cache(maxsize=REMEMBERED)
 def terms_of(word: str) -> tuple[str, ...]:
     """Return the terms of one word; a compound identifier as a whole is also a term."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from nodes.search.issue.mentions.markdown import split_blocks, without_comments
+from nodes.search.tokens import load_sections
 
 LearntKind = Literal["bug", "feature", "question"]
 LEARNT: tuple[LearntKind, ...] = get_args(LearntKind)
@@ -88,23 +89,7 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
     }
 
 
-def load_sections(name: str) -> dict[str, list[str]]:
-    """Return the patterns of a text file next to this module, one a line, by section; names stand for a part."""
-    named, sections = dict[str, str](), dict[str, list[str]]()
-    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
-        short, is_named, value = line.partition(" = ")
-        if re.fullmatch(r"\[[A-Za-z_ ]+\]", line):
-            sections[line[1:-1]] = []
-        elif is_named and short.isupper():
-            named[f"{{{short}}}"] = value
-        elif line and not line.startswith("#"):
-            for placeholder, pattern in named.items():
-                line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
-            sections[list(sections)[-1]].append(line)
-    return sections
-
-
-_CUES = load_sections("phrases.txt")
+_CUES = load_sections(Path(__file__).with_name("phrases.txt"))
 _ENGLISH = {name: re.compile(lines[0]) for name, lines in _CUES.items()}
 # The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
 PHRASES = {name: re.compile("|".join(lines)) for name, lines in _CUES.items()}

@@ -7,7 +7,8 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal
 
-from nodes.issue.kinds.model import OPENING, Field, Parts, load_model, load_sections
+from nodes.issue.kinds.model import OPENING, Field, Parts, load_model
+from nodes.search.tokens import load_sections
 
 READ = 4_000
 """Characters of prose that are searched."""
@@ -57,7 +58,8 @@ _ADVERTS = (
 _PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
 """A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
-_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in load_sections("security.txt").items()}
+_WORDINGS = load_sections(Path(__file__).with_name("security.txt"))
+_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _WORDINGS.items()}
 WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 

@@ -18,7 +18,7 @@ from nodes.search.facts.output.on_a_line import (
     split,
     subscripts,
 )
-from nodes.search.facts.output.shapes import NAME, UNSET, expression
+from nodes.search.facts.output.shapes import expression, messages
 from nodes.search.sentences import Sentence, say
 
 MAX_LINE = 300
@@ -28,75 +28,15 @@ CONTINUES = (".", "?.", "->")
 _REMARKS = ("//", "#", "/*", "*")
 MAX_CONTINUED, MAX_ABOVE = 4, 20
 """Maximum number of lines of a statement below its first, and above a line that only unwraps it."""
-_OF = r"[^\"\n]{0,40}\"(?:[^\"\n]{0,200}\.)?(?P<of>[A-Za-z_$][\w$]{0,60})(?:\([^\"\n]{0,200}\))?\""
-_NULL: tuple[re.Pattern[str], ...] = tuple(
-    map(
-        re.compile,
-        (
-            rf"'(?P<null>None)Type' object has no attribute {NAME}",
-            rf"Cannot read propert(?:y|ies) {NAME}['\u2019]? of (?P<null>undefined|null)",
-            rf"Cannot read properties of (?P<null>undefined|null) \(reading {NAME}",
-            rf"undefined method {NAME}['\u2019`]? for (?P<null>nil)",
-            rf"Cannot invoke \"[^\"\n]{{0,200}}\.{NAME}\([^\"\n]{{0,200}}\" because {_OF} is (?P<null>null)",
-            rf"Cannot read field {NAME}\" because {_OF} is (?P<null>null)",
-            rf"Call to a member function {NAME}\(\) on (?P<null>null)",
-            rf"Attempt to (?:read|assign) property {NAME}\" on (?P<null>null)",
-            rf"Can't call method {NAME}\" on an (?P<null>undef)ined value",
-            rf"(?P<null>undefined|null) is not an object \(evaluating '[^'\n]{{0,120}}\.{NAME}",
-            rf"can't access property {NAME}\"[^\n]{{0,120}} is (?P<null>undefined|null)",
-            rf"function (?P<null>nil)\.{NAME}/\d",
-            rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{NAME}\([^'\n]{{0,200}}'"
-            r" on a (?P<null>null) object",
-            rf"Invalid (?:access to property or key|get index|set index|call\. Nonexistent function) {NAME}'? "
-            r"\(?(?:on a |in |on )base:? (?:object of type )?'(?P<null>Nil|null instance)'",
-            rf"(?:read from|write to) field '[^'\n]{{0,200}}\.{NAME}' on a (?P<null>null) object",
-        ),
-    )
-)
+_NULL = messages("null")
 """Messages that name the member of a value which was null."""
 _PLAIN_NULL = re.compile(r"\b(?:NullPointerException|NullReferenceException)\b")
 _NIL = re.compile(r"nil pointer dereference")
-_VALUE_NULL = (
-    re.compile(
-        r"attempt to \w{1,20}(?: [a-z]{1,20}){0,3} (?:local|global|field|upvalue|method) "
-        rf"{NAME}['\u2019]? \(a (?P<null>nil) value\)"
-    ),
-    re.compile(
-        r"attempt to \w{1,20}(?: [a-z]{1,20}){0,3} a (?P<null>nil) value "
-        rf"\((?:local|global|field|upvalue|method|constant) {NAME}"
-    ),
-)
+_VALUE_NULL = messages("value null")
 """Messages that name the value which was null."""
 _FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
 _FORCED = re.compile(r"(?<=[\w)\]])!(?=[.\[(;,)])")
-_MISSING_MEMBER = tuple(
-    map(
-        re.compile,
-        (
-            rf"'(?!None)[\w.]{{1,80}}' object has no attribute {NAME}",
-            rf"(?:module|type object) '[\w.]{{1,120}}' has no attribute {NAME}",
-            rf"Call to undefined method (?:[\w\\]{{1,120}}(?:::|->))?{NAME}\(",
-            rf"undefined method {NAME}['\u2019`]? for (?!nil)",
-            rf"[Uu]ndefined property: (?:[\w\\]{{1,120}}::)?\$?{NAME}",
-            rf"Creation of dynamic property (?:[\w\\]{{1,120}}::)?\$?{NAME}",
-            rf"Can't locate object method {NAME}\" via package",
-        ),
-    )
-)
-_MISSING_NAME = tuple(
-    map(
-        re.compile,
-        (
-            rf"[Cc]lass [\"'](?:[\w\\]{{1,120}}\\)?{NAME}[\"'] not found",
-            rf"Call to undefined function (?:[\w\\]{{1,120}}\\)?{NAME}\(",
-            rf"uninitialized constant (?:\w{{1,60}}::){{0,6}}{NAME}",
-            rf"undefined local variable or method {NAME}['\u2019`]? for (?!nil)",
-            rf"\bname {NAME}['\u2019] is not defined",
-            rf"ReferenceError: {NAME} is not defined",
-            rf"(?:Unrecognized|Undefined) function or variable {NAME}",
-        ),
-    )
-)
+_MISSING_MEMBER, _MISSING_NAME = messages("missing member"), messages("missing name")
 """Messages that name what the code uses and what does not exist."""
 _ELEMENT_OF_NULL = re.compile(
     r"array offset on (?:value of type )?(?P<null>null)|'(?P<none>None)Type' object is not subscriptable"
@@ -106,9 +46,8 @@ _OVER_NULL = re.compile(
     r"|'(?P<none>None)Type' object is not iterable"
 )
 _LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
-_UNBOUND = re.compile(rf"local variable {NAME}['\u2019]? (?:referenced before|where it is not associated)")
-_UNSET = re.compile(UNSET)
-_UNDEFINED_NAME = re.compile(r"Undefined variable:? \$?(?P<name>(?:[a-z]:)?[A-Za-z_][\w#]{0,60})")
+_UNBOUND, _UNSET, _UNDEFINED_NAME = messages("no value")
+"""Messages of Python, of a shell and of PHP that name a variable without a value."""
 _UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
 _ARGUMENT = re.compile(
     r"(?P<name>\w{2,60})\(\): (?:Argument|Passing (?P<null>null) to parameter) #(?P<nth>\d{1,2})"
