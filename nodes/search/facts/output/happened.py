@@ -1,10 +1,11 @@
 """The event on a frame's line, as far as the error and the parsed line agree."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from nodes.search.facts.output.on_a_line import (
+    MAX_LINE,
     Subscript,
     after,
     before,
@@ -21,13 +22,6 @@ from nodes.search.facts.output.on_a_line import (
 from nodes.search.facts.output.shapes import expression, messages
 from nodes.search.sentences import Sentence, say
 
-MAX_LINE = 300
-"""Maximum length of a line that is parsed, in characters."""
-CONTINUES = (".", "?.", "->")
-"""The beginning of a line that continues the calls of the line above."""
-_REMARKS = ("//", "#", "/*", "*")
-MAX_CONTINUED, MAX_ABOVE = 4, 20
-"""Maximum number of lines of a statement below its first, and above a line that only unwraps it."""
 _NULL = messages("null")
 """Messages that name the member of a value which was null."""
 _PLAIN_NULL = re.compile(r"\b(?:NullPointerException|NullReferenceException)\b")
@@ -116,25 +110,6 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
     return found or next(filter(None, (find(line, error) for find in _FINDERS)), None)
 
 
-def statement(lines: Sequence[str], at: int) -> str:
-    """Return a line (1-based) with the following lines that continue its calls, as far as it stays short enough.
-
-    What a line with ``.unwrap()`` continues is on a line of its own above it.
-    """
-    text = lines[at - 1]
-    for below in lines[at : at + MAX_CONTINUED]:
-        if not below.lstrip().startswith(CONTINUES) or len(text) + len(below) > MAX_LINE:
-            break
-        text += below.strip()
-    above = ""
-    for line in lines[max(0, at - 1 - MAX_ABOVE) : at - 1][::-1] if text.lstrip().startswith(".unwrap") else ():
-        if not line.lstrip().startswith(_REMARKS):
-            above = f"{line.strip()}{above}"
-        if above and not above.startswith(CONTINUES) and above.count("(") >= above.count(")"):
-            break
-    return f"{above}\n{text}" if above else text
-
-
 def is_assertion(text: str) -> bool:
     """Return whether a line asserts or unwraps a value."""
     return bool(_ASSERTION.search(text))
@@ -159,9 +134,7 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
     shown = shown_as(value)
     returned = say("what `{call}` returns", call=shown) if value.endswith(")") else f"`{shown}`"
     values = {"member": f".{member}", "value": returned, "null": word}
-    return (
-        Happened(say("uses `{member}` on {value}; the error says that this was `{null}`.", **values)) if shown else None
-    )
+    return _if_shown(shown, say("uses `{member}` on {value}; the error says that this was `{null}`.", **values))
 
 
 def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
@@ -175,8 +148,7 @@ def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
 
 def _index(line: str, column: int | None) -> Happened | None:
     shown = _only({f"{one.value}[{one.key}]" for one in _pointed(list(subscripts(line)), column)})
-    says = say("reads `{code}`; the error says that the index is out of range.", code=shown)
-    return Happened(says) if shown else None
+    return _if_shown(shown, say("reads `{code}`; the error says that the index is out of range.", code=shown))
 
 
 def _pointed(held: list[Subscript], column: int | None) -> list[Subscript]:
@@ -188,7 +160,7 @@ def _pointed(held: list[Subscript], column: int | None) -> list[Subscript]:
 def _zero(line: str, whole: str) -> Happened | None:
     held = _DIVISION.finditer(line) if _ZERO.search(whole) else ()
     shown = _only([after(line, found.end()) for found in held])
-    return Happened(say("divides by `{code}`; the error says that this was zero.", code=shown)) if shown else None
+    return _if_shown(shown, say("divides by `{code}`; the error says that this was zero.", code=shown))
 
 
 def _asserted(line: str, whole: str) -> Happened | None:
@@ -212,8 +184,7 @@ def _unwrapped(line: str, above: str) -> Happened | None:
 
 def _slice(line: str, whole: str) -> Happened | None:
     shown = _only(bounded(line) if _SLICE.search(whole) else [])
-    says = say("slices `{code}`; the error says that its bounds are out of range.", code=shown)
-    return Happened(says) if shown else None
+    return _if_shown(shown, say("slices `{code}`; the error says that its bounds are out of range.", code=shown))
 
 
 def _value(line: str, whole: str) -> Happened | None:
@@ -233,7 +204,11 @@ def _value(line: str, whole: str) -> Happened | None:
 
 def _of_value(values: set[str], word: str) -> Happened | None:
     shown = _only(values)
-    says = say("uses `{code}`; the error says that this was `{null}`.", code=shown, null=word)
+    return _if_shown(shown, say("uses `{code}`; the error says that this was `{null}`.", code=shown, null=word))
+
+
+def _if_shown(shown: str, says: Sentence) -> Happened | None:
+    """Return an event about an expression, if a sentence can show it."""
     return Happened(says) if shown else None
 
 
@@ -252,8 +227,7 @@ def _missing(line: str, whole: str) -> Happened | None:
             if pattern in _MISSING_MEMBER:
                 used.discard(found["name"])
             shown = _only(used)
-            says = say("uses `{code}`; the error says that this does not exist.", code=shown)
-            return Happened(says) if shown else None
+            return _if_shown(shown, say("uses `{code}`; the error says that this does not exist.", code=shown))
     return None
 
 
@@ -289,11 +263,7 @@ def _argument(line: str, whole: str) -> Happened | None:
     arguments = split(line[calls[0].end() : closing(line, calls[0].end() - 1)])
     shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""
     values = {"code": shown, "name": found["name"], "null": found["null"] or found["given"]}
-    return (
-        Happened(say("passes `{code}` to `{name}`; the error says that this was `{null}`.", **values))
-        if shown
-        else None
-    )
+    return _if_shown(shown, say("passes `{code}` to `{name}`; the error says that this was `{null}`.", **values))
 
 
 def _clause(line: str, whole: str) -> Happened | None:

@@ -1,9 +1,16 @@
 """Expressions on one line of code in the notation of most languages, without a parser."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+MAX_LINE = 300
+"""Maximum length of a line that is parsed, in characters."""
+CONTINUES = (".", "?.", "->")
+"""The beginning of a line that continues the calls of the line above."""
+_REMARKS = ("//", "#", "/*", "*")
+MAX_CONTINUED, MAX_ABOVE = 4, 20
+"""Maximum number of lines of a statement below its first, and above a line that only unwraps it."""
 MAX_SHOWN = 60
 """Maximum length of an expression that a sentence shows."""
 MAX_ARGUMENTS = 12
@@ -18,6 +25,25 @@ _ARGUMENT = re.compile(
 """A type that takes arguments, and such an argument, in the notation of Go, Scala, Python and Nim."""
 _DEREFERENCE = re.compile(r"(?:\?\.|->|\.|&\.)(?=[A-Za-z_$])")
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*[!?]?")
+
+
+def statement(lines: Sequence[str], at: int) -> str:
+    """Return a line (1-based) with the following lines that continue its calls, as far as it stays short enough.
+
+    What a line with ``.unwrap()`` continues is on a line of its own above it.
+    """
+    text = lines[at - 1]
+    for below in lines[at : at + MAX_CONTINUED]:
+        if not below.lstrip().startswith(CONTINUES) or len(text) + len(below) > MAX_LINE:
+            break
+        text += below.strip()
+    above = ""
+    for line in lines[max(0, at - 1 - MAX_ABOVE) : at - 1][::-1] if text.lstrip().startswith(".unwrap") else ():
+        if not line.lstrip().startswith(_REMARKS):
+            above = f"{line.strip()}{above}"
+        if above and not above.startswith(CONTINUES) and above.count("(") >= above.count(")"):
+            break
+    return f"{above}\n{text}" if above else text
 
 
 def members(line: str) -> Iterator[tuple[int, str]]:

@@ -20,7 +20,8 @@ from nodes.search.facts.output.frames import (
     own_frames,
     same_start,
 )
-from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is_assertion, statement
+from nodes.search.facts.output.happened import Happened, happened, is_assertion
+from nodes.search.facts.output.on_a_line import CONTINUES, statement
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.moved import LOST, line_now, removed
 from nodes.search.facts.types import Fact

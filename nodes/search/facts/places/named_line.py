@@ -11,7 +11,8 @@ from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.levels import is_logging
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
-from nodes.search.facts.output.happened import Happened, happened, statement
+from nodes.search.facts.output.happened import Happened, happened
+from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed
