@@ -2,7 +2,9 @@
 
 import logging
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 MOVED: Mapping[str, str] = {
@@ -14,64 +16,11 @@ MOVED: Mapping[str, str] = {
     "triage_prices": "prices",
 }
 """Variables that still have an effect, and the key of the operator's file that replaces each."""
-VARIABLES: Mapping[str, str] = {
-    "TRIAGE_CACHE_MB": "a repository's parsed files take at most 512 MB",
-    "TRIAGE_INDEX_MB": "64 MB of a commit's text are indexed",
-    "TRIAGE_READING_TURNS": "it follows from TRIAGE_EFFORT",
-    "TRIAGE_READING_TOKENS": "it follows from TRIAGE_EFFORT",
-    "TRIAGE_MODEL_OUTPUT_TOKENS": "a response has at most 3,000 tokens, and three times as many after one was cut off",
-    "TRIAGE_CONTEXT_CHARS": "an issue's text above 6,000 characters is shortened",
-    "TRIAGE_KEEP_DELIVERIES_DAYS": "deliveries are retained for 7 days",
-    "TRIAGE_KEEP_GONE_DAYS": "the data of a removed repository is deleted after 30 days",
-    "TRIAGE_KEEP_MIRRORS_DAYS": "an unused mirror is retained for 30 days",
-    "TRIAGE_PICTURE_MODEL": "pictures are not read",
-    "TRIAGE_KEEP_CLOSED_DAYS": "the evidence of a closed issue is retained for 90 days",
-    "TRIAGE_ALLOWED_BOTS": "`bots` in a repository's .github/triage.yml names the bots whose issues are triaged",
-    "TRIAGE_CONCURRENCY": "`triage serve` and `triage worker` have the option --concurrency",
-    "TRIAGE_MODEL_EFFORT": "the endpoint's configuration sets a model's reasoning effort",
-    "TRIAGE_ALERT_URL": "an alert is a comment on the first issue, of which GitHub notifies",
-    "TRIAGE_ALERT_SECRET": "an alert is a comment on the first issue",
-    "GITHUB_APP_SLUG": "GitHub is asked for the App's name",
-    "TRIAGE_JOB_MINUTES": "an attempt takes at most 15 minutes, or four times TRIAGE_MODEL_TIMEOUT",
-}
-"""Variables without an effect, and what applies instead."""
-OPERATOR_KEYS: Mapping[str, str] = {
-    "tools.*.enabled": "comment out a tool that is not in use",
-    "tools.*.max_bytes": "a response has at most 1 MB",
-    "tools.*.kind": "a result is a document, or what `database_query` and `web_search` are named for",
-    "tools.*.argument": "the tool's schema names it; give all others under `arguments`",
-    "web.tavily.url": "Tavily is at https://api.tavily.com",
-    "tools.*.cwd": "a command runs in `/`",
-    "tools.*.timeout": "a tool has 20 seconds for start, connection and response together",
-    "web.searxng.headers": "a SearXNG instance is queried without further headers",
-    "web.*.enabled": "comment out a provider that is not in use",
-    "web.*.per_minute": "there are at most 25 searches a minute",
-    "web.*.timeout": "a search takes at most 15 seconds",
-    "web.*.max_bytes": "a response has at most 1 MB",
-    "specialists": "a source has 30 seconds, and a code search in parallel 300",
-    "pictures": "pictures are not read",
-    "logs.count": "the first three files are read",
-    "logs.max_bytes": "a file has at most 2 MB",
-    "logs.hosts": "a file is fetched from where GitHub stores it",
-    "logs.timeout": "a file takes at most 10 seconds",
-}
-"""The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
-REPOSITORY_KEYS: Mapping[str, str] = {
-    "pictures": "pictures are not read",
-    "digest": "no digest is posted; the pages and `triage stats` show a repository's reports",
-    "commands.digest": "there is no digest",
-    "commands.component": "`/triage redirect` and `/triage wrong` name a place",
-    "labels.paths": "labels judge no report; `/triage right` and `/triage wrong` do",
-    "earlier_issues": "a report is always compared with earlier issues",
-    "limits.runs_per_day": "the operator's limit on issues of one repository applies",
-    "limits.suspects": "a report shows at most three places",
-    "limits.over": "issues over the operator's daily limit wait for the next day",
-    "limits.issues_per_author": "the operator's limit on one author applies",
-    "limits.model_calls_per_day": "the operator's limits on models apply",
-    "limits.model_tokens_per_day": "the operator's limits on models apply",
-    "limits.questions_per_day": "an issue gets at most two questions, or `limits.questions`",
-}
-"""The same for keys of ``.github/triage.yml``."""
+_INSTEAD: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("retired.toml").read_text(encoding="utf-8")
+)
+VARIABLES, OPERATOR_KEYS, REPOSITORY_KEYS = (_INSTEAD[name] for name in ("variables", "operator", "repository"))
+"""Variables, keys of the operator's file and of ``.github/triage.yml``, without effect, and what applies instead."""
 _AMOUNT = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 _PRICE = re.compile(rf"{_AMOUNT.pattern}(?:/{_AMOUNT.pattern}){{1,2}}")
 _warned = set[str]()
