@@ -33,33 +33,23 @@ MAX_NAMES = 3
 MAX_LENGTH = 20_000
 """Maximum characters of a question that are read; a trace may be long."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
-# In order of precedence: the first match wins.
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (
-        "owner",
-        re.compile(
-            r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b"
-            r"|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "changes",
-        re.compile(
-            r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
-            r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "where",
-        re.compile(
-            r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
-            r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
-            re.IGNORECASE,
-        ),
-    ),
+_OWNER = re.compile(
+    r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b"
+    r"|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
+    re.IGNORECASE,
 )
+_CHANGES = re.compile(
+    r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
+    r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
+    r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
+    re.IGNORECASE,
+)
+# In order of precedence: the first match wins.
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("owner", _OWNER), ("changes", _CHANGES), ("where", _WHERE))
 _CALLS = re.compile(r"\b(?:callers?|calls?|called)\b", re.IGNORECASE)
 _USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)\b", re.IGNORECASE)
 _PLAIN_NAME = re.compile(

@@ -18,33 +18,27 @@ _NOT_ASKED = re.compile(r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]
 """Comments, quoted lines and indented code."""
 _BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
+_WHERE = re.compile(
+    r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"
+    r"|\b(?:which|what)\s{1,3}(?:file|module|class|function|package)s?\b(?!\s{1,3}(?:call|use|import|test|change)s?\b)"
+    r"|\bwhere(?:\s{1,3}is|\s{1,3}are|'s)\b",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\bhow\s{1,3}(?:do|does|can|could|should|would|to|is|are)\b.{0,120}\b(?:set|configure|enable|disable|change|turn"
+    r"|specify|override|pass|adjust|increase|limit|use|used|add|customi[sz]e|define)\b"
+    r"|\b(?:which|what)\s{1,3}(?:is\s{1,3}the\s{1,3})?(?:option|setting|flag|parameter|argument|variable|default|key)s?\b"
+    r"|\bis\s{1,3}there\s{1,3}(?:an?y?\s{1,3})?(?:option|setting|flag|parameter|way|doc\w*)\b",
+    re.IGNORECASE,
+)
+_WHAT = re.compile(
+    r"\bwhat\s{1,3}(?:does|do|is|are)\b.{0,120}|\bhow\s{1,3}(?:does|do)\b.{0,80}\bwork\b|\bdocument(?:ed|ation)\b",
+    re.IGNORECASE,
+)
 _CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
-    (
-        re.compile(
-            r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"
-            r"|\b(?:which|what)\s{1,3}(?:file|module|class|function|package)s?\b(?!\s{1,3}(?:call|use|import|test|change)s?\b)"
-            r"|\bwhere(?:\s{1,3}is|\s{1,3}are|'s)\b",
-            re.IGNORECASE,
-        ),
-        ("defined_once",),
-    ),
-    (
-        re.compile(
-            r"\bhow\s{1,3}(?:do|does|can|could|should|would|to|is|are)\b.{0,120}\b(?:set|configure|enable|disable|change|turn"
-            r"|specify|override|pass|adjust|increase|limit|use|used|add|customi[sz]e|define)\b"
-            r"|\b(?:which|what)\s{1,3}(?:is\s{1,3}the\s{1,3})?(?:option|setting|flag|parameter|argument|variable|default|key)s?\b"
-            r"|\bis\s{1,3}there\s{1,3}(?:an?y?\s{1,3})?(?:option|setting|flag|parameter|way|doc\w*)\b",
-            re.IGNORECASE,
-        ),
-        ("documented_here", "default_here", "read_here"),
-    ),
-    (
-        re.compile(
-            r"\bwhat\s{1,3}(?:does|do|is|are)\b.{0,120}|\bhow\s{1,3}(?:does|do)\b.{0,80}\bwork\b|\bdocument(?:ed|ation)\b",
-            re.IGNORECASE,
-        ),
-        ("documented_here",),
-    ),
+    (_WHERE, ("defined_once",)),
+    (_HOW, ("documented_here", "default_here", "read_here")),
+    (_WHAT, ("documented_here",)),
 )
 """What a question can ask for, and the kinds of facts that state it."""
 

@@ -14,32 +14,13 @@ from nodes.state import _CURRENT_SCHEMA_VERSION
 Values = dict[str, Any]
 Migration = Callable[[Values], Values]
 _STORED = {
-    "nodes.state": (
-        "AgentFinding",
-        "Answer",
-        "BugTriageState",
-        "CriticVerdict",
-        "HumanExchange",
-        "Marks",
-        "Metrics",
-        "Progress",
-        "RetryReason",
-        "Timing",
-        "TraceEntry",
-        "Usage",
-    ),
-    "nodes.judgements": ("CauseSentence", "Investigation", "Submission", "SubmittedPlace"),
-    "nodes.report": (
-        "CitationAudit",
-        "Evaluation",
-        "OutsideSource",
-        "RelatedIssue",
-        "Suspect",
-        "SuspectChange",
-        "Ticket",
-        "TriageReport",
-    ),
+    "nodes.state": """AgentFinding Answer BugTriageState CriticVerdict HumanExchange Marks Metrics Progress RetryReason
+        Timing TraceEntry Usage""",
+    "nodes.judgements": "CauseSentence Investigation Submission SubmittedPlace",
+    "nodes.report": """CitationAudit Evaluation OutsideSource RelatedIssue Suspect SuspectChange Ticket
+        TriageReport""",
 }
+"""The types that a checkpoint may contain, by module."""
 _DEFLATED = "deflated "
 """The prefix of the type of a compressed value. Values written by earlier releases have no prefix."""
 _LONG = 256
@@ -107,7 +88,7 @@ def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
 
 def serializer() -> JsonPlusSerializer:
     """Return a serializer that rebuilds our own types and no others."""
-    allowed = [(module, name) for module, names in _STORED.items() for name in names]
+    allowed = [(module, name) for module, names in _STORED.items() for name in names.split()]
     return _Compact(allowed_msgpack_modules=allowed)
 
 
