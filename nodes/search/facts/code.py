@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -244,6 +244,19 @@ class Code:
         """Return the project's own files among ``holding``."""
         return [number for number in self.holding(name) if self.own[number]]
 
+    def chunks_with(self, wanted: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
+        """Return the chunks of own code that have all terms of a text, by text; terms are given as their hashes."""
+        hashes = sorted({value for values in wanted.values() for value in values})
+        if not hashes:
+            return {}
+        found = self.index.match(hashes)
+        is_own = self.own[self.index.chunk_file[found.chunk]]
+        term, chunk = found.term[is_own], found.chunk[is_own]
+        order = np.argsort(term, kind="stable")
+        bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
+        held = {value: np.unique(chunk[order[bounds[at] : bounds[at + 1]]]) for at, value in enumerate(hashes)}
+        return {text: _in_all([held[value] for value in values]) for text, values in wanted.items()}
+
     def count_users(self, name: str, enough: int) -> int:
         """Count the own files that contain a name as a whole word; stop counting at more than ``enough``."""
         files = self.files_with(name)
@@ -253,6 +266,14 @@ class Code:
         self.read(files)
         pattern = whole_word(name)
         return sum(any(name in line and pattern.search(line) for line in self.lines(number)) for number in files)
+
+
+def _in_all(sets: Sequence[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
+    """Return what is in every set; each is sorted, and the smallest is compared first."""
+    left, *others = sorted(sets, key=len) or [np.zeros(0, np.int32)]
+    for other in others:
+        left = left[np.isin(left, other, assume_unique=True)]
+    return left.tolist()
 
 
 def is_test(symbol: str | None) -> bool:

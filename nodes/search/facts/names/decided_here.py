@@ -67,11 +67,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if inquiry.is_placed:
         return
     for words in islice(_options(inquiry.issue), MAX_NAMES):
-        verb, held = TESTED, places(inquiry.witness, words, TESTED)
-        if not held:
-            verb, held = READ, places(inquiry.witness, words, READ)
-        if not held:
-            verb, held = DECLARED, places(inquiry.witness, words, DECLARED)
+        tried = ((verb, places(inquiry.witness, words, verb)) for verb in (TESTED, READ, DECLARED))
+        verb, held = next((found for found in tried if found[1]), (DECLARED, []))
         yield from _facts(inquiry, words, verb, held) if len(held) <= FEW else ()
 
 

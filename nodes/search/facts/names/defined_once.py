@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from nodes.search.facts.code import Code, folder_of_copies, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
-from nodes.search.facts.names.inherited import is_inherited
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.project import module_parts
@@ -140,14 +139,11 @@ def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
         row = inherited.definition(code, name.parts[-2], name.last)
     if row is not None or not name.in_title or len(name.parts) < 2 or not name.parts[-2][0].isupper():
         return name, row
-    return _owner(name), definition_of(code, _owner(name))
-
-
-def _owner(name: Name) -> Name:
-    """Return the class of a member that the project does not define, such as an operator."""
+    # Such a member is, for example, an operator.
     owner = name.parts[-2]
     words = name.words[: name.words.rindex(owner) + len(owner)]
-    return replace(name, words=words, parts=name.parts[:-1])
+    name = replace(name, words=words, parts=name.parts[:-1])
+    return name, definition_of(code, name)
 
 
 def definition_of(code: Code, name: Name) -> int | None:
@@ -283,7 +279,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
         base = (fact.symbol or "").rpartition(".")[0].rpartition(".")[2]
-        if "is inherited from" not in fact.says or is_inherited(witness, parts[-2], base):
+        if "is inherited from" not in fact.says or inherited.is_inherited(witness, parts[-2], base):
             return None
         return "the class does not inherit it from there"
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))

@@ -4,8 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from nodes.search.facts.code import Code, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
@@ -86,17 +84,8 @@ def pasted_lines(blocks: Sequence[str]) -> list[str]:
 def _places(code: Code, lines: Sequence[str], witness: Witness) -> dict[str, list[tuple[int, int]]]:
     """Return (file, line) of the occurrences of each pasted line that occurs in few places."""
     terms = {text: {term_hash(term) for word in WORD.findall(text) for term in terms_of(word)} for text in lines}
-    hashes = sorted({value for values in terms.values() for value in values})
-    if not hashes:
-        return {}
-    matches = code.index.match(hashes)
-    is_own = code.own[code.index.chunk_file[matches.chunk]]
-    term, chunk = matches.term[is_own], matches.chunk[is_own]
-    order = np.argsort(term, kind="stable")
-    bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
-    chunks = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
     # A line with a single term would be in too many chunks.
-    near = {text: _with_all([chunks[value] for value in values]) for text, values in terms.items() if len(values) >= 2}
+    near = code.chunks_with({text: values for text, values in terms.items() if len(values) >= 2})
     few = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
     code.read(int(code.index.chunk_file[item]) for found in few.values() for item in found)
     places = {text: _lines(code, text, found) for text, found in few.items()}
@@ -113,18 +102,6 @@ def _grepped(code: Code, text: str, witness: Witness) -> list[tuple[int, int]]:
     if len({number for number, _ in held}) > MAX_PLACES:
         return []
     return [(number, hit.line) for number, hit in held if _SPACE.sub("", hit.text) == _SPACE.sub("", text)]
-
-
-def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
-    """Return the chunks that contain every term; intersect the rarest term first."""
-    sets.sort(key=len)
-    left = set(sets[0].tolist())
-    for item in sets[1:]:
-        if not left:
-            break
-        # A term of so many chunks excludes little, and its set is expensive to build.
-        left &= set(item.tolist()) if len(item) < 50_000 else left
-    return sorted(left)
 
 
 def _lines(code: Code, text: str, chunks: Sequence[int]) -> list[tuple[int, int]]:

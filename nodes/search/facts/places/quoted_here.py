@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-import numpy as np
-
 from nodes.search.facts.around.called_from import is_comment, without_strings
 from nodes.search.facts.code import Code, outside_docstrings
 from nodes.search.facts.inquiry import MAX_LINE, FinderInput, Issue
@@ -161,29 +159,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
     """Return, for each expression, the own files with a chunk that has all its words, unless they are many."""
     terms = {item.words: {term_hash(term) for word in item.names for term in terms_of(word)} for item in wanted}
-    hashes = sorted({value for values in terms.values() for value in values})
-    if not hashes:
-        return {}
-    found = code.index.match(hashes)
-    own = code.own[code.index.chunk_file[found.chunk]]
-    term, chunk = found.term[own], found.chunk[own]
-    held = {value: np.unique(chunk[term == at]) for at, value in enumerate(hashes)}
     near, strings = dict[str, list[int]](), {item.words for item in wanted if item.whole}
-    for words, values in terms.items():
-        chunks = _in_all([held[value] for value in values])
+    for words, chunks in code.chunks_with(terms).items():
         if len(chunks) <= (MAX_CHUNKS_OF_STRING if words in strings else MAX_CHUNKS):
             near[words] = sorted({int(code.index.chunk_file[item]) for item in chunks})
     return near
-
-
-def _in_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
-    """Return what is in every set, which are sorted."""
-    if not sets:
-        return []
-    left, *others = sorted(sets, key=len)
-    for other in others:
-        left = left[np.isin(left, other, assume_unique=True)]
-    return left.tolist()
 
 
 def lines_of(code: Code, number: int, one: Expression) -> Iterator[int]:
