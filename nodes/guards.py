@@ -110,8 +110,6 @@ GUARDS: tuple[Guard, ...] = (
     *(something_new, critic_verdict, critic_reads_the_model),
 )
 """SPEC section 2, in its order. PRD section 6 has a different order, in which a model can loop (SPEC section 13)."""
-
-
 MEANINGS = {guard.__name__: (guard.__doc__ or "").partition("\n")[0] for guard in GUARDS} | {
     "harmful_request": "An issue that contains instructions instead of a description triggers no outside search.",
     "empty_or_repeated_question": "A question must not be empty, and must not repeat an earlier one.",

@@ -36,8 +36,6 @@ class Step:
 
 Watch = Callable[[Step], None]
 """Receives each step as it happens. It must return at once and must not raise."""
-
-
 Ask = Callable[[Waiting], Awaitable[Answer | None]]
 """Returns the answer to the question of a waiting run; None while there is none."""
 

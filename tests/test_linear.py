@@ -33,9 +33,9 @@ from tests.support.slow_inputs import patterns, slow_inputs
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
     "nodes.issue.kinds.rare._SECTIONS": "the title and the first 12,000 characters of an issue",
-    "nodes.search.facts.output.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
-    "nodes.search.facts.output.built_here._STATEMENT": "the lines before a literal, each of at most 1,000 characters",
-    "nodes.search.facts.output.built_here._TABLE": "two hundred characters before a literal",
+    "nodes.search.facts.output.printed._CALL": "a hundred and twenty characters before an open parenthesis",
+    "nodes.search.facts.output.printed._STATEMENT": "the lines before a literal, each of at most 1,000 characters",
+    "nodes.search.facts.output.printed._TABLE": "two hundred characters before a literal",
     "nodes.search.facts.output.literals._VALUE_BETWEEN": "two hundred characters between two literals",
     "nodes.search.paths.globs._TOKEN": "a pattern in a configuration, of at most two hundred characters",
     "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",

@@ -18,8 +18,6 @@ from nodes.search.reading.tools import Tools
 from nodes.search.types import Lookup, Query, Ranking, Survey, ToolAnswer
 
 T = TypeVar("T")
-
-
 Method = Callable[..., Coroutine[Any, Any, T]]
 
 

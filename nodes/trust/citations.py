@@ -15,8 +15,6 @@ UNCITED_PENALTY = 0.03
 """Reduction of the confidence for each sentence without a citation (a fraction)."""
 MAX_UNCITED_PENALTY = 0.40
 """Maximum of these reductions together."""
-
-
 TitleOf = Callable[[str], Awaitable[str | None]]
 """Reads the title of another issue of the repository again; None if no issue has this address."""
 

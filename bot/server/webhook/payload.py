@@ -36,8 +36,6 @@ _OF_OTHER_EVENTS = (
 """Parts that distinguish payloads of unused events from those of used ones; their content is not read."""
 _OF_SOME_EVENTS = frozenset({*_OF_OTHER_EVENTS, "issue", "comment", "label"})
 _PRESENT: Any = dict.fromkeys(_OF_OTHER_EVENTS, (Any, None))
-
-
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string; GitHub's null becomes an empty string."""
 

@@ -19,8 +19,6 @@ _POSTPONE = """
 INSERT INTO usage (scope, day, postponed) VALUES (?, ?, 1)
 ON CONFLICT (scope, day) DO UPDATE SET postponed = usage.postponed + 1 RETURNING postponed
 """
-
-
 SHORTEST_TO_REFUSE = 20.0
 """Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
 _MAX_WAIT = 6 * 3_600.0

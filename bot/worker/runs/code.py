@@ -17,8 +17,6 @@ from nodes.state import Finished
 
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that refuses access is reported on without its code."""
-
-
 _MAX_LATE_ATTEMPTS = 2
 """Attempts that exceeded the deadline, after which the next one reports without reading the code."""
 

@@ -37,8 +37,6 @@ COPIED = re.compile(
     r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
 )
 """Files that bundle copies of the sources, which some projects ship, and declarations without code."""
-
-
 _ASIDE = re.compile(r"^(?:.{0,400}/)?(?:contrib|legacy|old|deprecated|archived?|attic|backup|obsolete)(?=/)")
 """A folder of copies: old versions of the code, or contributions that repeat parts of it."""
 

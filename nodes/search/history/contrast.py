@@ -34,8 +34,6 @@ _STEM = 5
 _WORD = re.compile(r"[^\W\d_]{4,40}")
 _LISTED = 22
 """Maximum number of characters between two versions of a list."""
-
-
 Role = Literal["good", "last", "bad", "until", "affected"]
 """good: it worked there; last: it worked there, and not in the next version; bad: it broke there; until: it broke near
 there; affected: it happens there, with no statement about earlier versions."""

@@ -32,8 +32,6 @@ METHODS = (
 )
 """A method as C, Java and Dart write it: types, name and parameters, then a body here or below; or only its first
 line, if each parameter has a line."""
-
-
 _IMPORT = re.compile(
     r"^[ \t]{0,40}(?:local[ \t]+\w{1,60}[ \t]*=[ \t]*)?(?:import|use|require|alias|open|source|library|include|using)\b"
     r"[ \t(]*(?:qualified[ \t]+)?[\"'<]?(?P<module>[\w./:@-]{1,200})",

@@ -70,8 +70,6 @@ CODE = re.compile(
 MONOREPO_FOLDERS = frozenset({"packages", "crates", "modules", "libs", "apps", "projects", "plugins"})
 """Top folders of a repository with several projects, each in its own folder."""
 JVM = frozenset({"java", "kotlin", "scala", "groovy"})
-
-
 # Matched with ``fullmatch``: "contest" and "latest" are not folders of tests.
 _TEST_FOLDER = re.compile(
     r"tests?|testing|__tests__|e2e|fixtures|mocks?|__(fixtures|mocks|snapshots)__|unittests?|cypress|fuzz_targets|"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.output.raised_here import is_refusal
+from nodes.search.facts.output.refusals import is_refusal
 from tests.search.facts.finding import facts_of, of_kind
 
 PATH, LINE = "zones/load.py", 3

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.output.happened import statement
+from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say

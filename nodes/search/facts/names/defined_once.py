@@ -37,8 +37,6 @@ MAX_DEFINED = 40
 """Maximum number of facts of one issue."""
 MAX_COPIES = 24
 """Maximum number of definitions of a name that are read to find the only one outside a folder of copies."""
-
-
 MAX_SIGNATURE, MAX_HEAD = 160, 6
 """Maximum number of characters of the parameters that a report gives, and of further lines of a definition's head."""
 _MODIFIERS = re.compile(r"@\w+|\bfinal\b|\bconst\b")

@@ -24,8 +24,6 @@ _PAGE = re.compile(r"\.(?:mdx?|rst|adoc|txt|markdown)$", re.IGNORECASE)
 _STORY = re.compile(r"(?:^|/)(?:change|history|news|release|whatsnew|authors|todo)", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,5} +\S|={1,5} +\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
-
-
 _ABOUT_PAGES = re.compile(
     r"\b(?:docs?|documentation|docstring|readme|changelog|guide|tutorial|typos?|misspel\w{1,6}|spelling|grammar|wording)\b",
     re.IGNORECASE,

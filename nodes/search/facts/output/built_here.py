@@ -23,7 +23,8 @@ from nodes.search.facts.output.messages import (
     match_whole,
     texts,
 )
-from nodes.search.facts.output.raised_here import is_refusal
+from nodes.search.facts.output.printed import enclosing, is_printed
+from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
@@ -38,34 +39,10 @@ COMMON = 12
 # Where more than three places build the same message, 6 % of them were in the fix.
 FEW = 3
 """Maximum number of places that build the same message; more places do not help a reader."""
-_CLIMB, _LINE = 3, 240
-_LONGEST = 1_500
-"""Number of characters before a literal that are read."""
-_REPORTING_CALLS = re.compile(
-    r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
-    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
-    re.IGNORECASE,
-)
-"""Names of calls that report a problem."""
 _PROGRESS_CALLS = re.compile(
     r"(?:^|[._:])(?:info|debug|trace|verbose|notice|success|print|println|printf|echo)!?$|console\.log$"
 )
 """Names of calls that report progress; the fault is rarely where progress is printed."""
-_STATEMENT = re.compile(
-    r"(?:[^;{}\n]{0,200}[;{}]\s*)?\s*(?:"
-    r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
-    r"|\w*LOG\w*\s*\("
-    r"|(?:(?:const|let|var|val|auto|String|std::string|final|char)\s[\s*]*)?"
-    r"[\w.]*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*\s*(?::[^=\n]{1,40})?\+?=)",
-    re.IGNORECASE,
-)
-"""A statement that raises, logs, or assigns to a variable named like a message."""
-_TABLE = re.compile(
-    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?"
-    r"\s*(?:=>|[:=,])\s*(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
-    re.IGNORECASE,
-)
-"""A key of a table of messages."""
 _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
 """A method in which an error class composes its own text; the code that raises the error is more relevant."""
 _OF_EVERY_CRASH = re.compile(
@@ -75,7 +52,6 @@ _OF_EVERY_CRASH = re.compile(
 )
 """The heading that a program or a runtime prints over the trace of any crash."""
 _IN_QUOTES = re.compile(r"[\"“]([^\"“”\n]{8,300})[\"”]")
-_CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
@@ -94,11 +70,6 @@ _OF_FAULT = re.compile(
     re.IGNORECASE,
 )
 """A message that reports a problem itself, whatever call has it."""
-_COMMAND = re.compile(
-    r"(?:^|[\n;{|&(]|\b(?:then|do|else)\b)[ \t]{0,80}([\w.:-]{1,60}!?)(?:[ \t]+-[\w-]{1,30}){0,3}[ \t]+$"
-)
-"""A command or a call without parentheses, whose first argument follows."""
-_CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,63 +191,6 @@ def _near(code: Code, short: Sequence[Text]) -> Iterator[tuple[int, int]]:
         for word, number in ((one, number) for one in rare for number in near[one]):
             lines = enumerate(code.lines(number), 1)
             yield from ((number, at) for at, line in lines if word in line and _QUOTED.match(line[:MAX_WIDTH]))
-
-
-def is_printed(literal: Literal, symbol: str) -> bool:
-    """Return whether the code around a literal raises, warns, logs or fails, or stores it in a table of errors."""
-    before = literal.before
-    names, start = enclosing(before)
-    if _TABLE.search(before[-200:]) or any(_REPORTING_CALLS.search(name) for name in names):
-        return True
-    if _STATEMENT.match(before, _statement(before, start)):
-        return True
-    return bool(_CASE.search(before[-160:]) and re.search(r"err|warn|message|msg|reason|str", symbol, re.IGNORECASE))
-
-
-def enclosing(before: str) -> tuple[list[str], int]:
-    """Return the calls open at the end of a text, innermost first, and the offset where the outermost begins."""
-    names: list[str] = []
-    depth, start = 0, len(before)
-    # Backwards, because the calls that are still open began last.
-    for at in range(len(before) - 1, max(-1, len(before) - _LONGEST), -1):
-        character = before[at]
-        if character in ")]}":
-            depth += 1
-        elif character == ";" and depth == 0:
-            break
-        elif character in "([{":
-            if depth:
-                depth -= 1
-                continue
-            if character == "{" or len(names) >= _CLIMB:
-                break
-            start = at
-            if character == "(" and (call := _CALL.search(before[max(0, at - 120) : at])):
-                names.append(call[1])
-    if not names and (command := _COMMAND.search(before[-_LINE:])):
-        names.append(command[1])
-    return names, start
-
-
-def _statement(before: str, start: int) -> int:
-    """Return the offset of the start of the line on which a statement begins."""
-    first = _line_start(before, start)
-    while first and before[max(0, first - 40) : first].rstrip().endswith(("\\", "=", "<<", "+", "return")):
-        first = _line_start(before, first - 1)
-    return first
-
-
-def _line_start(text: str, end: int) -> int:
-    """Return the offset of the start of a line; a line that closes a bracket belongs to the line that opens it."""
-    depth = 0
-    for at in range(end - 1, max(-1, end - _LONGEST), -1):
-        if text[at] in ")]}":
-            depth += 1
-        elif text[at] in "([{":
-            depth = max(0, depth - 1)
-        elif text[at] == "\n" and not depth:
-            return at + 1
-    return text.rfind("\n", 0, end) + 1 if depth else 0
 
 
 def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *, together: bool) -> Fact | None:

@@ -11,7 +11,7 @@ from nodes.search.facts.code import Span, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
-from nodes.search.facts.output.raised_here import is_refusal
+from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.output.shapes import MADE, Shape, shape_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness

@@ -9,19 +9,19 @@ from itertools import islice, pairwise
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
-from nodes.search.facts.output.frames import (
+from nodes.search.facts.output.frame_lines import (
     LONGEST_FUNCTION,
     MappedFrame,
-    chains,
     frame_text,
-    from_root,
+    frame_words,
     is_raising,
     last_part,
-    own_frames,
     same_start,
 )
+from nodes.search.facts.output.frames import chains, from_root, own_frames
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.output.on_a_line import CONTINUES, statement
+from nodes.search.facts.output.refusals import is_deliberate, is_refusal
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.moved import LOST, line_now, removed
 from nodes.search.facts.types import Fact
@@ -29,31 +29,16 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, normalise_space
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import StackTrace
 
 MAX_TRACES = 6
-MAX_SHOWN = 6
-"""Maximum number of lines of code that a notebook shows of a frame up to the line that it marks."""
 SHORTEST = 5
 """Minimum length of the name of a function or a class that words may name."""
-SHORT_BODY = 8
-"""Maximum number of lines of a function that may only raise."""
-LONGEST_STATEMENT = 8
-"""Maximum number of lines between the beginning of a statement and the given line."""
-_REFUSAL = re.compile(
-    r"(?:raise\b|throw\b|(?:return\s{1,20})?Err\(|bail!"
-    r"|assert\b[^\n]{0,300}?,\s{0,50}(?:\\|\(?\s{0,50}[frb]{0,2}[\"']))"
-)
-"""A statement by which code rejects its input with an error message."""
-_RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
 _RAISES_ITSELF = re.compile(r"\s{0,200}(?:raise|throw)\b")
 _RAISES_ELSE = re.compile(
     r"(?:[=-]>|\?\?|\?:|\|\||\b(?:else|or))\s{0,9}\(?(?:raise|throw)\s{1,9}(?:new\s{1,9})?\\?([\w.\\]{1,200})"
 )
 """An expression that raises where no other value is left."""
-_STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
-
-
 _IS_LEVEL = re.compile(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
 """What a language prints in place of an error's name."""
 _FAILED = re.compile(r"assert|panic|CHECK|expect", re.IGNORECASE)
@@ -241,41 +226,6 @@ def _has(lines: Sequence[str], text: str) -> bool:
     return any(same_start(normalise_space(line), text) for line in lines)
 
 
-def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
-    """Return whether the body of a function consists of one raise statement."""
-    if end - start >= SHORT_BODY:
-        return False
-    body = [line for line in lines[start - 1 : end] if line.strip()]
-    return any(_RAISE.search(line) for line in body[1:]) and not any(_STATEMENT.match(line) for line in body[1:])
-
-
-def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
-    """Return whether the statement on a line raises deliberately, because the code checked its input."""
-    # A trace may name the last line of a statement, and the word that raises is on its first.
-    first, depth = line, _depth(lines[line - 1])
-    while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
-        first -= 1
-        depth += _depth(lines[first - 1])
-    heads = [first, *_opened_above(lines, line, start)]
-    return any(_REFUSAL.match("\n".join(lines[head - 1 : line]).lstrip()) for head in heads)
-
-
-def _opened_above(lines: tuple[str, ...], line: int, start: int) -> Iterator[int]:
-    """Yield the lines above, nearest first, with a parenthesis or square bracket that is open at a line."""
-    depth = most = 0
-    for number in range(line - 1, max(start, line - LONGEST_STATEMENT) - 1, -1):
-        text = lines[number - 1]
-        depth += sum(text.count(item) for item in "([") - sum(text.count(item) for item in ")]")
-        if depth > most:
-            most = depth
-            yield number
-
-
-def _depth(text: str) -> int:
-    """Return the number of brackets that a line leaves open; negative if it closes brackets of previous lines."""
-    return sum(text.count(item) for item in "([{") - sum(text.count(item) for item in ")]}")
-
-
 def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> Fact | None:
     words = frame_words(inquiry.issue.trace_text(mapped.trace), mapped.frame)
     hit = inquiry.code.hit(mapped.number, mapped.line)
@@ -330,23 +280,6 @@ def _passes(mapped: MappedFrame, place: str, end: str) -> str:
     named = mapped.trace.error and not _IS_LEVEL.fullmatch(mapped.trace.error)
     error = f"`{mapped.trace.error}`" if named else say("The error")
     return say("{error} passes through `{place}`{end}.", error=error, place=place, end=end)
-
-
-def frame_words(trace: str, frame: Frame) -> str | None:
-    """Return the line of the trace that names a frame."""
-    names = frame.path.rpartition("/")[2], (frame.module or "").rpartition(".")[2], last_part(frame.function)
-    name = next((name for name in names if name and name in trace), next(filter(None, names), None))
-    lines = trace.split("\n")
-    held = [at for at, line in enumerate(lines) if not name or name in line]
-    number = re.compile(rf"(?<!\d){frame.line}(?!\d)")
-    named = [at for at in held if frame.line is None or number.search(lines[at])]
-    # A notebook marks the line by an arrow, in the code below the name of the file; Vim prints it below the function.
-    arrow = re.compile(rf"\s{{0,9}}(?:-{{1,9}}>\s{{0,4}}|line\s{{1,8}}){frame.line}[\s:]")
-    named = named or [at for at in held if any(map(arrow.match, lines[at + 1 : at + 1 + MAX_SHOWN]))]
-    # Frames without a place differ by their function only.
-    called = last_part(frame.function) if frame.line is None else None
-    named = [at for at in named if called and called in lines[at]] or named
-    return (lines[named[0]].strip().lstrip("> ")[:300] or None) if named else None
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import Code
@@ -18,14 +19,14 @@ from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
-from nodes.search.facts.types import Fact
+from nodes.search.facts.places.which_file import MIN_CODE, file_of
+from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
 from nodes.search.issue.located import Located, find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
-from nodes.search.paths.project import common_tail, simplified
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, normalise_space
+from nodes.search.tokens import normalise_space
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
@@ -41,8 +42,6 @@ _UNDECLARED = re.compile(
 """A name that a compiler does not know where it is used."""
 _IS_ERROR = re.compile(r"(?:fatal |syntax |internal )?error\b", re.IGNORECASE)
 _FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
-MIN_CODE = 12
-"""Number of characters that tell code from a message."""
 _ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
 """What a tool prints behind a place that only explains the error of another one."""
 _DECLARED_ELSEWHERE = re.compile(
@@ -57,21 +56,30 @@ _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on li
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
 """The beginnings of a line that runs nothing; outside functions its number is of another version."""
-_FOREIGN = frozenset({"vendored", "minified", "generated"})
-_WORD = re.compile(r"[^\W\d]\w{2,60}")
-_COMMON = frozenset(
-    """error errors line lines file files function method module main call called return returns null none nil true
-    false self this const let var def class import from undefined warning exception the and for not with value type
-    object string number test""".split()
-)
-"""Words that many lines of code and most reports of errors have."""
-_GENERAL = frozenset(
-    """index main app mod lib init __init__ test tests util utils setup config server client run start script
-    example demo model models views program helper helpers""".split()
-)
-"""Names of files that most projects have, so that a file of the reporter's own program may be meant."""
-_PROGRAM = re.compile(r".+/main\.(?:rs|go|zig|c|cc|cpp)")
-"""The file of a program in a folder; who names its whole path means the project's, because a library has none."""
+_UNFIT = say("; it does not fit the error at this commit")
+
+
+class _Named(NamedTuple):
+    """A line that the report names, at the commit that is read."""
+
+    at: int
+    """The index of the report's line that names it."""
+    place: Located
+    number: int
+    """The number of the file."""
+    line: int
+    text: str
+    words: str
+    error: str
+    """The text of the report in which the error of the line may be."""
+    release: Release | None
+    """The release to which the number in the report belongs, if it is known."""
+    moved: str
+    """The end of a sentence that gives the number of the line in its release, if it has another one now."""
+    is_printed: bool
+    """Whether the report has the code of the line too, as a tool prints it."""
+    is_gone: bool
+    """Whether another line has the number now."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -80,57 +88,72 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _find(inquiry: FinderInput) -> Iterator[Fact]:
-    code, seen = inquiry.code, set[tuple[int, int | None]]()
+    seen = set[tuple[int, int]]()
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     lines = [line for line in inquiry.issue.lines if line.strip()]
-    # A logger names the line that caught an error, which the trace of the error has too, further out.
-    frames = (frame for trace in inquiry.issue.traces for frame in trace.frames[1:])
-    callers = {(frame.path.rpartition("/")[2], frame.line) for frame in frames}
     places = _by_severity(inquiry.issue, lines)
     named = named_release(inquiry) if places else None
-    release = named.release if named else None
     for at, place, is_aside in places[:MAX_READ]:
-        printed = printed_code(lines, at, place.line)
-        context = "\n".join((*lines[at : at + 2], printed))
-        number = file_of(code, place, context, release, printed=printed, report=inquiry.issue.written)
-        if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
+        found = _at_commit(inquiry, lines, at, place, named.release if named else None)
+        if found is None or (found.number, found.line) in seen or not inquiry.issue.holds(found.words):
             continue
-        error = _error(lines, at)
-        then, line, moved = _now(inquiry, release, number, place.line, error)
-        held = holding(code.lines(number), printed, line or place.line) if printed else None
-        line, moved = (held, "") if held else (line, moved)
-        text = code.text(number, line) if line else None
-        words = words_of(lines, at, place)
-        if line is None or text is None or (number, line) in seen or not inquiry.issue.holds(words):
+        # A link is a fact of its own, or of another commit.
+        if "://" in found.words and (inquiry.code.path(found.number) in linked or links(found.words)):
             continue
-        # A bracket is not what a report is about: the number is that of another version.
-        if not any(map(str.isalnum, text)):
-            continue
-        path, symbol = code.path(number), code.symbol(number, line)
-        if "://" in words and (path in linked or links(words)):  # the link is a fact of its own, or of another commit
-            continue
-        seen.add((number, line))
-        if not moved and not held and (printed or is_possible(error, text) is False):
-            end, change = (
-                removed(inquiry, then, number, line)
-                if then
-                else (say("; it does not fit the error at this commit"), None)
-            )
-            gone = say("The report names line {line} of `{path}`{end}.", line=line, path=path, end=end)
-            yield Fact("named_here", gone, words, path, line, text, change=change, count=1, unclaimed=True)
-            continue
-        informs = _informs(inquiry, lines, at)
-        strong = code.index.roles[number] != "test" and not is_aside and not informs
-        where = symbol or path
-        event = None if moved else _event(statement(code.lines(number), line), lines, at)
-        says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), event or moved)
-        outer = (place.path.rpartition("/")[2], place.line) in callers
-        fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
-        reported = message(lines, at, place)
-        elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
-        is_remark = not symbol and text.lstrip().startswith(_REMARKS)
-        asserts = event is not None and event.asserts
-        yield replace(fact, unclaimed=outer or elsewhere or informs or asserts or is_logging(text) or is_remark)
+        seen.add((found.number, found.line))
+        yield _gone(inquiry, found) if found.is_gone else _stated(inquiry, lines, found, is_aside=is_aside)
+
+
+def _at_commit(
+    inquiry: FinderInput, lines: Sequence[str], at: int, place: Located, release: Release | None
+) -> _Named | None:
+    """Return the line that a path and a number name; None if no own file has it, or if it is a frame or a bracket."""
+    code, printed = inquiry.code, printed_code(lines, at, place.line)
+    context = "\n".join((*lines[at : at + 2], printed))
+    number = file_of(code, place, context, release, printed=printed, report=inquiry.issue.written)
+    if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
+        return None
+    error = _error(lines, at)
+    then, line, moved = _now(inquiry, release, number, place.line, error)
+    held = holding(code.lines(number), printed, line or place.line) if printed else None
+    line, moved = (held, "") if held else (line, moved)
+    text = code.text(number, line) if line else None
+    # A bracket is not what a report is about: the number is that of another version.
+    if line is None or text is None or not any(map(str.isalnum, text)):
+        return None
+    is_gone = not moved and not held and bool(printed or is_possible(error, text) is False)
+    words = words_of(lines, at, place)
+    return _Named(at, place, number, line, text, words, error, then, moved, bool(held), is_gone)
+
+
+def _gone(inquiry: FinderInput, found: _Named) -> Fact:
+    """Return the fact about a number that another line has now."""
+    path, then = inquiry.code.path(found.number), found.release
+    end, change = removed(inquiry, then, found.number, found.line) if then else (_UNFIT, None)
+    says = say("The report names line {line} of `{path}`{end}.", line=found.line, path=path, end=end)
+    hit = Hit(path, found.line, found.text)
+    return hit.fact("named_here", says, found.words, change=change, count=1, unclaimed=True)
+
+
+def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_aside: bool) -> Fact:
+    """Return the fact about a line; no claim rests on it if its error is of other code or explains another one."""
+    code, path, place = inquiry.code, inquiry.code.path(found.number), found.place
+    hit = Hit(path, found.line, found.text, code.symbol(found.number, found.line))
+    # A logger names the line that caught an error, which the trace of the error has too, further out.
+    frames = (frame for trace in inquiry.issue.traces for frame in trace.frames[1:])
+    outer = any(
+        (frame.path.rpartition("/")[2], frame.line) == (place.path.rpartition("/")[2], place.line) for frame in frames
+    )
+    informs, reported = _informs(inquiry, lines, found.at), message(lines, found.at, place)
+    elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
+    is_remark = not hit.symbol and found.text.lstrip().startswith(_REMARKS)
+    strong = code.index.roles[found.number] != "test" and not is_aside and not informs
+    event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
+    asserts = event is not None and event.asserts
+    unclaimed = outer or elsewhere or informs or asserts or is_logging(found.text) or is_remark
+    says = _undeclared(code, hit.place, found.text, found.error) or _says(lines, found, hit.place, event)
+    more = {"strong": strong, "exact": found.is_printed, "unclaimed": unclaimed}
+    return hit.fact("named_here", says, found.words, count=1, **more)
 
 
 def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
@@ -208,17 +231,16 @@ def _event(text: str, lines: Sequence[str], at: int) -> Happened | None:
     return next((item for item in near if item and not (item.asserts and "`" not in item.says)), None)
 
 
-def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located], event: Happened | str) -> str:
+def _says(lines: Sequence[str], found: _Named, where: str, event: Happened | None) -> str:
     """Return what the line did, else what a tool reported for it, if anything.
 
     A line with another number now is only named, with the end of the sentence that gives its number in the release.
     """
-    at, place = named
-    if isinstance(event, Happened):
+    at, text, moved = found.at, found.text, found.moved
+    if event is not None:
         return event.at(where)
-    moved = event
     # A backtick of the report would begin or end a code span of the sentence; code is not a message.
-    reported = message(lines, at, place).rstrip("`").replace("`", "'")
+    reported = message(lines, at, found.place).rstrip("`").replace("`", "'")
     is_code = normalise_space(reported)[:MIN_CODE] in normalise_space(text)
     quoted = "" if "“" in reported or is_code else shortened(reported)
     thrown = _THROWS.match(text)
@@ -237,74 +259,6 @@ def words_of(lines: Sequence[str], at: int, place: Located) -> str:
         return words
     last = at + 1 if at + 2 >= len(lines) or number.search(lines[at + 1]) else at + 2
     return "\n".join((lines[at][place.start :], *lines[at + 1 : last], lines[last].strip()[:80]))
-
-
-def file_of(
-    code: Code, place: Located, context: str, release: Release | None = None, *, printed: str = "", report: str = ""
-) -> int | None:
-    """Return the only own file that a path can mean, if it has the line.
-
-    Args:
-        code: the repository's files.
-        place: the path and its line.
-        context: the text around the path, of which one word has to be in the code if the path is ambiguous.
-        release: the release to which the number of the line belongs, if the report names one.
-        printed: the code of that line as a tool prints it, or an empty text; a file that has it has the line.
-        report: the whole text, which may name the file's folder or paste the line elsewhere.
-    """
-    if code.index.project.is_foreign(place.path):
-        return None
-    parts = [part for part in place.path.split("/") if part not in ("", ".", "~")]
-    tails = {
-        number: common_tail(parts, code.path(number).split("/"))
-        for number in code.index.names.by_name.get(parts[-1] if parts else "", ())
-        if code.index.roles[number] not in _FOREIGN and not code.is_ignored(number)
-    }
-    longest = max(tails.values(), default=0)
-    most = [number for number, length in tails.items() if length == longest]
-    best = [number for number in most if printed and holding(code.lines(number), printed, place.line)]
-    best = best or [number for number in most if line_now(code, release, number, place.line).line]
-    if len(best) == 1 and not _is_ambiguous(code, parts, code.path(best[0]), longest) and place.line > 1:
-        return best[0]
-    best = [number for number in best if _is_described(code, number, place.line, report)] or [
-        n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)
-    ]
-    # Tools print paths from the root of the project.
-    best = [number for number in best if code.path(number) == place.path] if len(best) > 1 else best
-    return best[0] if len(best) == 1 else None
-
-
-def _is_ambiguous(code: Code, parts: Sequence[str], path: str, shared: int) -> bool:
-    """Return whether a file of another project may be meant: the folders differ, or many projects have such a file."""
-    # Also with one more folder, unless one of the paths is the end of the other.
-    if _PROGRAM.fullmatch(path) and "/".join(parts) == path:
-        return False
-    # Below a folder with the project's name, the whole path is given.
-    if shared == 1 + path.count("/") < len(parts) and simplified(parts[-shared - 1]) in code.index.project.names:
-        return False
-    differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
-    return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
-
-
-def _is_described(code: Code, number: int, line: int, report: str) -> bool:
-    """Return whether a report names the folders of a file, or pastes the code around the line."""
-    folder = code.path(number).rpartition("/")[0]
-    if "/" in folder and re.search(rf"(?<![\w/-]){re.escape(folder)}(?![\w-])(?!/\w+\.)", report):
-        return True
-    pasted = {normalise_space(written) for written in report.split("\n")}
-    near = (normalise_space(text) for text in code.lines(number)[max(0, line - 2) : line + 2])
-    return any(len(text) >= MIN_CODE and text in pasted for text in near)
-
-
-def _shares_word(code: Code, number: int, place: Located, line: int, context: str) -> bool:
-    """Return whether the text around a path has a word of the line, or the name of its definition."""
-    here = f"{code.text(number, line) or ''} {(code.symbol(number, line) or '').replace('.', ' ')}"
-    around = context.replace(place.path.rpartition("/")[2], " ")
-    return not _words(around).isdisjoint(_words(here))
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text[:4_000]) if word.casefold() not in STOPWORDS | _COMMON}
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from nodes.search.facts.output.frames import same_start
+from nodes.search.facts.output.frame_lines import same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
 from nodes.search.tokens import normalise_space

@@ -1,0 +1,98 @@
+"""The own file that a path with a line number in a report means."""
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.facts.code import Code
+from nodes.search.facts.places.moved import line_now
+from nodes.search.facts.places.reported import holding
+from nodes.search.history.versions import Release
+from nodes.search.issue.located import Located
+from nodes.search.paths.project import common_tail, simplified
+from nodes.search.tokens import STOPWORDS, normalise_space
+
+MIN_CODE = 12
+"""Number of characters that tell code from a message."""
+_FOREIGN = frozenset({"vendored", "minified", "generated"})
+_WORD = re.compile(r"[^\W\d]\w{2,60}")
+_COMMON = frozenset(
+    """error errors line lines file files function method module main call called return returns null none nil true
+    false self this const let var def class import from undefined warning exception the and for not with value type
+    object string number test""".split()
+)
+"""Words that many lines of code and most reports of errors have."""
+_GENERAL = frozenset(
+    """index main app mod lib init __init__ test tests util utils setup config server client run start script
+    example demo model models views program helper helpers""".split()
+)
+"""Names of files that most projects have, so that a file of the reporter's own program may be meant."""
+_PROGRAM = re.compile(r".+/main\.(?:rs|go|zig|c|cc|cpp)")
+"""The file of a program in a folder; who names its whole path means the project's, because a library has none."""
+
+
+def file_of(
+    code: Code, place: Located, context: str, release: Release | None = None, *, printed: str = "", report: str = ""
+) -> int | None:
+    """Return the only own file that a path can mean, if it has the line.
+
+    Args:
+        code: the repository's files.
+        place: the path and its line.
+        context: the text around the path, of which one word has to be in the code if the path is ambiguous.
+        release: the release to which the number of the line belongs, if the report names one.
+        printed: the code of that line as a tool prints it, or an empty text; a file that has it has the line.
+        report: the whole text, which may name the file's folder or paste the line elsewhere.
+    """
+    if code.index.project.is_foreign(place.path):
+        return None
+    parts = [part for part in place.path.split("/") if part not in ("", ".", "~")]
+    tails = {
+        number: common_tail(parts, code.path(number).split("/"))
+        for number in code.index.names.by_name.get(parts[-1] if parts else "", ())
+        if code.index.roles[number] not in _FOREIGN and not code.is_ignored(number)
+    }
+    longest = max(tails.values(), default=0)
+    most = [number for number, length in tails.items() if length == longest]
+    best = [number for number in most if printed and holding(code.lines(number), printed, place.line)]
+    best = best or [number for number in most if line_now(code, release, number, place.line).line]
+    if len(best) == 1 and not _is_ambiguous(code, parts, code.path(best[0]), longest) and place.line > 1:
+        return best[0]
+    best = [number for number in best if _is_described(code, number, place.line, report)] or [
+        n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)
+    ]
+    # Tools print paths from the root of the project.
+    best = [number for number in best if code.path(number) == place.path] if len(best) > 1 else best
+    return best[0] if len(best) == 1 else None
+
+
+def _is_ambiguous(code: Code, parts: Sequence[str], path: str, shared: int) -> bool:
+    """Return whether a file of another project may be meant: the folders differ, or many projects have such a file."""
+    # Also with one more folder, unless one of the paths is the end of the other.
+    if _PROGRAM.fullmatch(path) and "/".join(parts) == path:
+        return False
+    # Below a folder with the project's name, the whole path is given.
+    if shared == 1 + path.count("/") < len(parts) and simplified(parts[-shared - 1]) in code.index.project.names:
+        return False
+    differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
+    return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
+
+
+def _is_described(code: Code, number: int, line: int, report: str) -> bool:
+    """Return whether a report names the folders of a file, or pastes the code around the line."""
+    folder = code.path(number).rpartition("/")[0]
+    if "/" in folder and re.search(rf"(?<![\w/-]){re.escape(folder)}(?![\w-])(?!/\w+\.)", report):
+        return True
+    pasted = {normalise_space(written) for written in report.split("\n")}
+    near = (normalise_space(text) for text in code.lines(number)[max(0, line - 2) : line + 2])
+    return any(len(text) >= MIN_CODE and text in pasted for text in near)
+
+
+def _shares_word(code: Code, number: int, place: Located, line: int, context: str) -> bool:
+    """Return whether the text around a path has a word of the line, or the name of its definition."""
+    here = f"{code.text(number, line) or ''} {(code.symbol(number, line) or '').replace('.', ' ')}"
+    around = context.replace(place.path.rpartition("/")[2], " ")
+    return not _words(around).isdisjoint(_words(here))
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text[:4_000]) if word.casefold() not in STOPWORDS | _COMMON}
