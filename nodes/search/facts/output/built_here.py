@@ -25,6 +25,7 @@ from nodes.search.facts.output.messages import (
 )
 from nodes.search.facts.output.printed import enclosing, is_printed
 from nodes.search.facts.output.refusals import is_refusal
+from nodes.search.facts.output.shapes import ERRORS
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
@@ -60,15 +61,7 @@ MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 SHORT, MAX_SHORT, MAX_NEAR = 12, 8, 24
 """Maximum number of words of a short message, of such messages, and of own files that have one of its words."""
-_OF_FAULT = re.compile(
-    r"\b(?:error|fail(?:ed|ure|s)?|invalid|unexpected|unknown|unable to|could not|couldn't|cannot|can't"
-    r"|must (?:not )?be|not found|missing|unsupported|denied"
-    r"|fehler|fehlgeschlagen|ungültig\w*|konnte nicht|nicht gefunden|erreur|échec|impossible|introuvable|invalide"
-    r"|no se (?:pudo|puede)|inválid[oa]|fallo|no encontrad[oa]|erro|falha|não (?:foi possível|encontrad[oa])|errore"
-    r"|impossibile|non (?:trovat[oa]|valid[oa])|ошибка|не удалось|не найден\w*|невозможно|неверн\w*"
-    r"|nie (?:można|udało))\b",
-    re.IGNORECASE,
-)
+_OF_FAULT = re.compile(rf"\b(?:{'|'.join(ERRORS['fault'])})\b", re.IGNORECASE)
 """A message that reports a problem itself, whatever call has it."""
 
 

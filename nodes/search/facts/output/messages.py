@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.output.shapes import ERRORS
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD, normalise_space
@@ -33,19 +34,7 @@ _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b
 """The beginning of a log line without a time that was pasted without mark-up."""
 _LEVEL = re.compile(r"\W{0,3}(?:(?:error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
 """What a program prints before a message."""
-STANDARD = re.compile(
-    r"has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
-    r"|cannot read propert|is not a function|is not defined|no such file or directory|permission denied"
-    r"|connection (?:refused|reset)|division by zero|null ?pointer|nil pointer"
-    r"|is not (?:callable|iterable|subscriptable)"
-    r"|unsupported operand|maximum recursion depth|no module named|cannot import name|invalid literal for int"
-    r"|unhashable type|segmentation fault|stack overflow|out of memory|`?option::unwrap|`?result::unwrap"
-    r"|unexpected token|unexpected end of|broken pipe|cannot find module|class cast|cannot be cast to"
-    r"|broadcast together|ambiguous\. use a\.any|most recent call last|object is not|must be str, not"
-    r"|maximum call stack|values to unpack|cannot find symbol|undefined reference|expected an indented block"
-    r"|invalid syntax|\?xml version|<!doctype",
-    re.IGNORECASE,
-)
+STANDARD = re.compile("|".join(ERRORS["standard"]), re.IGNORECASE)
 """Messages of interpreters and standard libraries; a literal that equals one does not identify the printing code."""
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
@@ -9,6 +10,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.normal.report import LogLine
 from nodes.search.sentences import say
+from nodes.search.tokens import load_sections
 
 MAX_LINES, MAX_FOUND = 300, 2
 """Maximum number of lines of a log that are read, and of functions that are stated."""
@@ -16,31 +18,8 @@ MAX_HEAD = 600
 """Characters of a line in which its origin is searched."""
 _SERIOUS = 1
 """The rank of a warning; errors have a lower one."""
-_MODULE = r"(?P<module>[\w./-]{1,120}"
-_ORIGINS = tuple(
-    map(
-        re.compile,
-        (
-            # tracing: the spans, then the target
-            r"(?<![\w:])(?:[a-z_]\w{0,80}(?:\{(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,300}\})?:){0,12}"
-            r"(?P<function>[a-z_]\w{0,80})(?:\{(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,300}\})?: ?"
-            r"(?P<module>[a-z_]\w{0,80}(?:::\w{1,80}){1,8}):(?=\s|$)",
-            # loguru: module:function:line
-            rf"(?<![\w./:-]){_MODULE}):(?P<function>[^\W\d]\w{{0,80}}):\d{{1,6}}(?=\s)",
-            # fields: the function with its module, or each in a field of its own
-            rf"\b(?:mfa|func|function|caller|method)[\"']?[=:]\s?[\"']?{_MODULE}(?:\.\(\*?\w{{1,80}}\))?)"
-            r"\.(?P<function>[^\W\d]\w{0,80}[?!]?)(?:/\d)?(?=[\s\"',}\])]|$)",
-            rf"\b(?:module|logger|target|name|class)[\"']?[=:]\s?[\"']?{_MODULE})[\"']?[,\s]{{1,3}}"
-            r"[\"']?(?:function|func|funcName|method)[\"']?[=:]\s?[\"']?(?P<function>[^\W\d]\w{0,80})",
-            # a class of the JVM or of .NET with its method
-            r"(?<![\w.])(?P<module>(?:[a-zA-Z_]\w{0,60}\.){1,8}[A-Z]\w{0,80})"
-            r"[.#](?P<function>[a-zA-Z]\w{0,80})(?=[\]:) ])",
-            # a logger with the name of a class, its packages perhaps cut to their initials
-            r"(?<![\w.])(?P<module>(?:[a-zA-Z_]\w{0,60}\.){1,8})(?P<function>(?!\w{0,80}(?:Error|Exception)\b)[A-Z]\w{0,80})"
-            r"(?=\]| {0,40}[:-] )",
-        ),
-    )
-)
+_ORIGINS = tuple(map(re.compile, load_sections(Path(__file__).with_name("origins.txt"))["origin"]))
+"""How a line names the function that it comes from."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:

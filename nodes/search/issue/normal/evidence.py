@@ -2,50 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+
+from nodes.search.tokens import load_sections
 
 LONGEST = 2_000
 """Characters of a line that are read."""
-# Anchored, so that a prefix in front of a frame hides it; removing that prefix is then worth it.
-_FRAME = re.compile(
-    "|".join(
-        (
-            r"File [\"“'][^\"“”'\n]{1,500}[\"”'], line \d",
-            r"File \S{1,500}:\d{1,7}(?:, in |$)",
-            r"Cell In ?\[\d",
-            r"at [\w$<>.\[\]/@\\-]{1,300}(?: \[as \w{1,80}\])? ?\(",
-            r"(?:at|bei) \S{1,300}.{0,300}(?::\d|:\w{1,10} \d)",
-            r"#\d{1,4}:? {1,4}(?:0x[0-9a-fA-F]{1,16}|\S{1,300}\(\d{1,7}\):|\{main\}|[\w:~<>]{1,300} \()",
-            r"#\d{1,4} {1,8}[^()\n]{1,200}(?:\([^()\n]{0,80}\)[^()\n]{0,80})? \((?:package|dart|file|https?):",
-            r"[\w$.</*>\[\]-]{0,200}@(?:[a-z][\w+.-]{1,30}:|/)\S{1,500}:\d{1,9}:\d{1,9}$",
-            r"\d{1,4}: {1,8}(?:0x[0-9a-f]{1,16} - )?[\w<&{]\S{0,300}::\S",
-            r"(?:\d{1,4}: |# )?(?:from )?\S{1,300}:\d{1,7}:in ",
-            r"(?:[A-Za-z]:)?[^\s:()\[\]\"'=,]{1,300}\.[A-Za-z]\w{0,7}:\d{1,7}(?::\d{1,7})?(?::|\)|$| in | \+0x| \()",
-            r"\(\w[\w.]{0,60} [\w.-]{1,30}\) \S{1,300}:\d",
-            r"==\d{1,10}== {1,8}(?:at|by) 0x",
-            r"(?:\* )?frame #\d",
-            r"goroutine \d{1,12} \[",
-            r"PHP {1,6}\d{1,4}\. ",
-            r"thread '[^'\n]{0,200}'.{0,40} panicked at \S{1,300}:\d",
-            r"[❯❱] ",  # noqa: RUF001
-        )
-    )
-)
-_HEAD = re.compile(
-    "|".join(
-        (
-            r"(?:\+ )?(?:Exception Group )?Traceback \(most recent call ",
-            r"(?:Exception in thread|Caused by:|Suppressed:|FATAL EXCEPTION:|panic:|fatal error:|Fatal Python error:)",
-            r"thread '[^'\n]{0,200}'.{0,40} panicked at",
-            r"(?:stack traceback|[Ss]tack ?trace|stack backtrace|\[stacktrace\]):?$",
-            r"(?:PHP )?(?:Fatal|Parse|Catchable fatal|Recoverable fatal) error: ",
-            r"(?:Uncaught|Unhandled)\b",
-            r"\*\* \(\w",
-            r"(?:Program|Thread .{1,80}) (?:received|terminated)",
-            r"(?:[A-Za-z_$][\w$]{0,80}[.:\\]{1,2}){0,12}[A-Z]\w{0,80}"
-            r"(?:Error|Exception|Throwable|Failure|Interrupt|Exit)(?:: |:?$)",
-        )
-    )
-)
+_TRACED = load_sections(Path(__file__).with_name("frames.txt"))
+_FRAME, _HEAD = (re.compile("|".join(_TRACED[name])) for name in ("frame", "head"))
+"""The beginnings of a frame, and of a heading of a trace."""
 _FENCE = re.compile(r"[ \t]{0,12}(?:> ?){0,4}(`{3,40}|~{3,40}(?![~ ]{0,400}\^))")
 """The line that opens or closes a code block; interpreters mark the failing part of a line with ``~~~^^^``."""
 
