@@ -17,7 +17,7 @@ from bot.server.connections.bodies import Turns
 from bot.server.registration import LOGIN_CALLBACK, WEBHOOK
 from bot.server.web import render
 from bot.server.web.auth import login
-from bot.server.web.pages import home, repositories, run, runs
+from bot.server.web.pages import overview, run, runs
 from bot.server.web.security import Shield, has_bearer_token
 from bot.server.web.site import Site, build_authenticator
 from bot.server.webhook.endpoint import Webhook
@@ -28,16 +28,16 @@ from bot.store.tables import Store
 
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
 _CLOSED = (
-    Route("/", home.home),
-    Route("/jobs/{job:int}/replay", home.replay, methods=["POST"]),
+    Route("/", overview.home),
+    Route("/jobs/{job:int}/replay", overview.replay, methods=["POST"]),
     Route("/runs", runs.listed),
     Route("/runs/rows", runs.changed),
     Route("/runs/{owner}/{name}/{issue:int}", run.newest),
     Route(_RUN, run.shown),
     Route(f"{_RUN}/command", run.accept, methods=["POST"]),
     Route(f"{_RUN}/progress", run.changed),
-    Route("/repositories", repositories.repositories),
-    Route("/repositories/{owner}/{name}", repositories.repository),
+    Route("/repositories", overview.repositories),
+    Route("/repositories/{owner}/{name}", overview.repository),
 )
 """The pages behind the login."""
 
