@@ -78,17 +78,15 @@ class Installations(Table):
                 installation_id = CASE WHEN excluded.installation_id = 0 THEN repositories.installation_id
                     ELSE excluded.installation_id END
         """
-        db.executemany(
-            statement, [(ref.key, ref.host, ref.installation_id, ref.owner, ref.name) for ref in repositories]
-        )
+        rows = [(ref.key, ref.host, ref.installation_id, ref.owner, ref.name) for ref in repositories]
+        db.executemany(statement, rows)
 
     @transaction
     def remove(self, db: Connection, keys: Sequence[str]) -> None:
         """Mark repositories as deleted or removed from the installation."""
         # The first removal counts: a repeated delivery must not restart the retention time.
         statement = "UPDATE repositories SET gone = 1, gone_at = coalesce(gone_at, ?) WHERE repository_key = ?"
-        now = self._clock()
-        db.executemany(statement, [(now, key) for key in keys])
+        db.executemany(statement, [(self._clock(), key) for key in keys])
 
     async def archive(self, key: str, *, archived: bool, private: bool) -> None:
         """Store whether a repository is archived, which makes it read-only, and whether it is private."""
@@ -103,8 +101,7 @@ class Installations(Table):
     async def keys_of(self, full_name: str) -> list[str]:
         """Return the keys of repositories whose last known name is this one, ignoring case; includes removed ones."""
         statement = "SELECT repository_key FROM repositories WHERE lower(owner || '/' || name) = lower(?)"
-        rows = await self._rows(statement, (full_name,))
-        return [key for (key,) in rows]
+        return [key for (key,) in await self._rows(statement, (full_name,))]
 
     async def to_list(self, limit: int) -> list[Listed]:
         """Return active repositories; the one whose issues were listed longest ago is first."""

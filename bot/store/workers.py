@@ -65,12 +65,8 @@ class Leases(Table):
     async def take(self, name: str, seconds: float) -> bool:
         """Take a lease for some seconds; False if a process, also this one, holds it, except by a wrong clock."""
         now = self._database.clock()
-        parameters: dict[str, Value] = {
-            "name": name,
-            "now": now,
-            "until": now + seconds,
-            "latest": now + seconds + _SKEW,
-        }
+        until = now + seconds
+        parameters: dict[str, Value] = {"name": name, "now": now, "until": until, "latest": until + _SKEW}
         return await self._change(_TAKE, parameters) > 0
 
     async def release(self, name: str) -> None:

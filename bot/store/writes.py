@@ -113,7 +113,8 @@ class StoredWrites(Table, Writes):
         now = self._clock()
         cached = self._seen.get(installation)
         if cached is None or not 0 <= now - cached.read_at < SEEN_FOR:
-            cached = await self._load(installation, now)
+            cached = _Quiet(now, *await self._database.read(lambda db: _read_pause(db, installation, now)))
+            self._seen[installation] = cached
         if cached.until > now:
             until = cached.until
             wait = await self._database.do(lambda db: _reserved_retry(db, installation, until, now, _APART))
@@ -148,12 +149,6 @@ class StoredWrites(Table, Writes):
         if in_a_row > allowed:
             until = now + pause_seconds(after, in_a_row - allowed)
             db.execute(_UNTIL, (until, until, key))
-
-    async def _load(self, installation: str, now: float) -> _Quiet:
-        until, in_a_row = await self._database.read(lambda db: _read_pause(db, installation, now))
-        cached = _Quiet(now, until, in_a_row)
-        self._seen[installation] = cached
-        return cached
 
 
 def _writing(installation: str) -> str:
@@ -197,10 +192,6 @@ def _free_with_reserve(
 
 def _reserved_retry(db: Connection, installation: str, free: float, now: float, apart: float) -> float:
     """Return the seconds to the caller's own retry time: if all retried at once, all but one would be refused."""
-    parameters: dict[str, Value] = {
-        "installation": installation,
-        "first": free,
-        "last": max(free, now) + _PROMISED,
-        "apart": apart,
-    }
+    parameters: dict[str, Value] = {"installation": installation, "first": free, "apart": apart}
+    parameters["last"] = max(free, now) + _PROMISED
     return float(db.execute(_PROMISE, parameters).fetchone()[0]) - now

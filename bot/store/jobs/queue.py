@@ -7,7 +7,7 @@ from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, UnknownWorkError, Work, load
 from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 from bot.store.jobs.deliveries import insert_job
-from bot.store.jobs.turns import FREE, QUEUE_AGAIN, Death, forget_turns, next_issues, take_turn
+from bot.store.jobs.turns import FREE, QUEUE_AGAIN, TAKE_TURN, Death, next_issues
 
 MAX_ATTEMPTS = 25
 """Maximum claims of one job, however they ended: twenty kills in a row must not lose it, and none may run forever."""
@@ -168,7 +168,7 @@ class Jobs(Table):
     def forget_done(self, db: Connection, older_than: float) -> int:
         """Delete jobs that were done this many seconds ago; returns the number deleted."""
         before = self._clock() - older_than
-        forget_turns(db, before)
+        db.execute("DELETE FROM turns WHERE at < ?", (before,))
         return db.execute("DELETE FROM jobs WHERE state = 'done' AND settled_at < ?", (before,)).rowcount
 
 
@@ -187,7 +187,7 @@ def _claim(db: Connection, owner: str, at: float, parameters: Mapping[str, Value
         if attempts - waited < MAX_ATTEMPTS and waited < MAX_WAITED and lost < MAX_LOST:
             take = "UPDATE jobs SET state = 'doing', owner = ?, attempt = attempt + 1 WHERE id = ? RETURNING work, guid"
             work, guid = db.execute(take, (owner, number)).fetchone()
-            take_turn(db, number, at)
+            db.execute(TAKE_TURN, {"id": number, "at": at})
             return Job(id=number, work=load(work), attempt=attempts + 1, owner=owner, delivery=guid, waited=waited)
         why = "too many attempts" if lost < MAX_LOST else "it crashed its worker process too often"
         death: Death = "transient" if lost < MAX_LOST else "lost"

@@ -53,10 +53,11 @@ SELECT job.issue_key FROM head JOIN jobs AS job ON job.id = head.id
 LEFT JOIN turns ON turns.lane = job.lane AND turns.installation = job.installation
 ORDER BY CASE WHEN turns.at < :now + :clocks THEN turns.at ELSE 0 END, job.due, job.id LIMIT :most
 """
-_TAKE = """
+TAKE_TURN = """
 INSERT INTO turns (lane, installation, at) SELECT lane, installation, :at FROM jobs WHERE id = :id
 ON CONFLICT (lane, installation) DO UPDATE SET at = excluded.at
 """
+"""Records within the claim of a job (``id``) that its installation was served."""
 Death = Literal["transient", "fault", "lost"]
 """The cause of a job's death: an outage (``transient``), a bug (``fault``), or the end of its worker process
 (``lost``)."""
@@ -79,16 +80,6 @@ def next_issues(db: Connection, parameters: Mapping[str, Value]) -> list[str]:
         return []
     rows = db.execute(_NEXT, {**parameters, "clocks": _CLOCKS, "most": MAX_OFFERED}).fetchall()
     return [key for (key,) in rows]
-
-
-def take_turn(db: Connection, job_id: int, at: float) -> None:
-    """Record within the claim that the installation of a job was served."""
-    db.execute(_TAKE, {"id": job_id, "at": at})
-
-
-def forget_turns(db: Connection, before: float) -> int:
-    """Delete installations that were last served before this time; returns the number deleted."""
-    return db.execute("DELETE FROM turns WHERE at < ?", (before,)).rowcount
 
 
 class DeadJobs(Table):

@@ -149,8 +149,7 @@ class Queue(Table):
             SELECT state, count(*) FROM (SELECT {_STATE} AS state FROM jobs WHERE state <> 'done' AND {allowed}) AS open
             GROUP BY state
         """
-        rows = await self._rows(statement, (self._database.clock(), *parameters))
-        return dict(rows)
+        return dict(await self._rows(statement, (self._database.clock(), *parameters)))
 
     async def listing(self, state: JobState, keys: Keys, most: int = LISTED_JOBS) -> list[JobRow]:
         """Return jobs of one state: dead and parked ones newest first, others in the order in which they are due."""

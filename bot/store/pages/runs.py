@@ -164,36 +164,34 @@ class Runs(Table):
     @query
     def context(self, db: Connection, run: RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
-        return _context(db, run)
+        key = run.issue_key
+        fields = "body, author, why, asked_by, asked_in, last_signal"
+        found = db.execute(
+            f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, run.number)
+        ).fetchone()
+        *origin, last_signal = found or ("", "", "", "", None, 0)
+        before = db.execute(RESULT_BEFORE, (key, run.number)).fetchone()
+        sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()
+        outcome = read_outcome(db, key)
+        changes = ((label, bool(added), actor) for label, added, actor in db.execute(_CHANGED, (key,)).fetchall())
+        # A run in progress may still read a signal; a finished one has read the signals up to its last one.
+        signals = read_signals(db, key, 0)
+        return RunContext(
+            origin=Origin(*origin),
+            words=tuple(signal for signal in signals if not run.over or signal.number <= last_signal),
+            before=(before[0], Result.model_validate_json(before[1])) if before else None,
+            labels=tuple(json.loads(labels[0])) if labels else (),
+            label_changes=tuple(changes),
+            outcome=outcome if outcome is not None and outcome.run == run.number else None,
+            feedback=read_feedback(db, key, run.number),
+            comment_id=sticky[0] if sticky else None,
+        )
 
     async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
         """Return the state and the message of a command that was given on a page; None if there is none."""
         statement = "SELECT state, said FROM jobs WHERE guid = ? AND issue_key = ?"
         row = await self._row(statement, (guid, issue_key))
         return (str(row[0]), str(row[1])) if row else None
-
-
-def _context(db: Connection, row: RunRow) -> RunContext:
-    key = row.issue_key
-    fields = "body, author, why, asked_by, asked_in, last_signal"
-    found = db.execute(f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, row.number)).fetchone()
-    *origin, last_signal = found or ("", "", "", "", None, 0)
-    before = db.execute(RESULT_BEFORE, (key, row.number)).fetchone()
-    sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()
-    outcome = read_outcome(db, key)
-    changes = ((label, bool(added), actor) for label, added, actor in db.execute(_CHANGED, (key,)).fetchall())
-    # A run in progress may still read a signal; a finished one has read the signals up to its last one.
-    signals = read_signals(db, key, 0)
-    return RunContext(
-        origin=Origin(*origin),
-        words=tuple(signal for signal in signals if not row.over or signal.number <= last_signal),
-        before=(before[0], Result.model_validate_json(before[1])) if before else None,
-        labels=tuple(json.loads(labels[0])) if labels else (),
-        label_changes=tuple(changes),
-        outcome=outcome if outcome is not None and outcome.run == row.number else None,
-        feedback=read_feedback(db, key, row.number),
-        comment_id=sticky[0] if sticky else None,
-    )
 
 
 def _counted(db: Connection, run_filter: RunFilter, keys: Keys, facet: str) -> dict[str, tuple[int, int]]:

@@ -61,10 +61,9 @@ class ApiRuns(Table):
         if waiting >= MAX_UNFINISHED:
             raise TooManyRunsError
         db.lock([work.key])
-        statement = """
-            INSERT INTO api_runs (id, repository_key, idempotency_key, request, created_at) VALUES (?, ?, ?, ?, ?)
-        """
-        db.execute(statement, (work.id, work.ref.key, key, request, now))
+        columns = "id, repository_key, idempotency_key, request, created_at"
+        row = (work.id, work.ref.key, key, request, now)
+        db.execute(f"INSERT INTO api_runs ({columns}) VALUES (?, ?, ?, ?, ?)", row)
         insert_job(db, f"api:{work.id}", 0, work, now)
         return StoredRun(work.id, request, "queued", now, None, "", None, None)
 

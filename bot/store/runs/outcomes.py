@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from bot.ports import IssueRef, Judgement
 from bot.store.databases.database import Connection, Keyed, Table, of_key, query, transaction, upsert
@@ -246,8 +246,11 @@ class Outcomes(Table):
 
     async def due(self) -> list[Due]:
         """Return closed issues whose fix has not been searched for yet, or is due to be searched for again."""
-        rows = await self._rows(_DUE, (self._clock(),))
-        return [Due(_ref(key, *where), run, looks) for key, run, looks, *where in rows]
+        found = []
+        for issue, run, looks, host, installation_id, key, owner, name in await self._rows(_DUE, (self._clock(),)):
+            repository, number = int(key.rpartition("/")[2]), int(issue.rpartition("#")[2])
+            found.append(Due(IssueRef(host, installation_id, repository, owner, name, number), run, looks))
+        return found
 
     async def tallies(self) -> list[Tally]:
         """Return the counts of every repository that has a report, by name."""
@@ -266,12 +269,6 @@ def note_report(db: Connection, issue_key: str, run: int, reported: Reported) ->
     found = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, run)).fetchone()
     sha = found[0] if found else ""
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *values))
-
-
-def _ref(issue_key: str, *where: Any) -> IssueRef:
-    host, installation_id, key, owner, name = where
-    repository_id, number = int(key.rpartition("/")[2]), int(issue_key.rpartition("#")[2])
-    return IssueRef(host, installation_id, repository_id, owner, name, number)
 
 
 def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:
