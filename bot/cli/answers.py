@@ -5,22 +5,19 @@ import math
 import re
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Literal
 
+from bot.cli.question import Question, understand
 from bot.report.words import count as counted
 from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.search.history.types import History, spots_of
-from nodes.search.issue.stacktraces import find_traces
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking
 from nodes.sources import FALLBACK, Found, Inquiry, SourceError, route
 from nodes.sources.web import NAME
 
-Kind = Literal["trace", "owner", "changes", "where", "general"]
 PLACES, RESULTS = 5, 5
 """The most places of an answer, and results of a source."""
 LEAST_SURE = 0.4
@@ -29,56 +26,9 @@ _OF_A_FILE = 0.5
 """Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
 _FEW = 4
 """Maximum number of words by which definitions and headings are found; all of them have to match."""
-MAX_NAMES = 3
-MAX_LENGTH = 20_000
-"""Maximum characters of a question that are read; a trace may be long."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
-_OWNER = re.compile(
-    r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b"
-    r"|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
-    re.IGNORECASE,
-)
-_CHANGES = re.compile(
-    r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
-    r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
-    re.IGNORECASE,
-)
-_WHERE = re.compile(
-    r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
-    r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
-    re.IGNORECASE,
-)
-# In order of precedence: the first match wins.
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("owner", _OWNER), ("changes", _CHANGES), ("where", _WHERE))
 _CALLS = re.compile(r"\b(?:callers?|calls?|called)\b", re.IGNORECASE)
 _USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)\b", re.IGNORECASE)
-_PLAIN_NAME = re.compile(
-    r"\b(?:who|what)\s{1,3}(?:calls|uses)\s{1,3}(?:the\s{1,3})?(?P<used>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:callers?|calls?|uses?|usages?|definitions?|history)\s{1,3}(?:of|to)\s{1,3}(?:the\s{1,3})?(?P<of>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:function|class|method|struct|trait|interface|constant|variable|setting|macro)\s{1,3}(?P<kind>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{0,80})\s{1,3}"
-    r"(?:defined|declared|implemented|called|used|read|set|changed|added|come)\b"
-    r"|\bwhere(?:\s{1,3}(?:is|are)|'s)\s{1,3}(?P<alone>[A-Za-z_]\w{1,80})\s{0,3}\??$"
-    r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",
-    re.IGNORECASE,
-)
-"""A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
-_PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "the", "our", "your", "which", "what"])
-_NAME = re.compile(
-    r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question and its classification."""
-
-    text: str
-    kind: Kind
-    names: tuple[str, ...] = ()
-    """Names of symbols as spelled in code, at most three."""
-    plain: tuple[str, ...] = ()
-    """Plain words in the position of a symbol; ordinary words if the commit does not define them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +62,6 @@ class Reply:
     def is_empty(self) -> bool:
         """Whether nothing was found."""
         return not (self.places or self.people or self.changes or self.results)
-
-
-def understand(text: str) -> Question:
-    """Classify a question by rules. A stack trace in it takes precedence over its words."""
-    text = text[:MAX_LENGTH]
-    line = " ".join(text.split())[:2_000]
-    names = tuple(dict.fromkeys((found[1] or found[2]).removesuffix("()") for found in _NAME.finditer(text)))[
-        :MAX_NAMES
-    ]
-    words = (next(filter(None, found.groups())) for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES))
-    plain = tuple(word for word in words if word.lower() not in _PRONOUNS and word not in names)
-    kinds = (kind for kind, pattern in _KINDS if pattern.search(line))
-    return Question(text, "trace" if find_traces(text) else next(kinds, "general"), names, plain)
 
 
 class Answerer:
