@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from bot.errors import BotError
 from bot.limits.writes import installation_key
-from bot.ports import Comment, IssueRef, RepositoryRef
+from bot.ports import Comment, RepositoryRef
+from bot.work import BaseWork, ControlWork, IssueWork, Lane, PlacedWork, RepositoryWork
 
-Lane = Literal["run", "control"]
 EDIT_DELAY = 60.0
 """Seconds within which edits of an issue are merged into one (SPEC section 7)."""
 
@@ -23,59 +23,9 @@ MAX_ARGUMENT = 600
 """Characters of a command's argument; the rest is cut off."""
 
 
-class _Work(BaseModel):
-    """Base class of stored work."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-    lane: ClassVar[Lane] = "run"
-    rest: ClassVar[float] = 0.0
-    merges: ClassVar[bool] = False
-    """Whether equal work that already waits is postponed instead of storing it a second time."""
-    repeatable: ClassVar[bool] = False
-    """Whether a person may comment or press a button several times in a row."""
-
-    @property
-    def delay(self) -> float:
-        """Seconds to wait before it starts."""
-        return self.rest
-
-    @property
-    def may_repeat(self) -> bool:
-        """Whether a person may request the same work several times in a row."""
-        return self.repeatable
-
-    def repeats(self, last: _Work) -> bool:
-        """Return whether it adds nothing to the job that waits directly before it in the queue."""
-        return self == last
-
-
 # Jobs are stored as JSON: a new field needs a default, and no field may be renamed while old jobs wait or the processes
 # of two releases share a database.
-class PlacedWork(_Work):
-    """Work on an issue or a repository."""
-
-    ref: IssueRef | RepositoryRef
-
-    @property
-    def installation(self) -> str:
-        """The key of the installation, for fair scheduling between installations."""
-        return installation_key(self.ref.host, self.ref.installation_id)
-
-    @property
-    def key(self) -> str:
-        """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
-        return self.ref.key
-
-
-class _IssueWork(PlacedWork):
-    ref: IssueRef
-
-
-class _ControlWork(_IssueWork):
-    lane: ClassVar[Lane] = "control"
-
-
-class Triage(_IssueWork):
+class Triage(IssueWork):
     """Triage an issue from the start."""
 
     kind: Literal["triage"] = "triage"
@@ -95,7 +45,7 @@ class Triage(_IssueWork):
         return self.why == "command"
 
 
-class Edited(_IssueWork):
+class Edited(IssueWork):
     """Handle a changed title or body: it may answer a question or need a new triage."""
 
     kind: Literal["edited"] = "edited"
@@ -103,14 +53,14 @@ class Edited(_IssueWork):
     merges: ClassVar[bool] = True
 
 
-class Reply(_IssueWork):
+class Reply(IssueWork):
     """Handle a person's comment: it may answer a question."""
 
     kind: Literal["reply"] = "reply"
     comment: Comment
 
 
-class Continue(_IssueWork):
+class Continue(IssueWork):
     """Resume the issue's run after a command that redirects it, answers a question or lifts a mute."""
 
     kind: Literal["continue"] = "continue"
@@ -120,7 +70,7 @@ class Continue(_IssueWork):
     actor: str = ""
 
 
-class Expire(_IssueWork):
+class Expire(IssueWork):
     """Expire a question that was not answered in time."""
 
     kind: Literal["expire"] = "expire"
@@ -128,7 +78,7 @@ class Expire(_IssueWork):
     question_id: str
 
 
-class Commands(_ControlWork):
+class Commands(ControlWork):
     """Run the commands in a person's comment, if it contains any."""
 
     kind: Literal["commands"] = "commands"
@@ -141,7 +91,7 @@ class Commands(_ControlWork):
     before: str | None = None
     """The text before the edit, from the delivery."""
 
-    def repeats(self, last: _Work) -> bool:
+    def repeats(self, last: BaseWork) -> bool:
         """Return whether the same person repeats the same text in another comment before the first is processed."""
         return (
             isinstance(last, Commands)
@@ -150,7 +100,7 @@ class Commands(_ControlWork):
         )
 
 
-class Remind(_IssueWork):
+class Remind(IssueWork):
     """Remind once of a question that is still open."""
 
     kind: Literal["remind"] = "remind"
@@ -164,7 +114,7 @@ class Remind(_IssueWork):
         return self.after
 
 
-class Alert(_ControlWork):
+class Alert(ControlWork):
     """Alert maintainers to a crash that several people report; the issue is the first that reports it."""
 
     kind: Literal["alert"] = "alert"
@@ -173,7 +123,7 @@ class Alert(_ControlWork):
     """When the alert became due, in seconds since 1970."""
 
 
-class PageCommand(_ControlWork):
+class PageCommand(ControlWork):
     """Run a command that a person gave on the page of a run."""
 
     kind: Literal["page_command"] = "page_command"
@@ -187,14 +137,14 @@ class PageCommand(_ControlWork):
     """The operator's token was used, which needs no permission on GitHub."""
 
 
-class CommentDeleted(_ControlWork):
+class CommentDeleted(ControlWork):
     """Handle a person's deletion of a bot's comment, which may be ours."""
 
     kind: Literal["comment_deleted"] = "comment_deleted"
     comment_id: int
 
 
-class LeftOver(_ControlWork):
+class LeftOver(ControlWork):
     """Retry the writes, mostly reactions, that GitHub's limits delayed."""
 
     kind: Literal["left_over"] = "left_over"
@@ -209,7 +159,7 @@ class LeftOver(_ControlWork):
         return min(self.rest * 2.0 ** min(self.again, 10), 3_600.0)
 
 
-class Ended(_ControlWork):
+class Ended(ControlWork):
     """Handle an issue that was closed, deleted or transferred."""
 
     kind: Literal["ended"] = "ended"
@@ -218,13 +168,13 @@ class Ended(_ControlWork):
     moved_to: str | None = None
 
 
-class Score(_IssueWork):
+class Score(IssueWork):
     """Find the commit that closed the issue and compare its changes with the report."""
 
     kind: Literal["score"] = "score"
 
 
-class Labelled(_ControlWork):
+class Labelled(ControlWork):
     """Handle a label that a person added or removed."""
 
     kind: Literal["labelled"] = "labelled"
@@ -233,22 +183,13 @@ class Labelled(_ControlWork):
     actor: str
 
 
-class Typed(_ControlWork):
+class Typed(ControlWork):
     """Handle an issue's type that a person set or removed."""
 
     kind: Literal["typed"] = "typed"
 
 
-class _RepositoryWork(PlacedWork):
-    ref: RepositoryRef
-
-    @property
-    def key(self) -> str:
-        """The ordering key: one job at a time for each repository, as issue number 0, which never exists."""
-        return f"{self.ref.key}#0"
-
-
-class LearnPast(_RepositoryWork):
+class LearnPast(RepositoryWork):
     """Read the next page of a repository's past issues, for comparison with new ones."""
 
     kind: Literal["learn_past"] = "learn_past"
@@ -256,7 +197,7 @@ class LearnPast(_RepositoryWork):
     rest: ClassVar[float] = 5.0
 
 
-class ApiRun(_RepositoryWork):
+class ApiRun(RepositoryWork):
     """Triage an issue submitted over the HTTP API; its text is stored in a row of its own."""
 
     # One at a time for each repository, so that API runs never occupy every slot.
@@ -270,7 +211,7 @@ class NoLongerDone(PlacedWork):
     kind: Literal["notify", "digest", "judge_labels"]
 
 
-class InstallationChanged(_Work):
+class InstallationChanged(BaseWork):
     """Handle an installation that was created, deleted, suspended or given other repositories or permissions."""
 
     kind: Literal["installation"] = "installation"

@@ -18,6 +18,7 @@ from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
+from bot.work import PlacedWork
 from bot.worker import control, outcomes
 from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
@@ -96,7 +97,7 @@ def _log_ids(job: jobs.Job) -> dict[str, object]:
     return ids | {"repository": f"{ref.owner}/{ref.name}"}
 
 
-def _repository_of(work: jobs.PlacedWork) -> RepositoryRef:
+def _repository_of(work: PlacedWork) -> RepositoryRef:
     return work.ref if isinstance(work.ref, RepositoryRef) else work.ref.repository
 
 

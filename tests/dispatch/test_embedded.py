@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from bot.errors import RetryableError, SuspendedError
-from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
+from bot.jobs import Continue, Ended, Job, Triage, Work
 from bot.ports import IssueRef
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
+from bot.work import Lane
 from bot.worker.dispatch import attempts
 from bot.worker.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, Dispatcher, pause
 from bot.worker.dispatch.health import Outage

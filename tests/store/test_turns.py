@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bot.jobs import Ended, InstallationChanged, Job, Lane, Triage, Work
+from bot.jobs import Ended, InstallationChanged, Job, Triage, Work
 from bot.ports import IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs.deliveries import Arrival, Inbox
 from bot.store.jobs.queue import Jobs
+from bot.work import Lane
 from tests.publish.clock import Clock
 
 LOUD, QUIET, THIRD = 7, 8, 9

@@ -4,10 +4,11 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from bot.errors import JobTakenOverError
-from bot.jobs import Job, Lane, UnknownWorkError, Work, load
+from bot.jobs import Job, UnknownWorkError, Work, load
 from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
 from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.turns import FREE, QUEUE_AGAIN, TAKE_TURN, Death, next_issues
+from bot.work import Lane
 
 MAX_ATTEMPTS = 25
 """Maximum claims of one job, however they ended: twenty kills in a row must not lose it, and none may run forever."""

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
-from bot.jobs import Job, Lane
+from bot.jobs import Job
 from bot.store.databases.database import ClosedError, StoreError
 from bot.store.jobs.queue import MAX_ATTEMPTS, Jobs
 from bot.store.jobs.turns import Death
+from bot.work import Lane
 from bot.worker.dispatch.health import ActiveAttempts, Outage
 
 Worker = Callable[[Job], Awaitable[None]]

@@ -16,10 +16,11 @@ from procrastinate.sql import queries
 from psycopg.errors import RaiseException
 from psycopg_pool import PoolClosed
 
-from bot.jobs import Job, Lane
+from bot.jobs import Job
 from bot.store.databases.database import StoreError
 from bot.store.databases.postgres import PostgresStore, address
 from bot.store.databases.postgres_schema import EARLY, TASK
+from bot.work import Lane
 from bot.worker.dispatch.attempts import DEADLINE, Dispatcher, Worker
 
 HEARTBEAT, STALLED = 1.0, 5.0
