@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, islice
 
-from nodes.search.history.contrast import NEAR, WORDINGS, Role, is_cue, role_of_last, roles_of
+from nodes.search.history.contrast import Role, role_of_last, roles_of
+from nodes.search.history.signs import NEAR, WORDINGS, is_cue
 from nodes.search.history.types import Mark, MarkKind
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces

@@ -6,27 +6,14 @@ because a report compares versions to say that something broke.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from nodes.search.history.signs import NEAR, SAYS, WORDINGS, says, sign_of
 from nodes.search.history.types import Mark
 
-WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
-"""Words of reports in many languages."""
-SAYS = {
-    **{
-        name: re.compile(rf"\b(?:{''.join(row['words'])})|{row['unspaced']}", re.IGNORECASE)
-        for name, row in WORDINGS["stems"].items()
-    },
-    **{name: re.compile("".join(lines)) for name, lines in WORDINGS["patterns"].items()},
-}
-"""For each thing that a report says of a version, the words that say it."""
-NEAR = 60
-"""Maximum number of characters between a word and the version that it is about."""
 _OTHERS = frozenset(("day", *WORDINGS["names"]["others"].split()))
 """Products whose versions are not the project's; days are compared with each other."""
 _STEM = 5
@@ -71,21 +58,15 @@ def _last(text: str, marks: Sequence[Mark]) -> Iterator[Mark]:
     for later in SAYS["later"].finditer(text):
         older, newer = ([mark for mark in marks if (mark.end <= later.start()) == side] for side in (True, False))
         if newer and re.fullmatch(r"\W*(?:version )?v?", text[later.end() : newer[0].start]):
-            yield from newer[:1] if _sign(text[: later.start()], text[newer[0].end :]) < 0 else ()
+            yield from newer[:1] if sign_of(text[: later.start()], text[newer[0].end :]) < 0 else ()
         elif older:
             before, between = text[: older[-1].start], text[older[-1].end : later.start()]
             fails = SAYS["not"].search(between) or _denies(text[later.end() :])
-            yield from older[-1:] if fails and _sign(before, SAYS["cut"].split(between)[0]) > 0 else ()
+            yield from older[-1:] if fails and sign_of(before, SAYS["cut"].split(between)[0]) > 0 else ()
 
 
 def _denies(text: str) -> bool:
-    return _sign("", text) < 0 or (not _says(text) and SAYS["not"].search(text) is not None)
-
-
-def is_cue(text: str) -> bool:
-    """Return whether a text has a word that says whether something works."""
-    cues = ("good", "bad", "new", "updated", "reverted", "fixed", "used", "neutral")
-    return any(SAYS[name].search(text) for name in cues)
+    return sign_of("", text) < 0 or (not says(text) and SAYS["not"].search(text) is not None)
 
 
 def _alone(before: str, after: str, *, is_named: bool) -> Role | None:
@@ -95,7 +76,7 @@ def _alone(before: str, after: str, *, is_named: bool) -> Role | None:
     near_before, near_after = SAYS["cut"].split(f" {before}")[-1], SAYS["cut"].split(after, maxsplit=1)[0]
     role = _stated(near_before, near_after)
     # A colon or a bracket may stand between a version and the words about it.
-    if role is None and not _says(near_before + near_after):
+    if role is None and not says(near_before + near_after):
         role = _stated(before[-NEAR:], after[:NEAR])
     if role or not (is_named or SAYS["used"].search(before)) or SAYS["fixed"].search(near_before):
         return role
@@ -107,7 +88,7 @@ def _stated(before: str, after: str) -> Role | None:
         return "until"
     if SAYS["from"].search(before) or (SAYS["as"].search(before) and SAYS["not"].search(before)):
         return "good"
-    clause, sign = f"{before} \0 {after}", _sign(before, after)
+    clause, sign = f"{before} \0 {after}", sign_of(before, after)
     # The words directly around a version say that something changed there.
     has_changed = any(
         (
@@ -163,7 +144,7 @@ def role_of_last(sentence: str) -> Role | None:
         return None
     before = sentence[max(0, found.start() - 2 * NEAR) : found.start()]
     after = SAYS["cut"].split(sentence[found.end() : found.end() + 2 * NEAR], maxsplit=1)[0]
-    return "good" if _sign(before, after) > 0 else None
+    return "good" if sign_of(before, after) > 0 else None
 
 
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:
@@ -206,7 +187,7 @@ def _judged(number: int, text: str, marks: Sequence[Mark]) -> Iterator[_Judged]:
     """Yield what a sentence says of each of its versions."""
     clauses = list(_clauses(text, marks))
     stepped = _steps(text, marks)
-    signs = [stepped.get(at, _sign(before, after)) for at, (before, after) in enumerate(clauses)]
+    signs = [stepped.get(at, sign_of(before, after)) for at, (before, after) in enumerate(clauses)]
     for at, mark in enumerate(marks):
         # A label of a form: "Expected (2.1.0)".
         before = text[: mark.start]
@@ -256,7 +237,7 @@ def _clauses(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
     """Yield the words of each version's clause before and after it."""
     bounds = [0]
     first, last = (text[: marks[0].start], text[marks[-1].end :]) if marks else ("", "")
-    behind = not _says(first) and _says(last)
+    behind = not says(first) and says(last)
     for one, other in pairwise(marks):
         between = text[one.end : other.start]
         # A colon directly before a version belongs to the words before it.
@@ -269,45 +250,3 @@ def _clauses(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
     for at, mark in enumerate(marks):
         before = text[max(bounds[at], mark.start - 2 * NEAR) : mark.start]
         yield before, text[mark.end : min(bounds[at + 1], mark.end + 2 * NEAR)]
-
-
-def _says(text: str) -> bool:
-    return bool(SAYS["good"].search(text) or SAYS["bad"].search(text))
-
-
-def _sign(before: str, after: str) -> int:
-    """Return what the words of a clause say of its version."""
-    if (back := SAYS["reverted"].search(before)) and not SAYS["not"].search(before, back.end()):
-        return 1
-    if SAYS["reverted"].match(after.lstrip(" 版本にへ으로에")) or re.match(
-        r"(?:に|으로|로)?\s?(?:戻|ダウングレード|되돌|다운그레이드)", after
-    ):
-        return 1
-    clause = f"{before} \0 {after}"
-    hits = _merged(
-        [(*found.span(), 1) for found in SAYS["good"].finditer(clause)]
-        + [(*found.span(), -1) for found in SAYS["bad"].finditer(clause)]
-    )
-    if hits:
-        # Of two words that are equally near, the later one: "ran without problems".
-        turned = {
-            min(range(len(hits)), key=lambda at: (max(hits[at][0] - found.end(), found.start() - hits[at][1], 0), -at))
-            for found in SAYS["not"].finditer(clause)
-        }
-        total = sum(-sign if at in turned else sign for at, (_, _, sign) in enumerate(hits))
-        if total:
-            return 1 if total > 0 else -1
-    if SAYS["since"].search(before) or SAYS["onwards"].match(after) or (SAYS["updated"].search(before) and not hits):
-        return -1
-    return 0
-
-
-def _merged(hits: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join words of one sign that follow each other: "work correctly" is one statement."""
-    merged: list[tuple[int, int, int]] = []
-    for hit in sorted(hits):
-        if merged and merged[-1][2] == hit[2] and hit[0] - merged[-1][1] <= 12:
-            merged[-1] = (merged[-1][0], hit[1], hit[2])
-        else:
-            merged.append(hit)
-    return merged
