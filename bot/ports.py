@@ -8,7 +8,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Literal
 
-from nodes.report import Message, TriageReport
+from nodes.messages import Message
+from nodes.report import TriageReport
 from nodes.state import Finished, Waiting
 
 Reaction = Literal["eyes", "rocket", "confused"]

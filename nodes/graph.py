@@ -20,9 +20,13 @@ from nodes.agents.critic import critic
 from nodes.agents.external_sources import join, no_answer, tool, web_search
 from nodes.agents.human_input import human_input_node
 from nodes.agents.investigator import investigator
-from nodes.agents.writer import bare_report, writer
+from nodes.agents.writer import writer
+from nodes.agents.writing.compose import without_code_references
 from nodes.context.ports import Context, UnavailableError
-from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update
+from nodes.report import TriageReport
+from nodes.search.sentences import say
+from nodes.state import AgentFinding, BugTriageState, Timing, TraceEntry, Update
+from nodes.state.limits import ROUNDS_LIMIT
 from nodes.supervisor import join_evidence, mark_step, supervisor_node
 
 logger = logging.getLogger(__name__)
@@ -126,9 +130,27 @@ def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Liter
 def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor"]]:
     """Replace the report with a bare one, so every run ends with a report even if the writer fails."""
     _log_failure(error)
-    report = bare_report(state, type(error.error).__name__)
+    report = _bare_report(state, type(error.error).__name__)
     update = {"report": report, "requires_human_review": True, "trace": (_failure(state, error),)}
     return Command(update=update, goto="supervisor")
+
+
+def _bare_report(state: BugTriageState, reason: str) -> TriageReport:
+    """Return a minimal report after the writer failed: the best draft, or the state of the search."""
+    note = f"Writing the report failed: {reason}"[:300]
+    kept = state.best_draft or TriageReport(
+        verdict=say("I could not finish this triage."),
+        kind=state.reading.kind if state.reading else "bug",
+        repository=state.repository,
+        commit=state.sha,
+    )
+    update: dict[str, object] = {"root_cause": None, "not_found": "claims_failed_checking"}
+    update |= {"status": "needs_clarification", "requires_human_review": True}
+    update |= {"review_message": note, "notes": (*kept.notes, note)}
+    comment = say("The report could not be written. A maintainer should look at this issue.")
+    failed = kept.model_copy(update={**update, "github_comment": comment})
+    is_security = "security" in (kept.kind, state.reading and state.reading.kind)
+    return without_code_references(failed) if is_security else failed
 
 
 async def _supervisor_failed(

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from nodes.report import Kept, Kind, Severity
+from nodes.messages import Kept
+from nodes.report import Kind, Severity
 from nodes.search.types import ToolName
 
 EvidenceId = Annotated[str, StringConstraints(pattern=r"^E\d{1,4}$")]

@@ -2,19 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    field_validator,
-)
+from pydantic import Field, StringConstraints, field_validator
 
+from nodes.messages import Kept, Message, Part
 from nodes.search.facts import Fact
 from nodes.search.facts import Kind as FactKind
-from nodes.search.sentences import Sentence
 
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
@@ -42,41 +34,7 @@ DISAGREE = "The search and the model disagree"
 """The first words of the doubt that names the first file of the search and that of the model."""
 _DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
 """Kinds of facts that no longer exist, and the kind that is read in their place."""
-
-
-def _unchanged(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    text = validate(value)
-    return value if isinstance(value, Sentence) and value == text else text
-
-
-Kept = WrapValidator(_unchanged)
-"""Validates a sentence without making it plain text, which is all that pydantic would leave of it."""
 Line = Annotated[str, StringConstraints(max_length=300), Kept]
-
-
-class Part(BaseModel):
-    """A frozen piece of a report, described by its fields' docstrings."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, defer_build=True)
-
-
-class Message(Part):
-    """The text and the values of an English sentence, by which it can be written in another language."""
-
-    text: str
-    values: dict[str, "str | Message"] = Field(default_factory=dict)
-    """The value of each placeholder; a message is a part that is translated too."""
-
-    @classmethod
-    def of(cls, sentence: Sentence) -> "Message":
-        """Return the message of a sentence."""
-        values = {k: cls.of(v) if isinstance(v, Sentence) else v for k, v in sentence.values.items()}
-        return cls(text=sentence.text, values=values)
-
-
-def messages_of(*texts: str) -> dict[str, Message]:
-    """Return the messages of those texts that are sentences with values, by their English text."""
-    return {str(text): Message.of(text) for text in texts if isinstance(text, Sentence) and text.values}
 
 
 class Suspect(Part):

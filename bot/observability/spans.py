@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from bot.errors import UserError
 from nodes.guards import NOTHING_JOINED
 from nodes.report import Kind
-from nodes.state import NodeName, Tier, TraceEntry
+from nodes.state import Tier, TraceEntry
+from nodes.state.decision import NodeName
 from nodes.trust.secrets import mask
 
 _DECISIONS = frozenset(

@@ -24,7 +24,7 @@ from bot.settings import Settings
 from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME, explain
 from bot.settings.retired import MOVED, OPERATOR_KEYS, moved_values, warn_once
 from bot.settings.yaml_file import SECTION, ConfigError, file_schema, notes_on, read_yaml
-from nodes.state import NodeName
+from nodes.state.decision import NodeName
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")

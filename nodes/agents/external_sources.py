@@ -16,7 +16,8 @@ from nodes.issue.facts import raising_package
 from nodes.search.paths.project import simplified
 from nodes.search.types import StackTrace
 from nodes.sources import Dependency, Found, Inquiry, SourceError, SourcePort
-from nodes.state import JOIN, AgentFinding, BugTriageState, Update
+from nodes.state import AgentFinding, BugTriageState, Update
+from nodes.state.reducers import JOIN
 from nodes.trust.secrets import mask
 
 MAX_WEB_QUERY = 200

@@ -5,7 +5,8 @@ from langgraph.types import interrupt
 
 from nodes.context.ports import Context
 from nodes.evidence import MAX_QUOTE, Evidence
-from nodes.state import ROUNDS_PER_ANSWER, AgentFinding, Answer, BugTriageState, TraceEntry, Update
+from nodes.state import AgentFinding, Answer, BugTriageState, TraceEntry, Update
+from nodes.state.limits import ROUNDS_PER_ANSWER
 
 
 async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:

@@ -12,7 +12,7 @@ from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing import acceptance, statement
 from nodes.agents.writing.acceptance import Gate, is_by_rules, was_searched
-from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
+from nodes.agents.writing.compose import compose, conclude, without_code_claims
 from nodes.agents.writing.explanation import completed, is_same_place, proposed, within_words
 from nodes.agents.writing.related import add_history, add_past_issues, add_related_changes, title_of
 from nodes.brains import is_model_asked, judge
@@ -23,7 +23,8 @@ from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
 from nodes.judgements import Draft, DraftSuspect
-from nodes.report import TriageReport, messages_of
+from nodes.messages import messages_of
+from nodes.report import TriageReport
 from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import names_history
 from nodes.search.sentences import say
@@ -291,29 +292,4 @@ def _entry(
             "answer_length": len(f"{report.verdict} {report.root_cause or ''}".strip()),
             "retry_count": state.retry_count + (verdict.outcome == "retry"),
         },
-    )
-
-
-def bare_report(state: BugTriageState, reason: str) -> TriageReport:
-    """Return a minimal report after the writer failed: the best draft, or the state of the search."""
-    note = f"Writing the report failed: {reason}"[:300]
-    kept = state.best_draft or TriageReport(
-        verdict=say("I could not finish this triage."),
-        kind=state.reading.kind if state.reading else "bug",
-        repository=state.repository,
-        commit=state.sha,
-    )
-    failed = kept.model_copy(
-        update={
-            "root_cause": None,
-            "not_found": "claims_failed_checking",
-            "status": "needs_clarification",
-            "requires_human_review": True,
-            "review_message": note,
-            "notes": (*kept.notes, note),
-            "github_comment": say("The report could not be written. A maintainer should look at this issue."),
-        }
-    )
-    return (
-        without_code_references(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed
     )

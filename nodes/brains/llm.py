@@ -21,7 +21,8 @@ from nodes.context.brain import COMPRESS_FROM, Case, Judged
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Objections, Sentence, WebReading
-from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
+from nodes.state import BugTriageState
+from nodes.state.decision import NodeName, Specialist, SupervisorDecision
 from prompts import Role, build_supervisor_correction, build_supervisor_system_prompt
 
 T = TypeVar("T", bound=BaseModel)

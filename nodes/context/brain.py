@@ -13,7 +13,8 @@ from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReadin
 from nodes.search.issue.forms import IssueForm
 from nodes.search.types import FileSketch, Passage, PlaceSketch, ToolCall
 from nodes.sources import SourceInfo
-from nodes.state import BugTriageState, SupervisorDecision, Usage
+from nodes.state import BugTriageState, Usage
+from nodes.state.decision import SupervisorDecision
 
 J = TypeVar("J")
 K = TypeVar("K")

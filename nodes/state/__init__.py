@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict, TypeVar
+from typing import Annotated, Literal, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from nodes.judgements import Investigation, Submission
-from nodes.report import CitationAudit, Evaluation, Kept, Message, TriageReport
-
-T = TypeVar("T")
+from nodes.messages import Kept, Message
+from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.state.decision import NodeName, ToolName
+from nodes.state.limits import MAX_ITERATIONS, MAX_RETRIES
+from nodes.state.reducers import add, append, shorten_old_entries, shorten_old_findings
 
 _CURRENT_SCHEMA_VERSION = 1
-_WHOLE_FINDINGS = 3
-_OLD_SUMMARY, _OLD_DETAILS, _OLD_LIST = 200, 60, 3
-JOIN = "join"
-"""The node that joins specialists that ran in parallel."""
-_REMEMBERED, _IN_WORDS, _HINT = 6, 12, 40
-
-MAX_ITERATIONS = 8
-MAX_RETRIES = 2
-MAX_QUESTIONS = 2
 CORRECTION = "The last report was wrong: "
 """The prefix of an instruction that states what is wrong instead of where to search."""
-MAX_REDIRECTS = 3
-ROUNDS_PER_ANSWER = 2
-ROUNDS_PER_REDIRECT = 3
-ROUNDS_LIMIT = MAX_ITERATIONS + MAX_QUESTIONS * ROUNDS_PER_ANSWER + MAX_REDIRECTS * ROUNDS_PER_REDIRECT
-"""The maximum number of rounds of any run, including those added by answers and redirects."""
-
-NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "end"]
-Specialist = Literal["codebase_search", "web_search"]
-"""Nodes that may be a next node and run in parallel. Configured tools only run in parallel with one of these."""
-MAX_BESIDE = 3
-"""Maximum further specialists in parallel; with more, findings would be cut before their evidence is numbered."""
-ToolName = Annotated[str, StringConstraints(max_length=40)]
 Tier = Literal["simple", "medium", "complex"]
 
 Short = Annotated[str, StringConstraints(max_length=300), Kept]
@@ -110,23 +91,6 @@ class CriticVerdict(Value):
     confidence: float = Field(default=0.0, ge=0, le=1)
     on_evidence: Progress | None = None
     """The progress of the run when the critic judged. Newer input allows another verdict."""
-
-
-class SupervisorDecision(BaseModel):
-    """The supervisor's next step (PRD section 5)."""
-
-    next_node: NodeName
-    reasoning: str = Field(max_length=600)
-    question: Annotated[str, Kept] | None = Field(max_length=300)
-    question_context: str | None = Field(max_length=600)
-    confidence: float = Field(ge=0, le=1)
-    question_options: tuple[Annotated[str, Kept], ...] = Field(default=(), max_length=3)
-    also: tuple[ToolName, ...] = Field(default=(), max_length=8)
-
-    @classmethod
-    def to(cls, node: NodeName, reasoning: str, confidence: float = 0.0) -> SupervisorDecision:
-        """Return a decision of the program, which asks nothing."""
-        return cls(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=confidence)
 
 
 class Timing(Value):
@@ -212,59 +176,6 @@ class Marks(Value):
     """The progress of the run when the issue was last read."""
 
 
-def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
-    """Append a node's values to the existing ones, which a checkpoint returns as a list."""
-    return (*left, *right)
-
-
-def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
-    """Append findings, and shorten all but the newest ones to keep the state within its size limit.
-
-    The supervisor has numbered the evidence of the older findings by then. Only the newest submission stays.
-    """
-    findings = (*left, *right)
-    newest = max((number for number, finding in enumerate(findings) if finding.submitted is not None), default=-1)
-    # Only runs with parallel specialists have so many findings that older ones must be cut further.
-    is_long = any(finding.agent_name == JOIN for finding in findings)
-    shortened = []
-    for number, finding in enumerate(findings):
-        cut: dict[str, object] = {} if number == newest or finding.submitted is None else {"submitted": None}
-        if number < len(findings) - _WHOLE_FINDINGS:
-            cut |= {"summary": finding.summary[:_OLD_SUMMARY], "details": finding.details[:_OLD_DETAILS]}
-            cut |= {name: getattr(finding, name)[:_OLD_LIST] for name in ("relevant_files", "evidence")}
-        if is_long and number < len(findings) - _REMEMBERED:
-            cut |= {"summary": finding.summary[:_HINT], "details": ""}
-        shortened.append(finding.model_copy(update=cut) if cut else finding)
-    return tuple(shortened)
-
-
-def shorten_old_entries(left: tuple[TraceEntry, ...], right: tuple[TraceEntry, ...]) -> tuple[TraceEntry, ...]:
-    """Append to the trace; of a long one, and if specialists ran in parallel, the newest entries keep their full text.
-
-    Runs with several entries per round, or that people directed again and again, would exceed the state's size limit.
-    """
-    entries = (*left, *right)
-    if len(entries) <= 2 * _IN_WORDS and not any(entry.node == JOIN for entry in entries):
-        return entries
-
-    def shortened(entry: TraceEntry) -> TraceEntry:
-        error = entry.error[:_HINT] if entry.error else None
-        return entry.model_copy(update={"reason": entry.reason[:_HINT], "error": error, "looks": ()})
-
-    return (*map(shortened, entries[:-_IN_WORDS]), *entries[-_IN_WORDS:])
-
-
-def add(left: Metrics, right: Metrics) -> Metrics:
-    """Merge a node's measurements into the run's metrics."""
-    summed = ("confidence_history", "retry_reasons", "usage", "claims_dropped", "fallbacks")
-    return Metrics(
-        **{name: getattr(left, name) + getattr(right, name) for name in summed},
-        evaluation=right.evaluation or left.evaluation,
-        last_citation_audit=right.last_citation_audit or left.last_citation_audit,
-        remarks=tuple(dict.fromkeys((*left.remarks, *right.remarks))),
-    )
-
-
 class BugTriageState(Value):
     """Everything a run needs to resume from a checkpoint; ids and short strings, never bodies or code."""
 
@@ -294,7 +205,7 @@ class BugTriageState(Value):
     supervisor_reasoning: Long = ""
     supervisor_confidence: float = 0.0
     retry_count: int = 0
-    max_retries: int = MAX_RETRIES
+    max_retries: Annotated[int, BeforeValidator(lambda value: MAX_RETRIES if value is None else value)] = MAX_RETRIES
     reading: Investigation | None = None
     """The investigator's last judgement of the issue; None before it ran."""
     notes: tuple[Short, ...] = ()
@@ -337,11 +248,6 @@ class BugTriageState(Value):
     def readings(self) -> tuple[AgentFinding, ...]:
         """Those by a model."""
         return tuple(finding for finding in self.searches if finding.judged_by != "rules")
-
-    @field_validator("max_retries", mode="before")
-    @classmethod
-    def _none_means_the_default(cls, value: int | None) -> int:
-        return MAX_RETRIES if value is None else value
 
 
 class Update(TypedDict, total=False):

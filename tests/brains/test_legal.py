@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nodes.brains.llm import decision_schema
 from nodes.guards import allowed_nodes, route_from_supervisor, worthwhile_nodes
 from nodes.report import TriageReport
-from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, NodeName, Progress
+from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Progress
+from nodes.state.decision import NodeName
 
 STATES = st.builds(
     BugTriageState,

@@ -20,8 +20,10 @@ from nodes.run import advance, initial_state
 from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Suspicion
 from nodes.search.types import Reason
 from nodes.sources import SourceError
-from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, Finished, SupervisorDecision, Waiting
+from nodes.state import Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import serializer
+from nodes.state.decision import SupervisorDecision
+from nodes.state.limits import MAX_QUESTIONS, ROUNDS_LIMIT
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)

@@ -23,8 +23,9 @@ from nodes.guards import NOTHING_JOINED, companions
 from nodes.judgements import CauseSentence, Submission
 from nodes.run import advance, initial_state
 from nodes.sources import SourceError
-from nodes.state import AgentFinding, BugTriageState, Finished, TraceEntry, shorten_old_findings
+from nodes.state import AgentFinding, BugTriageState, Finished, TraceEntry
 from nodes.state.checkpoints import serializer
+from nodes.state.reducers import shorten_old_findings
 from tests.support.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.support.patience import patience, wait_for
 from tests.support.preloaded import Forked

@@ -24,7 +24,8 @@ from bot.report.languages.catalogue import LANGUAGES, Translator, known_language
 from bot.report.languages.detect import language_of
 from bot.report.sanitise import prose
 from bot.report.words import LEAKED, SECURITY, all_words
-from nodes.report import Message, TriageReport, messages_of
+from nodes.messages import Message, messages_of
+from nodes.report import TriageReport
 from nodes.search.sentences import Sentence, say
 from tests.report.catalogues import EXACT, catalogue, exact
 from tests.report.reports import FEATURE, FIRST_PLACE, FOUND, NOTHING

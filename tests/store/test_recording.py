@@ -14,8 +14,9 @@ from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load, record
 from bot.store.tables import Store
 from nodes.graph import build_graph
 from nodes.run import Step, advance, initial_state
-from nodes.state import ROUNDS_LIMIT, Finished, Waiting
+from nodes.state import Finished, Waiting
 from nodes.state.checkpoints import serializer
+from nodes.state.limits import ROUNDS_LIMIT
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 from tests.support.patience import Deadline
 

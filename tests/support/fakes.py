@@ -34,7 +34,7 @@ from nodes.search.types import (
     ToolCall,
 )
 from nodes.sources import Found, Inquiry, SourceInfo
-from nodes.state import SupervisorDecision
+from nodes.state.decision import SupervisorDecision
 
 SHA = "a" * 40
 FILES = {

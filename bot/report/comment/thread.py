@@ -9,7 +9,7 @@ from bot.report.languages.catalogue import LANGUAGES, Translator, translator
 from bot.report.record import Record
 from bot.report.sanitise import prose
 from bot.report.words import all_words, cut, footer, spaced_words
-from nodes.report import Message
+from nodes.messages import Message
 from nodes.search.sentences import say
 
 REPORT_MARKER = "<!-- triage:report"

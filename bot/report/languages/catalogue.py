@@ -10,7 +10,7 @@ from typing import Final
 
 from polib import pofile
 
-from nodes.report import Message
+from nodes.messages import Message
 from nodes.search.sentences import Sentence
 
 ENGLISH: Final = "en"

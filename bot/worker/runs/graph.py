@@ -28,8 +28,9 @@ from nodes.brains.calls.budget import PostponedError
 from nodes.context.brain import IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources, NoSignals
 from nodes.run import initial_state
-from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Finished, Waiting
+from nodes.state import Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError
+from nodes.state.limits import MAX_REDIRECTS
 
 PATIENCE: Final = 60.0
 """Seconds from the start of a run to its first report."""

@@ -13,7 +13,8 @@ from nodes.issue.facts import raising_package
 from nodes.search.sentences import say
 from nodes.search.tokens import comparable, plain_words
 from nodes.sources import route
-from nodes.state import BugTriageState, NodeName, SupervisorDecision
+from nodes.state import BugTriageState
+from nodes.state.decision import NodeName, SupervisorDecision
 
 WRITE_AT = 0.85
 WRITE_AT_IF_CORROBORATED = 0.70

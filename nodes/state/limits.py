@@ -1,0 +1,12 @@
+"""The bounds of one run: rounds, retries, questions, redirects and parallel specialists."""
+
+MAX_ITERATIONS = 8
+MAX_RETRIES = 2
+MAX_QUESTIONS = 2
+MAX_REDIRECTS = 3
+ROUNDS_PER_ANSWER = 2
+ROUNDS_PER_REDIRECT = 3
+ROUNDS_LIMIT = MAX_ITERATIONS + MAX_QUESTIONS * ROUNDS_PER_ANSWER + MAX_REDIRECTS * ROUNDS_PER_REDIRECT
+"""The maximum number of rounds of any run, including those added by answers and redirects."""
+MAX_BESIDE = 3
+"""Maximum further specialists in parallel; with more, findings would be cut before their evidence is numbered."""
