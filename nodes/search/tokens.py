@@ -53,6 +53,11 @@ def load_sections(file: Path) -> dict[str, list[str]]:
     return sections
 
 
+def load_words(file: Path) -> dict[str, frozenset[str]]:
+    """Return the words of each section of such a file."""
+    return {name: frozenset(" ".join(lines).split()) for name, lines in load_sections(file).items()}
+
+
 @lru_cache(maxsize=REMEMBERED)
 def terms_of(word: str) -> tuple[str, ...]:
     """Return the terms of one word; a compound identifier as a whole is also a term."""

@@ -6,11 +6,12 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from nodes.search.tokens import load_sections
+from nodes.search.tokens import load_sections, load_words
 from nodes.search.types import Role
 
-_ROWS = load_sections(Path(__file__).with_name("roles.txt"))
-_WORDS = {name: frozenset(" ".join(rows).split()) for name, rows in _ROWS.items()}
+_TABLE = Path(__file__).with_name("roles.txt")
+_ROWS = load_sections(_TABLE)
+_WORDS = load_words(_TABLE)
 _FORMS = {name: re.compile("|".join(rows)) for name, rows in _ROWS.items()}
 _GENERATED_HEAD = re.compile("|".join(_ROWS["generated head"]).encode(), re.IGNORECASE)
 CODE = _FORMS["code"]

@@ -4,11 +4,12 @@ import builtins
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from nodes.search.facts.inquiry import Issue
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
-from nodes.search.tokens import STOPWORDS, WORD
+from nodes.search.tokens import STOPWORDS, WORD, load_words
 
 MAX_LOOKED_UP = 160
 """Maximum number of names of one issue that are looked up."""
@@ -30,21 +31,7 @@ SHORTEST = 4
 """Minimum length of a word in the title that counts as a name only because code in the body contains it."""
 _SPLIT = re.compile(r"\.|::|#|->")
 _OWNERS = frozenset({"self", "this", "cls", "super", "Self", "crate", "std"})
-_GENERAL = frozenset(
-    """main test tests html http https json data list dict string object array number value values name names type types
-    error errors index init setup run get set add new open close read write load save print log map filter reduce
-    next property format len min max sum sort find key keys item items file files path paths line lines text true
-    false none null undefined class function method module package import export default static public private
-    async await return self this super console window document process require exports Array Object String Number
-    Boolean Promise Map Set Date Math JSON Error TypeError RangeError Symbol Function RegExp Buffer Option Some None
-    Vec Box Result Ok Err String str u8 i32 u32 i64 u64 usize bool int char void long double float short Integer Long
-    Double Float Exception RuntimeException List ArrayList HashMap Iterator Iterable Collection Collections Optional
-    Stream Thread Runnable System Override Deprecated context fmt ctx err nil struct interface chan size_t uint8_t
-    uint32_t uint64_t int64_t std vector size begin end cout endl pytest django sympy numpy pandas scipy matplotlib
-    Python Java JavaScript TypeScript Rust Windows Linux macOS Android GitHub API URL HTTP JSON XML CSV HTML CSS SQL UTF
-    ASCII""".split()
-)
-BUILT_IN = _GENERAL | frozenset(dir(builtins)) | {"NoneType", "NilClass"}
+BUILT_IN = load_words(Path(__file__).with_name("words.txt"))["general"] | {*dir(builtins), "NoneType", "NilClass"}
 """Common names, such as a language's built-ins; unqualified, they do not refer to the project."""
 SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
 """Names of error classes; the fault is rarely where an error class is defined or caught."""

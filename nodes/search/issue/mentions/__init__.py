@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from nodes.search.issue.mentions.markdown import (
@@ -16,6 +17,7 @@ from nodes.search.issue.mentions.markdown import (
 )
 from nodes.search.issue.mentions.places import URL, find_places, is_path
 from nodes.search.issue.mentions.versions import find_platforms, find_versions
+from nodes.search.tokens import load_words
 
 _FROM = re.compile(r"(?:>>> )?from\s{1,8}([\w.]{1,200})\s{1,8}import\s{1,8}\(?([\w, *]{0,300})")
 _IMPORT = re.compile(
@@ -54,23 +56,7 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
 """Chinese, Japanese and Korean text, which stands next to a name without a space."""
 _CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]")
-# Words of prose in mixed case that are not names of code.
-_ORDINARY = frozenset(
-    """
-    GitHub GitLab JavaScript TypeScript StackOverflow YouTube macOS iOS iPhone iPad MacOS PostgreSQL MySQL
-    SQLite PyPI OpenSSL WebSocket OAuth README FreeBSD CentOS NodeJS MongoDB VSCode MacBook PyCharm IntelliJ
-    LaTeX JetBrains PowerShell WordPress e.g i.e etc
-    """.split()
-)
-_KEYWORDS = frozenset(
-    """
-    if else elif for while do return def class function var let const new import from as in is not and or None
-    True False true false null undefined self this try except catch finally with lambda print yield async await
-    pass break continue public private protected static void int str string bool boolean float double char long
-    struct fn func mut pub use mod impl end begin then package switch case default throw throws raise del assert
-    require module exports echo nil include extends implements interface type enum namespace using
-    """.split()
-)
+_WORDS = load_words(Path(__file__).with_name("words.txt"))
 
 
 def find_modules(text: str) -> Iterator[str]:
@@ -94,7 +80,7 @@ def find_symbols(prose: str, code: str) -> Iterator[str]:
     """Yield each identifier, with repeats; per line of prose, those in backticks come first."""
     for line in lines(prose):
         for span in _INLINE.findall(line):
-            yield from (word for word, _ in _words(span) if word not in _KEYWORDS)
+            yield from (word for word, _ in _words(span) if word not in _WORDS["keywords"])
         yield from (word for word, called in _words(URL.sub(" ", line)) if _looks_like_code(word, called=called))
     for line in lines(code):
         yield from (word for word, called in _words(line) if _looks_like_code(word, called=called))
@@ -110,7 +96,7 @@ def _words(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _looks_like_code(word: str, *, called: bool) -> bool:
-    if word in _ORDINARY or word in _KEYWORDS:
+    if word in _WORDS["ordinary"] or word in _WORDS["keywords"]:
         return False
     return (
         called

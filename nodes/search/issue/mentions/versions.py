@@ -3,10 +3,15 @@
 import re
 from collections.abc import Iterator
 from itertools import filterfalse
+from pathlib import Path
 
 from nodes.search.issue.mentions.markdown import lines
 from nodes.search.issue.mentions.places import URL
+from nodes.search.tokens import load_sections, load_words
 
+_TABLE = Path(__file__).with_name("words.txt")
+_FORMS = load_sections(_TABLE)
+_WORDS = load_words(_TABLE)
 _VERSION = re.compile(
     r"(?:(?<![\w.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
     r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.\d)",
@@ -27,19 +32,9 @@ _LISTED = re.compile(r"[(\[{](?:\s?-?\d{1,6}\.?\d{0,6}\s?,){0,12}\s?$")
 _MORE = re.compile(r"\s?,\s?-?\d|\s?[)\]}]")
 _SERIES = re.compile(r"(?<![\w.,-])\d{1,6}(?:\.\d{1,6})?(?:\s?,\s?(?:and |or )?\d{1,6}(?:\.\d{1,6})?){2,40}(?![\w.])")
 """At least three numbers without a bracket."""
-_UNIT = re.compile(
-    r"\s{0,2}(?:%|\u00b0|\u20ac|(?:"
-    r"ns|us|usec|\u00b5s|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|hz|khz|mhz|ghz|fps|"
-    r"bytes?|[kmgt]i?b|[kmgt]i?b/s|px|pt|em|rem|mm|cm|km|kg|degrees?|percent|pct|times|x|usd|eur|dollars?|euros?"
-    r")\b(?!\.\w))",
-    re.IGNORECASE,
-)
+_UNIT = re.compile(rf"\s{{0,2}}(?:%|\u00b0|\u20ac|(?:{'|'.join(_FORMS['unit'])})\b(?!\.\w))", re.IGNORECASE)
 _VALUE = re.compile(
-    r"\b(?:accuracy|alpha|angle|average|be|becomes?|coefficient|confidence|cost|duration|equals?|error|factor|"
-    r"generates?|gives?|height|is|latency|length|level|limit|load|loss|max|mean|median|min|minutes|offset|opacity|"
-    r"price|probability|radius|rate|ratio|returns?|returned|scale|score|section|seconds|set|size|std|step|sum|"
-    r"threshold|time|timeout|tolerance|values?|weight|width|x|y|z|zoom)(?: (?:at|by|is|of|to|was))?[\s`*:=]{1,3}$"
-    r"|(?:[+*/^]|[)\]\d]\s?-)\s?$",
+    rf"\b(?:{'|'.join(_FORMS['value'])})(?: (?:at|by|is|of|to|was))?[\s`*:=]{{1,3}}$|(?:[+*/^]|[)\]\d]\s?-)\s?$",
     re.IGNORECASE,
 )
 """Text before a number with one point which shows that the number is a value, not a version."""
@@ -47,36 +42,6 @@ LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
 _LOCAL = re.compile(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
 """The beginning of an address of the local computer or a private network."""
-_NAMELESS = frozenset(
-    """
-    version versions v ver release since in on at from to with and or than until before after is using use the
-    latest upgrade by of about python_requires anything everything any all both
-    a an the this that these my our your we i it be been is was are not no but because so only still now new old older
-    newer current previous future between against under over into out up down back for when while then well e.g. eg i.e.
-    fails failed failing going goes went coming moving moved switching switched
-    works work worked working happens happened discovered required requires introduced tried updated including included
-    implemented installed install fixed broken breaks broke exists exist upgraded upgrading downgrade downgraded
-    downgrading changed changes deprecated removed added starting testing tested running applies return returns said
-    problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
-    versión versione versão versie verze wersja версия версии версію 版本 バージョン 버전
-    same affected unaffected sürüm output outputs result results tag tags image images expected actual docker
-    wersji
-    properly correctly incorrectly build builds also as somewhere commit hash milestone master bit
-    """.split()
-)
-_PREPOSITIONS = frozenset(
-    """
-    after at before from in on since than to until with seit mit unter nach bei von auf avec depuis dans après con desde
-    hasta tras com sem nella dalla
-    """.split()
-)
-"""Words between a noun and a version that show that the version is not the noun's."""
-_TOOLS = frozenset(
-    """
-    c# clang cmake elixir erlang gcc go java kotlin msvc .net node npm perl php pip python ruby rust scala swift xcode
-    """.split()
-)
-"""Languages and tools that have versions of their own."""
 _SPELLED = re.compile(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
 """A mark of a name that no plain word has."""
 _FIRST = re.compile(
@@ -85,17 +50,7 @@ _FIRST = re.compile(
 """A word that begins a sentence and is probably a name: no preposition, adverb or participle."""
 _SEGMENT = re.compile(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
 """The beginning of an item."""
-_PLATFORMS = re.compile(
-    r"(?<![a-z0-9_.])(?:"
-    r"windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|"
-    r"openbsd|android|ios|ipados|chrome|chromium|firefox|safari|edge|internet explorer|ie11|opera|"
-    r"node\.?js|deno|bun|electron|cpython|pypy|jython|jvm|openjdk|graalvm|docker|kubernetes|wsl2?|cygwin|"
-    r"mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|raspberry pi|aws lambda|webkit|jsdom|"
-    r"apple m[1-5]|mac(?:book)?(?: pro| air| mini| studio)? m[1-5]|m[1-5](?= (?:pro|max|ultra|mac|chip))|react native"
-    r")(?![a-z0-9_-])",
-    re.IGNORECASE,
-)
-
+_PLATFORMS = re.compile(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z0-9_-])", re.IGNORECASE)
 _UNTICKED = re.compile(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
 """A box of a form that the reporter did not tick."""
 _EDGE = re.compile(
@@ -160,10 +115,11 @@ def _is_decimal(parts: list[str], name: str, before: str, after: str) -> bool:
 def _is_sure(name: str, before: str, after: str) -> bool:
     """Return whether the words before a version are a product's name, not just the preceding words of a sentence."""
     words = name.split()
-    if name.lower() in _TOOLS or _PLATFORMS.fullmatch(name) or _SPELLED.search(name.strip(".-")):
+    if name.lower() in _WORDS["tools"] or _PLATFORMS.fullmatch(name) or _SPELLED.search(name.strip(".-")):
         return True
     segment = _SEGMENT.split(before.replace("`", "").replace("*", ""))[-1]
-    written = [word for word in re.findall(r"\w[^\s:=<>~@()]*", segment) if word.lower() not in _NAMELESS]
+    spoken = re.findall(r"\w[^\s:=<>~@()]*", segment)
+    written = [word for word in spoken if word.lower() not in _WORDS["nameless"]]
     if written == words:
         alone = len(words) < 3 and not name.endswith(".") and not re.match(r"\s*\w", after)
         # "Django 3.2 breaks", but not "Suddenly 3.2 breaks" nor "Seit 3.2"
@@ -178,14 +134,13 @@ def _version_name(before: str) -> str:
     if not written or written[-1].endswith("."):
         return ""
     is_capital = written[0][:1].isupper() and written[-1][:1].isupper()
-    if len(written) > 1 and written[-1].lower() not in _NAMELESS and not is_capital:
+    if len(written) > 1 and written[-1].lower() not in _WORDS["nameless"] and not is_capital:
         written = written[1:]
     # A full stop ends a sentence, and the words before it name something else.
     while len(written) > 1 and written[0].endswith("."):
         written = written[1:]
-    words = " ".join(
-        word for word in written if word.lower() not in _NAMELESS | _PREPOSITIONS and not _NO_NAME.fullmatch(word)
-    )
+    nameless = _WORDS["nameless"] | _WORDS["prepositions"]
+    words = " ".join(word for word in written if word.lower() not in nameless and not _NO_NAME.fullmatch(word))
     # There, only systems, browsers, languages and tools have one: "fails on Python since 3.12".
-    is_versioned = words.lower() in _TOOLS or _PLATFORMS.fullmatch(words)
-    return words if is_versioned or written[-1].lower() not in _PREPOSITIONS else ""
+    is_versioned = words.lower() in _WORDS["tools"] or _PLATFORMS.fullmatch(words)
+    return words if is_versioned or written[-1].lower() not in _WORDS["prepositions"] else ""
