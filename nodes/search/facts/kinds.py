@@ -54,8 +54,8 @@ FINDERS: tuple[Finder, ...] = (
     changed_in.find_only,
     rare_here.find,
     # The next finders explain facts of those above, so they come after them.
+    set_here.find,  # says more of a missing value than the condition
     guarded_by.find,
-    set_here.find,
     called_from.find,
     used_here.find,
     changed_in.find,

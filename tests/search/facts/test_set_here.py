@@ -32,7 +32,21 @@ PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwr
     ],
 )
 def test_which_lines_set_a_variable(line: str, *, sets: bool):
-    assert (_only_setting("deep", [line]) == 0) is sets
+    assert (_only_setting("deep", [line, "use(deep)"]) == 0) is sets
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(["deep = 3", "local dig = function(_, deep)", "  use(deep)"], id="of-a-closure"),
+        pytest.param(["deep = 3", "ponds.map((deep) => {", "  use(deep)"], id="of-an-arrow"),
+        pytest.param(["let deep = 3;", "ponds.map(|deep| {", "    use(deep)"], id="of-a-closure-in-rust"),
+        pytest.param(["if wet:", "    deep = 3", "use(deep)"], id="only-sometimes"),
+        pytest.param(["deep = 3", "deep = 4", "use(deep)"], id="twice"),
+    ],
+)
+def test_a_value_that_may_come_from_elsewhere_is_not_shown(lines: list[str]):
+    assert _only_setting("deep", lines) is None
 
 
 @pytest.mark.parametrize(
@@ -71,3 +85,30 @@ def test_what_a_line_of_its_own_unwraps(tmp_path: Path):
     (fact,) = of_kind(facts_of(tmp_path / "named", files, "It panics", named), "named_here")
     assert fact.says == "`fill` unwraps `PONDS.iter().position(…)`; the error says that it has no value."
     assert fact.unclaimed
+
+
+def test_the_condition_and_the_call_of_a_named_line_that_raises(tmp_path: Path):
+    files = {
+        "src/pond.rs": 'pub fn fill_pond(n: u8) {\n    if n > 3 {\n        panic!("deep");\n    }\n    dig(n);\n}\n',
+        "src/main.rs": "use crate::pond;\n\nfn main() {\n    pond::fill_pond(9);\n}\n",
+    }
+    facts = facts_of(tmp_path, files, "It stops", "It stops at src/pond.rs:3 with “deep”.")
+    assert [fact.line for fact in of_kind(facts, "guarded_by")] == [2]
+    assert [(fact.path, fact.line) for fact in of_kind(facts, "called_from")] == [("src/main.rs", 4)]
+    facts = facts_of(tmp_path / "other", files, "It is slow", "The line src/pond.rs:5 is slow, I think, when it digs.")
+    assert of_kind(facts, "guarded_by") == of_kind(facts, "called_from") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("no such pond: 3", "`fill` unwraps `PONDS.get(&pond)`; the error says that it has no value."),
+        ("no such lake", None),
+    ],
+)
+def test_what_a_failed_expectation_is_about(tmp_path: Path, message: str, says: str | None):
+    body = '    PONDS\n        .get(&pond)\n        .expect("no such pond")\n'
+    files = {"src/pond.rs": f"pub fn fill(pond: &Pond) -> usize {{\n{body}}}\n"}
+    panic = f"```\nthread 'main' panicked at src/pond.rs:4:10:\n{message}\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It panics", panic), "raised_here")
+    assert (fact.says == says) is (says is not None)

@@ -73,6 +73,7 @@ CASES = {
     "texts: chinese": Case("更新后湖泊的删除按钮不见了", "", "web/zh.vue:3", "The title has the words of “删除湖泊”", (("湖泊不见了", ""), ("删除道路不见了", ""))),
     "texts: chinese by its key": Case("注册道路保存失败", "", "web/path.ts:2", "The title has the words of “保存道路失败”, which is `pathFailed`", (("注册道路失败", ""), ("保存湖泊失败", ""))),
     "texts: chinese, the last of a path": Case("湿地设置-湖泊规则保存失败", "", "web/lakes.vue:2", "The text “湖泊规则” is `settings.lakeRules`", (("湿地设置-湖泊保存失败", ""), ("湿地设置-湖泊的规则保存失败", ""))),
+    "texts: a word with an accent": Case("la Glacière est toujours vide", "", "web/ice.vue:2", "The text “Glacière” is in `web/ice.vue`", (("la Glacière est toujours vide", 'Le message "Vous partez toujours sans votre sac." apparaît.'), ("les glaciers sont toujours vides", ""))),
     "setting beside a text, unread": Case("It stops", "“Show the tide” does nothing", "web/tide.ts:6", "The text “Show the tide” stands beside `showTide`, which no other line", (("It stops", "“Show the tides” does nothing"), ("It stops", "“Sell the shed” does nothing"))),
     "option tested": Case("Mail is sent", "I gave --strict-ferns and it was.", "acme/ferns.py:3", "`--strict-ferns` is tested by this condition in `send`", (("Mail is sent", "I have strict ferns."), ("Mail is sent", "I gave --strict-fern and it was.")), kind="read_here"),
     "variable read by a call": Case("Mail stops", "OWL_LIMIT is 9 here.", "acme/owls.py:3", "`OWL_LIMIT` is read by this call", (("Mail stops", "OWL_LIMITS is 9 here."), ("Mail stops", "The owl limit is 9 here.")), kind="read_here"),

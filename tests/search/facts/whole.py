@@ -96,6 +96,7 @@ CODE = {
     "acme/kelp.py": "def cut_kelp(kelp):\n    # The first leaf is cut,\n    # then the second.\n    one = kelp.leaf_of(1)\n    two = kelp.leaf_of(2)\n    return one, two\n",
     "acme/calendar.lua": "function Data:ScanMoons(moons)\n  if moons and moons.phaseID == 479 then\n    self.full = true\n  end\nend\n",
     "html/duties.php": "<?php\necho 'duties';\n",
+    "web/ice.vue": "<template>\n  <button>Glacière</button>\n</template>\n",
     "web/lakes.vue": "<template>\n  <h3>{{ $t('settings.lakeRules') }}</h3>\n</template>\n",
     "web/system.vue": "<template>\n  <h3>{{ $t('settings.lakeSystem') }}</h3>\n</template>\n",
     "web/locales/zh.json": '{\n  "settings": {\n    "lakeRules": "湖泊规则",\n    "lakeSystem": "湿地设置",\n    "lakeFailed": "保存规则失败"\n  }\n}\n',

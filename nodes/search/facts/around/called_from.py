@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.output.frame_lines import raises
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -41,7 +42,8 @@ _BODY = re.compile(
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the calls of the functions that contain strong facts, if there are at most two."""
     code, seen = inquiry.code, set()
-    for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MAX_FUNCTIONS]:
+    about = (fact for fact in inquiry.shown if (fact.kind in OF or raises(fact)) and fact.symbol and fact.strong)
+    for fact in list(about)[:MAX_FUNCTIONS]:
         name = (fact.symbol or "").rpartition(".")[2]
         # Calls are found by name alone, so a name that other classes may have too would find their calls.
         if name in seen or len(name) < 4 or _SPECIAL.fullmatch(name) or len(code.definitions(name)) != 1:

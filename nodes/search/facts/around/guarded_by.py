@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.output.frame_lines import raises
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -30,7 +31,7 @@ _CAUGHT = ("except", "catch", "rescue")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost condition around the line of each fact in the first files."""
     code = inquiry.code
-    for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MAX_CONDITIONS]:
+    for fact in [fact for fact in inquiry.shown if fact.kind in OF or raises(fact)][:MAX_CONDITIONS]:
         number = code.number(fact.path)
         if number is None or fact.line is None or is_gone(fact):
             continue

@@ -30,7 +30,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if number is None or row is None or fact.line is None:
             continue
         first = max(code.span(row).start, fact.line - FAR)
-        above = code.lines(number)[first - 1 : fact.line - 1]
+        above = code.lines(number)[first - 1 : fact.line]
         whole = statement(code.lines(number), fact.line)
         for name in _variables(fact.says, whole):
             hit = code.hit(number, first + at) if (at := _only_setting(name, above)) is not None else None
@@ -49,14 +49,30 @@ def _variables(says: str, whole: str) -> Iterator[str]:
 
 
 def _only_setting(name: str, lines: Sequence[str]) -> int | None:
-    """Return the index of the only line that sets a variable, or None."""
+    """Return the index of the only line that sets a variable which the last line uses, or None.
+
+    The parameter of a closure below it has another value, and what is indented further than the use may not run.
+    """
     bare = re.escape(name.lstrip("$"))
     form = re.compile(
         rf"(?<![\w$.>-])\$?{bare}(?![\w$])(?:,\s?\$?\w{{1,40}}){{0,4}}\)?(?:\s?:\s?[^=\n(]{{1,60}})?\s{{0,9}}(?::=|\?\?=|=(?![=>~]))"
         rf"|\bas\s\$?{bare}\b|\bfor\s?\(?(?:\w{{1,20}}\s)?[\w\s,$()]{{0,60}}?\$?{bare}\b[\w\s,$)]{{0,40}}\s(?:in|of|:)\s"
     )
-    found = [at for at, line in enumerate(lines) if len(line) < 1_000 and form.search(line) and not is_comment(line)]
-    return found[0] if len(found) == 1 else None
+    given = re.compile(
+        rf"\b(?:function|func|fn|def|sub|lambda|fun|proc)\b[^()\n]{{0,80}}\(?[^()\n]{{0,200}}(?<![\w$])\$?{bare}(?![\w$])"
+        rf"|(?:[(,={{]|\bmove|\bdo)\s?\|[^|()\n]{{0,100}}(?<![\w$]){bare}(?![\w$])"
+        rf"|(?<![\w$]){bare}(?![\w$])[\w\s,:$]{{0,200}}\)?\s?(?:=>|->)"
+    )
+    *above, use = lines
+    short = [line if len(line) < 1_000 and not is_comment(line) else "" for line in above]
+    found = [at for at, line in enumerate(short) if form.search(line)]
+    if len(found) != 1 or any(map(given.search, short[found[0] :])) or _indent(short[found[0]]) > _indent(use):
+        return None
+    return found[0]
+
+
+def _indent(line: str) -> int:
+    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -64,5 +80,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     says, (path, line) = SAYS.match(fact.says), fact.follows or ("", 0)
     if says is None or path != fact.path or fact.line is None or not fact.line < line <= fact.line + FAR:
         return "it is not above the line that uses the variable"
-    alone = _only_setting(says[1], witness.lines(path, fact.line, line - 1)) == 0
+    alone = _only_setting(says[1], witness.lines(path, fact.line, line)) == 0
     return None if alone else "the line does not set the variable alone"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from nodes.search.facts.code import Code, family, whole_word
 from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.types import Fact
 from nodes.search.languages.table import has_grammar, language_of
 from nodes.search.paths.project import simplified
 from nodes.search.tokens import normalise_space
@@ -281,3 +282,8 @@ def is_call(text: str, inner: Frame | None) -> bool:
 def is_raising(text: str) -> bool:
     """Return whether a line raises or may raise: it asserts, unwraps or aborts."""
     return bool(_RAISES.search(text))
+
+
+def raises(fact: Fact) -> bool:
+    """Return whether a fact is about a line that the report names by its number and that may raise."""
+    return fact.kind == "named_here" and fact.strong and bool(fact.line) and is_raising(fact.text or "")

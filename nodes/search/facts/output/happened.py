@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from nodes.search.facts.output.on_a_line import (
     MAX_LINE,
+    UNWRAPS,
     Subscript,
     after,
     before,
@@ -57,6 +58,7 @@ _INDEX = re.compile(
 )
 _ZERO = re.compile(r"ZeroDivisionError|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I)
 _NO_VALUE = re.compile(r"called [`'](?:Option|Result)::unwrap\(\)[`']")
+_EXPECTED = re.compile(r"\.expect\(\s?\"([^\"]{1,200})")
 _DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(])")
 _ASSERTION = re.compile(
     r"\b(?:assert\w{0,20}|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
@@ -101,8 +103,9 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
     line = _of_code(text.strip())
     if not line or len(line) > MAX_LINE:
         return None
-    if _NO_VALUE.search(error):
-        return _unwrapped(line, above)
+    given = _EXPECTED.search(line)
+    if _NO_VALUE.search(error) or (given and given[1] in error):
+        return _unwrapped(line, above) or (_asserted(line, error) if given else None)
     at = column - 1 - (len(text) - len(text.lstrip())) if column else None
     if _INDEX.search(error):
         return _index(line, at)
@@ -165,16 +168,16 @@ def _zero(line: str, whole: str) -> Happened | None:
 
 def _asserted(line: str, whole: str) -> Happened | None:
     # A panic of ``expect`` begins with its argument, and one of ``unwrap`` names the method.
-    given = re.search(r"\.expect\(\s?\"([^\"]{1,200})", line)
+    given = _EXPECTED.search(line)
     unwraps = bool(re.search(r"\.(?:unwrap|expect)\(", line)) and not (given and given[1] in whole)
     asserts = is_assertion(line) and not unwraps and ("assert" in whole.lower() or "panic" in whole)
     return Happened(say("fails its own check on this line."), asserts=True) if asserts else None
 
 
 def _unwrapped(line: str, above: str) -> Happened | None:
-    values = [value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]
+    values = [value for at, member in members(line) if member in ("unwrap", "expect") and (value := before(line, at))]
     # The expression is on the lines above.
-    alone = line.startswith(".unwrap()")
+    alone = line.startswith(UNWRAPS)
     shown = shown_as(end_of(above)) if alone else _only(values)
     if shown:
         return Happened(say("unwraps `{code}`; the error says that it has no value.", code=shown), asserts=True)

@@ -8,7 +8,7 @@ MAX_LINE = 300
 """Maximum length of a line that is parsed, in characters."""
 CONTINUES = (".", "?.", "->")
 """The beginning of a line that continues the calls of the line above."""
-_REMARKS = ("//", "#", "/*", "*")
+_REMARKS, UNWRAPS = ("//", "#", "/*", "*"), (".unwrap()", ".expect(")
 MAX_CONTINUED, MAX_ABOVE = 4, 20
 """Maximum number of lines of a statement below its first, and above a line that only unwraps it."""
 MAX_SHOWN = 60
@@ -38,7 +38,7 @@ def statement(lines: Sequence[str], at: int) -> str:
             break
         text += below.strip()
     above = ""
-    for line in lines[max(0, at - 1 - MAX_ABOVE) : at - 1][::-1] if text.lstrip().startswith(".unwrap") else ():
+    for line in lines[max(0, at - 1 - MAX_ABOVE) : at - 1][::-1] if text.lstrip().startswith(UNWRAPS) else ():
         if not line.lstrip().startswith(_REMARKS):
             above = f"{line.strip()}{above}"
         if above and not above.startswith(CONTINUES) and above.count("(") >= above.count(")"):

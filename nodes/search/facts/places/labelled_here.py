@@ -28,6 +28,8 @@ _MARKED = re.compile(
     r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""
+_SENTENCE = re.compile(r"[\"“«„](?:[^\s\"“”«»„]{1,40} ){3,40}[^\s\"“”«»„]{1,40}[\"”»“]")
+"""A sentence in quotes."""
 _IN_PARENTHESES = re.compile(r"\(([^()\n]{6,40})\)")
 SAYS = re.compile("The text “")
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
@@ -64,9 +66,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     wanted = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
     hits = [(comparable(hit.text), hit) for hit in _hits(inquiry.witness, [text for text, _ in wanted])]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
+    quotes = any(_SENTENCE.search(line) for line in inquiry.issue.prose)
     for label, is_marked in wanted:
-        if placed and not is_marked:
-            return
+        # A word of the title may be a label by chance; what the report quotes is not.
+        if (placed or (quotes and _length(label) < LEAST)) and not is_marked:
+            continue
         plain = comparable(label)
         facts = _of_label(inquiry, label, [hit for text, hit in hits if plain in text])
         # If the title names a file, what the report says in passing is a step on the way to it.
@@ -125,7 +129,7 @@ def labels(issue: Issue) -> Iterator[str]:
 
 
 def _length(text: str) -> int:
-    return len(text) if not text.isascii() and " " not in text else len(WORD.findall(text))
+    return len(text) if _UNSPACED.search(text) else len(WORD.findall(text))
 
 
 def _plain_labels(issue: Issue) -> Iterator[str]:
