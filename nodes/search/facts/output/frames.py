@@ -116,7 +116,9 @@ def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int
     if name is None or not (is_compiled and SCRIPT.search(frame.path)) or code.index.project.is_foreign(frame.path):
         return []
     every = (code.index.names.with_suffix(f"{stem}.{ending}") for ending in COMPILED)
-    found = [number for sources in every for number, _ in sources if code.own[number]]
+    # The reporter's own program may have a file of the same name.
+    is_own = bool(scripts) or not code.index.project.names.isdisjoint(map(simplified, stem.split("/")[:-1]))
+    found = [number for sources in every for number, shared in sources if code.own[number] and (is_own or shared > 1)]
     return found if len(found) == 1 and found[0] in code.index.def_file[code.definitions(name)] else []
 
 
