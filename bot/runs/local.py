@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Required, TypedDict, Unpack
 
 from bot.observability.tracing_switch import langsmith_is_on
@@ -25,6 +26,7 @@ from nodes.context.brain import Brain, IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import Ask, advance, initial_state
+from nodes.state import BugTriageState
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 
@@ -60,32 +62,27 @@ async def triage(
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     rules = RulesBrain()
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
+    given = partial(Context, title=title, body=text.body, attached=text.attached, code=code, **parts)
     async with (
         _open_run(settings, key) as (number, store, saver),
         open_brain(settings) as brain,
         _outside(settings, operator) as outside,
     ):
         thread = f"{key}:{number}"
-        given = Context(
-            title=title,
-            body=text.body,
-            code=code,
-            evidence=store.evidence(thread),
-            brain=brain or rules,
-            rules=rules,
-            outside=outside,
-            attached=text.attached,
-            **parts,
-        )
-        context = configured(given, RepositoryConfig(language=language, answer_questions=True))
+        whole = given(evidence=store.evidence(thread), brain=brain or rules, rules=rules, outside=outside)
+        context = configured(whole, RepositoryConfig(language=language, answer_questions=True))
         start = initial_state(title, text.body, repository="", sha=code.sha, outside=outside, notes=text.notes)
         with _tracing(settings):
             state = (await advance(build_graph(saver), context, thread, start, ask)).state
         # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
         await store.finish_run(key, number)
-        result = build_result(state, language=context.language)
-        gathered = result.numbered(await context.evidence.get(state.evidence))
-        return Account(number, code.sha, context.brain.name, settings_hash(settings), result, gathered)
+        return await _account(number, state, context, settings)
+
+
+async def _account(number: int, state: BugTriageState, context: Context, settings: Settings) -> Account:
+    result = build_result(state, language=context.language)
+    gathered = result.numbered(await context.evidence.get(state.evidence))
+    return Account(number, context.code.sha, context.brain.name, settings_hash(settings), result, gathered)
 
 
 def _tracing(settings: Settings) -> AbstractContextManager[object]:

@@ -7,7 +7,7 @@ from typing import Protocol
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -78,10 +78,6 @@ def build_app(settings: ServerSettings, store: Store, worker: Work) -> ASGIApp:
 def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
     """Build every page and endpoint except the webhook."""
 
-    async def healthz(_request: Request) -> Response:
-        """Report that the process responds."""
-        return PlainTextResponse("ok\n")
-
     async def readyz(request: Request) -> Response:
         """Report whether deliveries are stored and processed; the operator's token also shows the faults."""
         is_operator = has_bearer_token(request, settings.triage_admin_token)
@@ -103,7 +99,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
     site = Site(settings, store, build_authenticator(settings, store.ended_sessions), worker.wake)
     at_github = [Route("/login/github", login.begin_github_login), Route(LOGIN_CALLBACK, login.complete_github_login)]
     routes: list[BaseRoute] = [
-        Route("/healthz", healthz),
+        Route("/healthz", render.healthz),
         Route("/readyz", readyz),
         metrics_route(settings, store),
         api_routes(settings, store, worker.wake),

@@ -16,7 +16,7 @@ from markdown_it.rules_core import StateCore
 from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from bot.errors import RetryableError
 from bot.report.explain import confidence
@@ -106,6 +106,11 @@ async def serve_asset(request: Request) -> Response:
         return Response("not found\n", 404, media_type="text/plain")
     kind = _KINDS[Path(request.path_params["name"]).suffix]
     return Response(body, headers={"cache-control": _FOR_EVER}, media_type=kind)
+
+
+async def healthz(_request: Request) -> Response:
+    """Report that the process responds."""
+    return PlainTextResponse("ok\n")
 
 
 @cache

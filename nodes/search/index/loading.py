@@ -137,11 +137,7 @@ def load_index(
             if of is not None:
                 files.add(_keys(of.listing, of.columns), of.columns)
         jobs = [job._replace(number=number) for number, job in enumerate(files.missing.values())]
-        read, done = Pool(repository, jobs), 0
-        for keys, columns in read.build():
-            files.add(keys, columns)
-            done += len(keys)
-            progress("parsing", done, len(jobs))
+        read = _parse(Pool(repository, jobs), files, lambda done: progress("parsing", done, len(jobs)))
     tree = Tree(listing(), files.columns())
     complete = read.complete and tree.listing.has_history and all(entry.size >= 0 for entry in entries)
     # Complete results only: a fetch may later add objects of a partial clone. It may also add history to a shallow one,
@@ -153,6 +149,16 @@ def load_index(
     )
     _log_limits(repository, commit, loaded)
     return loaded
+
+
+def _parse(pool: Pool, files: Assembly, progress: Callable[[int], None]) -> Pool:
+    """Parse the missing contents; ``progress`` is called with the number of those that are done."""
+    done = 0
+    for keys, columns in pool.build():
+        files.add(keys, columns)
+        done += len(keys)
+        progress(done)
+    return pool
 
 
 def by_value(entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role]) -> list[int]:

@@ -13,7 +13,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -30,7 +30,7 @@ from bot.server.registration import (
     store_registration,
 )
 from bot.server.web.auth.authentication import Attempts
-from bot.server.web.render import ASSETS, FAILURES, answer_failure, fault, render, serve_asset
+from bot.server.web.render import ASSETS, FAILURES, answer_failure, fault, healthz, render, serve_asset
 from bot.server.web.security import Shield, content_policy, same_token
 from bot.server.web.site import build_authenticator
 from bot.settings import Settings
@@ -95,7 +95,7 @@ def setup_app(setup: SetupPages) -> ASGIApp:
     """Build the setup application. It has no access to repositories and can register one App once."""
     served = [
         Route("/", landing),
-        Route("/healthz", _healthz),
+        Route("/healthz", healthz),
         Route("/readyz", _not_ready),
         Route("/setup", form),
         Route("/setup", accept_token, methods=["POST"]),
@@ -211,10 +211,6 @@ def _here(request: Request) -> str:
     """Return the address by which a browser reaches the server; its token makes the headers trustworthy."""
     scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else request.url.scheme
     return f"{scheme}://{request.url.netloc}"
-
-
-async def _healthz(_request: Request) -> Response:
-    return PlainTextResponse("ok\n")
 
 
 async def _not_ready(_request: Request) -> Response:
