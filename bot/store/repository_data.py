@@ -17,32 +17,14 @@ _SCOPE = "scope = :key OR (scope >= :first AND scope < :last) OR (scope >= :auth
 REPOSITORY_ROWS: Mapping[str, str] = {
     # Deliveries come before the jobs, because they are found by their jobs.
     "deliveries": f"guid IN (SELECT guid FROM jobs WHERE {_ISSUE})",
-    "jobs": _ISSUE,
-    "signals": _ISSUE,
-    "commands": _ISSUE,
-    "issues": _ISSUE,
-    "runs": _ISSUE,
-    "run_events": _RUN,
-    "evidence": _RUN,
-    "questions": _ISSUE,
-    "effects": _ISSUE,
-    "label_actors": _ISSUE,
-    "relations": _ISSUE,
-    "outcomes": _ISSUE,
-    "feedback": _ISSUE,
-    "crashes": _REPOSITORY,
-    "crash_alerts": _REPOSITORY,
-    "past_issues": _REPOSITORY,
-    "past_walks": _REPOSITORY,
-    "limited": _REPOSITORY,
-    "api_runs": _REPOSITORY,
+    **dict.fromkeys(("jobs", "signals", "commands", "issues", "runs"), _ISSUE),
+    **dict.fromkeys(("run_events", "evidence"), _RUN),
+    **dict.fromkeys(("questions", "effects", "label_actors", "relations", "outcomes", "feedback"), _ISSUE),
+    **dict.fromkeys(("crashes", "crash_alerts", "past_issues", "past_walks", "limited", "api_runs"), _REPOSITORY),
     "usage": _SCOPE,
     # Nothing writes these any more; a later release drops them, when no process of this one's predecessor runs.
     "label_judgements": _ISSUE,
-    "components": _REPOSITORY,
-    "permissions": _REPOSITORY,
-    "api_tokens": _REPOSITORY,
-    "repositories": _REPOSITORY,
+    **dict.fromkeys(("components", "permissions", "api_tokens", "repositories"), _REPOSITORY),
 }
 """Table → condition that selects a repository's rows."""
 

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 from bot.report.languages.catalogue import LANGUAGES
 from nodes.search.issue.normal.evidence import outside_fences
+from nodes.search.tokens import load_words
 
 LONGEST = 8_000
 """Characters of an issue that are read."""
@@ -25,23 +27,8 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _TRADITIONAL = re.compile("[這個們來時沒說為後會過對開關問題嗎錯誤請網頁檔執]")
 _SIMPLIFIED = re.compile("[这个们来时没说为后会过对开关问题吗错误请网页档执]")
-_COMMON = {
-    "en": """the of to and is in it that this with for not on be as are when i you but if have was can from my there
-    does should would what after""",
-    "de": """der die das und ist nicht ich ein eine mit auf für wenn den dem des zu auch beim wird werden aber oder kann
-    sich nach von wie bei es im einen einer habe hat""",
-    "es": """el los las una del por con para cuando está pero como al lo más esto este esta sin hay son muy si no se que
-    de en la un es y me mi""",
-    "fr": """le les des une du est pas pour avec dans sur je il ce que qui ne et en la de un quand mais nous vous cette
-    au aux se""",
-    "pt": """o os as uma do da dos das não com para por quando mas como ao mais isto este esta sem há são muito se que
-    de em no na um é e eu meu""",
-    "it": """il lo gli una del della di che non con per quando ma come al più questo questa senza sono molto se in la
-    un è e mi ho""",
-    "nl": "de het een en is niet ik met voor op als van dat dit deze maar of kan wordt zijn ook bij naar te er",
-}
-"""Frequent words, also of languages without a catalogue: Portuguese shares many with Spanish."""
-_WORDS = {language: frozenset(words.split()) for language, words in _COMMON.items()}
+_WORDS = load_words(Path(__file__).with_name("common.txt"))
+"""Frequent words of each language."""
 
 
 def language_of(title: str, body: str) -> str | None:

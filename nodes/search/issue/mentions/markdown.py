@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from nodes.search.issue.normal.evidence import fence_after
+from nodes.search.tokens import load_sections
 
 MAX_FIELDS = 100
 """Maximum number of form fields."""
@@ -16,19 +18,7 @@ _HEADING = re.compile(r"#{2,4}[ \t]{1,8}(\S.{0,300})$")
 _OF_FORMS = "###"
 _NO_RESPONSE = ("_No response_", "*No response*", "No response")
 
-_DEFAULT_LINE = re.compile(
-    r"\*\*(?:describe the bug|to reproduce|expected behaviou?r|screenshots|additional context|desktop \(please.{0,60}"
-    r"|smartphone \(please.{0,60}|is your feature request related.{0,60}|describe the solution.{0,40}"
-    r"|describe alternatives.{0,60}):?\*\*:?"
-    r"|a clear and concise description of what .{0,120}|steps to reproduce the behaviou?r:?"
-    r"|\d\. (?:go to '\.{2,6}'|click on '\.{2,6}'|scroll down to '\.{2,6}'|see error)"
-    r"|if applicable, add screenshots to help explain your problem\.?|add any other context about the problem here\.?"
-    r"|add any other context or screenshots about the feature request here\.?"
-    r"|ex\. i'm always frustrated when \[\.\.\.\]"
-    r"|- (?:os: \[e\.g\. iOS\]|browser \[e\.g\. chrome, safari\]|version \[e\.g\. 22\]|device: \[e\.g\. iPhone6\]"
-    r"|os: \[e\.g\. iOS8\.1\]|browser \[e\.g\. stock browser, safari\])",
-    re.IGNORECASE,
-)
+_DEFAULT_LINE = re.compile("|".join(load_sections(Path(__file__).with_name("words.txt"))["template"]), re.IGNORECASE)
 """Lines of the templates that GitHub offers, as they are before a reporter edits them."""
 _EXAMPLE = re.compile(r"\[\s{0,9}e\.?\s?g\.?[^\[\]\n]{0,200}\]", re.IGNORECASE)
 """The example of an answer, which templates in any language put in square brackets: `OS: [e.g. CentOS 8.4]`."""

@@ -4,37 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from nodes.search.issue.normal.evidence import LONGEST, is_traced
+from nodes.search.issue.normal.evidence import FORMS, LONGEST, is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
 
 _MAX_JOINED = 6
 """Lines of one frame."""
-# (how a frame begins, how it may end): a line that only begins is joined with the next ones if that makes it end.
 _KINDS = tuple(
     (re.compile(rf"\s{{0,20}}{begins}"), re.compile(rf"\s{{0,20}}{ends}"))
-    for begins, ends in (
-        (r"File [\"“]", r"File [\"“][^\"“”\n]{1,500}[\"”], line \d{1,9}(?:, in \S|$)"),
-        (
-            r"(?:\* )?(?:frame )?#\d{1,5}:? {1,4}(?:0x[0-9a-f]{1,16} (?:in )?)?[A-Za-z_~<(]",
-            r"(?:\* )?(?:frame )?#\d{1,5}:? .{1,1500}"
-            r"(?: at \S{1,400}:\d{1,9}| from \S{1,400}|\(\d{1,9}\): .{1,600}|`\S{1,400} \+ \d{1,12})$",
-        ),
-        (r"at (?=\S)", r"at .{0,800}(?:\([^()\n]{0,400}\)|:\d{1,9}|:line \d{1,9}|<anonymous>)(?: \{)?$"),
-    )
+    for begins, ends in zip(FORMS["begins"], FORMS["ends"], strict=True)
 )
-_STARTS = (
-    re.compile(r"(?<!\S)File \"[^\"\n]{1,400}\", line \d{1,9}"),
-    re.compile(
-        r"(?<![^\s,\"'])(?<!eval )at (?:async |new )?[\w$.<>/\[\]-]{1,300} ?\([^()\n]{1,300}:\d{1,9}(?::\d{1,9})?\)"
-    ),
-    re.compile(
-        r"(?<!\S)at [\w.<>`+|\[\],$]{1,300}\([^()\n]{0,300}\)"
-        r"(?: in [^\s()][^()\n]{0,300}?:[^\W\d]{1,12} \d{1,9}(?!\S))?(?!\S)"
-    ),
-    re.compile(r"(?<!\S)[\w./-]{1,300}\.(?:rb|erb|rake|haml|slim):\d{1,9}:in [`'][^`'\n]{1,200}'"),
-    re.compile(r"(?<!\S)at (?:file:///|node:|/)[^\s()]{1,300}:\d{1,9}:\d{1,9}(?!\S)"),
-    re.compile(r"(?<!\S)#\d{1,4} {1,2}(?:\{main\}|(?:[A-Za-z]:\\|/)[^\s()]{1,300}\(\d{1,9}\): |0x[0-9a-f]{4,16} in )"),
-)
+"""How a frame begins and how it may end: a line that only begins is joined with the next ones if that makes it end."""
+_STARTS = tuple(map(re.compile, FORMS["inside"]))
 """How each kind of frame begins in the middle of a line; not inside another frame."""
 _CAUSE = re.compile(
     r"(?<=\s)(?:Caused by: |--- (?=End of )|Stack trace:|During handling of the above|The above exception was"
