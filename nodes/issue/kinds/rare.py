@@ -12,7 +12,8 @@ from nodes.search.tokens import load_sections
 
 READ = 4_000
 """Characters of prose that are searched."""
-DISCLOSURES = Path(__file__).with_name("disclosures.json")
+_HERE = Path(__file__).parent
+DISCLOSURES = _HERE / "disclosures.json"
 _CUES = ("outsider", "others", "guarded", "machine", "unchecked", "works", "fails", "wishes")
 """Sections of the text file whose words, and pairs of whose words, are terms of the model of disclosures."""
 _STEM = 5
@@ -29,39 +30,21 @@ SURE_IN_A_SENTENCE = 2.5
 """The minimum score of the title and one sentence alone, which a long opening may bury."""
 SURE_BESIDE_ERROR = 1.0
 """The minimum score of a disclosure whose opening names an exception or a crash; most are reports of a crash."""
-_ERROR_NAME = re.compile(
-    r"[a-z]{3}(?:error|exception)\b|\bpanic(?:s|ked)?\b|\bcrash(?:es|ed|ing)?\b|segfault|segmentation fault",
-    re.IGNORECASE,
-)
 _SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
 RareKind = Literal["docs", "spam", "security"]
 SURE = 0.8
 """The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
-_DOCS = re.compile(
-    r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
-    r"|^\W{0,3}docs?\s?[:\]]"
-)
-_TYPO = re.compile(r"\btypos?\b|\bmisspell|\bbroken link\b|\bdead link\b")
-_PAGE = re.compile(r"\b(documentation|docs|docstrings?|readme|tutorial|comments?|changelog|page|link|wording)\b")
-_BREAKS = re.compile(
-    r"\b(crash|error|exception|fail|hang|freez|segfault|broken build|build|not (work|load|show|render)|slow|empty)"
-)
-_ADVERTS = (
-    re.compile(r"\b(casino|backlinks?|whatsapp|payday|escorts?|betting|jackpot|instagram followers)\b"),
-    re.compile(r"\b(buy now|click here|best price|limited offer|make money|earn \$|visit (our|my)|order now)\b"),
-    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial|affordable|\d daily|telegram)\b|微信"),
-    re.compile(
-        r"\b(help ?line|toll[- ]free|customer (service|support|care)|support number|live person|24/7|refunds?)\b"
-    ),
-)
 _PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
 """A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
-_WORDINGS = load_sections(Path(__file__).with_name("security.txt"))
+_WORDINGS = {name: row for file in ("security.txt", "rare.txt") for name, row in load_sections(_HERE / file).items()}
 _SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _WORDINGS.items()}
 WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
+_DOCS, _TYPO, _PAGE, _BREAKS = (_SECTIONS[name] for name in ("docs", "typo", "page", "breaks"))
+_ERROR_NAME = re.compile(_SECTIONS["error name"].pattern, re.IGNORECASE)
+_ADVERTS = tuple(map(re.compile, _WORDINGS["advert"]))
 
 
 @lru_cache(maxsize=4)  # each stage of a run asks

@@ -5,46 +5,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from nodes.search.git import Repository
 from nodes.search.paths.roles import role_of
+from nodes.search.tokens import load_sections
 
 MAXMANIFESTS, HEAD = 80, 20_000
 """Maximum number of manifests that are read, the outermost first, and of bytes of each."""
-MANIFEST = re.compile(
-    r"(?:^|/)(?:pyproject\.toml|setup\.(?:cfg|py)|package\.json|Cargo\.toml|composer\.json|go\.mod|pom\.xml|mix\.exs"
-    r"|Gemfile|requirements[\w.-]{0,40}\.txt|(?:settings|build)\.gradle(?:\.kts)?|pubspec\.yaml|Package\.swift|[\w.-]{1,80}\.(?:gemspec|cabal|podspec|csproj))$"
-)
+_TABLE = load_sections(Path(__file__).with_name("project.txt"))
+MANIFEST = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['manifest'])})$")
 _NAMED_BY_FILE = re.compile(r"\.(?:gemspec|cabal|podspec|csproj)$")
-_NAME = re.compile(
-    r"^[ \t{]{0,8}[\"']?(?:dist)?name[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?([\w@/.-]{2,80})|"
-    r"^module[ \t]{1,4}([\w./-]{2,120})|<(?:artifactId|AssemblyName|PackageId)>([\w.-]{2,80})<|"
-    r"\bname[:=][ ]?[\"']([\w.-]{2,80})[\"']|\bapp: :(\w{2,80})|\brootProject\.name\s?=\s?[\"']([\w.-]{2,80})[\"']",
-    re.IGNORECASE | re.MULTILINE,
-)
+_NAME = re.compile("|".join(_TABLE["name"]), re.IGNORECASE | re.MULTILINE)
 _PARENT = re.compile(r"<parent>[^<]{0,200}(?:<[^<]{0,300}){0,20}?</parent>")
 _OTHERS = re.compile(r"<(?:dependencies|dependencyManagement|build|profiles)>")
 """The beginning of the part of a ``pom.xml`` that names other projects."""
 _SUBMODULE = re.compile(r"^\s{0,8}path\s{0,4}=\s{0,4}(\S.{0,200}?)\s{0,8}$", re.MULTILINE)
-_INSTALLED = re.compile(
-    r"(?:^|/)(?:(?:site|dist)-packages|node_modules|bower_components|pkg/mod|registry/src/[^/]{1,80}|git/checkouts"
-    r"|gems|vendor|vendored|third[_-]party|pods|carthage/checkouts|sourcepackages/checkouts|\.build/checkouts"
-    r"|\.pub-cache/(?:hosted/[^/]{1,80}|git)|\.m2/repository|\.gradle/caches|\.nuget/packages|\.luarocks/share/lua/[\d.]+"
-    r"|\.yarn/(?:cache|unplugged)|vcpkg_installed|elixir/lib)/",
-    re.IGNORECASE,
-)
+_INSTALLED = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['installed'])})/", re.IGNORECASE)
 """A folder into which packages of others are installed or copied."""
-_RUNTIME = re.compile(
-    r"(?:^|/)(?:lib(?:64)?/(?:python|pypy)[\d.]{1,6}|python\d{0,4}/lib|rustc/[0-9a-f]{6,40}|rustlib/src/rust"
-    r"|go(?:-?\d[\d.]{0,9})?(?:/\d[\d.]{0,9})?(?:/x64|/libexec)?/src(?!/[\w-]{1,60}\.[a-z]{2,8}/)|ruby/\d\.\d{1,2}\.\d{1,2}"
-    r"|java\.base|jdk/internal|usr/(?:local/)?(?:include|lib(?:32|64)?|share))/"
-    # Node's own; another project may have a folder of that name.
-    r"|^(?:node:|internal:|internal/[^:]{1,300}\.js|<frozen )",
-    re.IGNORECASE,
-)
+_RUNTIME = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['runtime'])})/|{_TABLE['built in'][0]}", re.IGNORECASE)
 """A folder of a language's own code or of the system's libraries."""
 _VERSION = re.compile(r"[-@]v?\d[^/]{0,80}$")
 _SOURCE_ROOTS = frozenset({"java", "kotlin", "scala", "groovy", "src"})
