@@ -17,6 +17,7 @@ from nodes.search.history.versions import Releases, own_names, read_releases
 from nodes.search.index import Index
 from nodes.search.index.columns import Flags
 from nodes.search.languages.table import language_of
+from nodes.search.paths.roles import COPIED
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
@@ -33,18 +34,6 @@ _SITE = re.compile(r"(?:^|/)(?:_?static|assets?|public|media|htdocs|www|webroot|
 """A folder into which programs in other languages copy scripts for browsers, such as `jquery.js`."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
 _TRIPLE = re.compile(r"\"{3}|'{3}")
-COPIED = re.compile(
-    r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
-)
-"""Files that bundle copies of the sources, which some projects ship, and declarations without code."""
-_ASIDE = re.compile(r"^(?:.{0,400}/)?(?:contrib|legacy|old|deprecated|archived?|attic|backup|obsolete)(?=/)")
-"""A folder of copies: old versions of the code, or contributions that repeat parts of it."""
-
-
-def folder_of_copies(path: str) -> str | None:
-    """Return the folder of copies that a path is in, or None."""
-    found = _ASIDE.match(path)
-    return found[0] if found else None
 
 
 class Span(NamedTuple):

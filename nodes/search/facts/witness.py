@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from nodes.search.facts.code import COPIED
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha, is_text, parse_entry
 from nodes.search.issue.normal.report import normalise
 from nodes.search.languages.table import language_of
-from nodes.search.paths.roles import role_of
+from nodes.search.paths.roles import COPIED, role_of
 from nodes.search.tokens import folded
 
 MAX_HITS = 4_000

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nodes.search.facts.code import Code, folder_of_copies, whole_word
+from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.project import module_parts
+from nodes.search.paths.roles import folder_of_copies
 from nodes.search.sentences import say
 
 # In prose, 64 % of such names were defined in a fixed file, of all names with one definition 33 %.

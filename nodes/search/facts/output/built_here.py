@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from nodes.search.facts.code import Code, folder_of_copies, is_test
+from nodes.search.facts.code import Code, is_test
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, Literal, literals_at
@@ -30,6 +30,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
 from nodes.search.issue.normal.report import UNKNOWN
+from nodes.search.paths.roles import folder_of_copies
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, shingles
 

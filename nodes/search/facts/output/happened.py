@@ -43,14 +43,8 @@ _OVER_NULL = re.compile(
 _LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND, _UNSET, _UNDEFINED_NAME = messages("no value")
 """Messages of Python, of a shell and of PHP that name a variable without a value."""
-_UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
-_ARGUMENT = re.compile(
-    r"(?P<name>\w{2,60})\(\): (?:Argument|Passing (?P<null>null) to parameter) #(?P<nth>\d{1,2})"
-    r"(?: \(\$\w{1,60}\))? (?:of type |must be of type [^\n]{1,80}?, (?P<given>\w{1,60}) given)"
-)
-_CLAUSE = re.compile(
-    r"no function clause matching in (?:[\w.:]{1,120}\.)?(?P<name>[a-z_]\w{0,60}[?!]?)/(?P<arity>\d{1,2})"
-)
+_UNDEFINED, _ARGUMENT, _CLAUSE = messages("argument")
+"""Messages of Perl, of PHP and of Elixir about an operand, an argument, and all arguments of a call."""
 _SLICE = re.compile(r"slice bounds out of range|range (?:start|end) index|begin \d{1,9}, end -?\d{1,9}, length")
 _KEY = re.compile(r"\bKeyError\b|\bKeyNotFoundException\b|[Uu]ndefined (?:array key|index)")
 _INDEX = re.compile(
