@@ -37,8 +37,8 @@ def add_log_context(**ids: object) -> None:
     structlog.contextvars.bind_contextvars(**ids)
 
 
-def log_to_stderr(level: int = logging.INFO, *, readable: bool = False) -> None:
-    """Log our records from ``level`` on and other libraries' warnings; readable lines on request or on a terminal."""
+def log_to_stderr(*, readable: bool = False) -> None:
+    """Log our records from level INFO on and other libraries' warnings; readable lines on request or on a terminal."""
     handler = logging.StreamHandler(sys.stderr)
     terminal = sys.stderr.isatty()
     handler.setFormatter(_formatter(readable=readable or terminal, colours=terminal and not os.environ.get("NO_COLOR")))
@@ -46,7 +46,7 @@ def log_to_stderr(level: int = logging.INFO, *, readable: bool = False) -> None:
     # The pool repeats its warning at every try; `Outage` logs an outage of the database once.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     for name in ("bot", "nodes"):
-        logging.getLogger(name).setLevel(level)
+        logging.getLogger(name).setLevel(logging.INFO)
     structlog.configure(
         processors=[*_gathered(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

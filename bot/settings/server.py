@@ -63,7 +63,7 @@ def load_server_settings() -> ServerSettings:
     return ServerSettings(settings, settings.github_app_id, key, secrets, operator)
 
 
-def load_with_app(repository: str | None = None) -> Settings:
+def load_with_app() -> Settings:
     """Load the settings, completed with the App that ``/setup`` or ``triage app create`` stored.
 
     The environment takes precedence for each setting. If it names another App, none of the stored settings is used.
@@ -74,16 +74,14 @@ def load_with_app(repository: str | None = None) -> Settings:
         SettingsError: settings are malformed.
         UserError: the stored App cannot be read.
     """
-    settings = load_settings(repository)
+    settings = load_settings()
     kept = read_registration(settings.triage_data_dir)
     # Another App's id with the stored key or secrets would not work.
     if settings.github_app_id is not None and str(settings.github_app_id) != kept.get("github_app_id"):
         return settings
     if settings.github_private_key_path is not None:
         kept.pop("github_private_key", None)
-    return load_settings(
-        repository, **{name: value for name, value in kept.items() if name not in settings.model_fields_set}
-    )
+    return load_settings(**{name: value for name, value in kept.items() if name not in settings.model_fields_set})
 
 
 def app_key(settings: Settings) -> str | None:

@@ -222,9 +222,9 @@ def sentence(what: str, path: str, symbol: str | None, count: int, aside: str | 
     return say("The message {message} is built in `{path}`, {only}.", message=what, path=path, only=only)
 
 
-def shortened(words: str, most: int = 90) -> str:
-    """Truncate words at a space."""
-    return words if len(words) <= most else words[:most].rpartition(" ")[0] + " …"
+def shortened(words: str) -> str:
+    """Truncate words at a space, after at most 90 characters."""
+    return words if len(words) <= 90 else words[:90].rpartition(" ")[0] + " …"
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
