@@ -8,6 +8,7 @@ from nodes.search.issue.mentions import Mentions, find_mentions, form_fields, sp
 from nodes.search.issue.mentions.markdown import without_template
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.project import package_of
+from nodes.search.tokens import LISTS
 from nodes.search.types import StackTrace
 
 LONGEST = 8_000
@@ -18,15 +19,8 @@ ENOUGH, COMMON = 12, 0.12
 """Number of words from which English has a minimum share of its most frequent words, and that share."""
 _WORD = re.compile(r"[^\W\d_]+")
 _ASIDE = re.compile(r"`[^`\n]{1,400}`|https?://\S{1,900}|^[ \t]{0,3}#{1,6}[^\n]*", re.MULTILINE)
-_ENGLISH = frozenset(
-    """a an the of to and is in it that this with for not on be as are when i you but if have has was can from my there
-    does do should would what after no or by we at so will which just get getting using use works work error""".split()
-)
-_OTHERS = frozenset(
-    """der die das und ist nicht ich ein eine mit für beim wird auf bei nach el los las una del para con pero cuando le
-    les des une du est pas pour avec dans sur je os uma do da não com ao il lo gli di che non per quando het een niet
-    voor nie się jest na po og ikke att och inte""".split()
-)
+_ENGLISH = LISTS["english"]
+_OTHERS = LISTS["not english"]
 """Frequent words of other languages in Latin letters."""
 _OF_THE_LANGUAGE = ("/usr/local/go/src/", "/rustc/", "node:", "internal/", "<", "/lib/python")
 """Parts of the paths of a language's own library."""

@@ -18,16 +18,6 @@ PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST = 64  # longer words are data (base64, minified names) and only take space as terms
 # Words whose terms are cached; code repeats its words so often that nearly all come from the cache.
 REMEMBERED = 1 << 16
-STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quoted words
-    """a about above after again all also always am an and any are as at be because been before being below between
-    both but by can cannot could did do does doing don down during each few for from further get gets getting go
-    going got had has have having he her here him his how however i if in into is it its itself just like ll me
-    more most my no nor not now of off on once only or other our out over own per please re s same see seem
-    seems she should so some still such t than that the their them then there these they this those through to
-    too under until up use used uses using ve very via want was we were what when where whether which while who
-    why will with without would yes you your bug code error example expected actual behavior behaviour fix
-    happen happens issue problem report reproduce steps version work works""".split()
-)
 # Without the stemmer's own cache (0): ``lru_cache`` below stores whole results.
 _stemmer = Stemmer.Stemmer("english", 0)
 
@@ -56,6 +46,11 @@ def load_sections(file: Path) -> dict[str, list[str]]:
 def load_words(file: Path) -> dict[str, frozenset[str]]:
     """Return the words of each section of such a file."""
     return {name: frozenset(" ".join(lines).split()) for name, lines in load_sections(file).items()}
+
+
+LISTS = load_words(Path(__file__).with_name("words.txt"))
+"""Lists of words, by what they are for."""
+STOPWORDS = LISTS["stopwords"]
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -5,6 +5,7 @@ Rules decide whether a text is an answer: it has content, and the content fits t
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
@@ -16,31 +17,14 @@ from bot.worker.issue_job import IssueJob
 from bot.worker.publish.publisher import thread_of
 from nodes.issue.facts import IssueFacts, read_facts
 from nodes.search.issue.mentions.markdown import without_comments
+from nodes.search.tokens import load_words
 
 MAX_ANSWER = 1_000
 """Maximum length of a stored answer, in characters."""
 _MAX_READ = 20_000
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _stemmer = Stemmer.Stemmer("english")
-# Words of thanks, votes and nudges. A comment that consists of them answers nothing.
-_EMPTY = frozenset(
-    """thanks thank you thx ty cheers danke merci gracias obrigado much very a lot so many great nice cool awesome good
-    job work ok okay sure fine perfect same here me too also seeing see having have has this the it that's is on an and
-    issue problem bug bump ping up any news update updates please following subscribing subscribe interested i i'm im
-    am we for to 1 hi hello hey there team all everyone still got get as well exactly agreed agree love lol wow yay
-    happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
-    plus one +1""".split()
-)
-# As the first word of a comment these answer a closed question, or choose an option.
-_CHOICES = frozenset(
-    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()
-)
-# A question and an unrelated comment share these by chance.
-_STOP = frozenset(
-    """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
-    this with for not be can could will would there then than as if so please paste exactly just else what's go goes
-    wrong happen happens tell cannot problem issue program""".split()
-)
+_WORDS = load_words(Path(__file__).with_name("comments.txt"))
 _ASKS_ERROR = re.compile(r"\b(print|prints|error|message|trace|traceback|log)\b", re.IGNORECASE)
 _ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNORECASE)
 _ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
@@ -91,7 +75,7 @@ def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -
         return None
     text = own_words(comment.body)
     text_words = _words(text)
-    if all(word in _EMPTY for word in text_words):
+    if all(word in _WORDS["empty"] for word in text_words):
         return None
     speaks = _matches_question(text, text_words, question)
     # A counter-question answers nothing, even if it is long enough.
@@ -120,14 +104,15 @@ def _words(text: str) -> list[str]:
 
 def _matches_question(text: str, text_words: list[str], question: AskedQuestion) -> bool:
     """Return whether the text names an option or the question, shares its words, or contains a fact it asks for."""
-    if f"q{question.slot}" in text_words or (text_words and text_words[0] in _CHOICES):
+    if f"q{question.slot}" in text_words or (text_words and text_words[0] in _WORDS["choices"]):
         return True
     if _facts_for(question.text, read_facts("", text)):
         return True
     # A counter-question usually repeats words of the question.
     if text.rstrip().endswith("?"):
         return False
-    own = {word for option in (question.text, *question.options) for word in _words(option)} - _STOP - _EMPTY
+    own = {word for option in (question.text, *question.options) for word in _words(option)}
+    own -= _WORDS["stop"] | _WORDS["empty"]
     return not _stems(own).isdisjoint(_stems(text_words))
 
 
@@ -156,7 +141,7 @@ def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) ->
     may be talking to each other, so their comment needs a fact or at least `_STATEMENT` content words; if it starts
     with a mention, only an error, a trace, a code block, a version or a platform counts.
     """
-    content = [word for word in text_words if word not in _EMPTY]
+    content = [word for word in text_words if word not in _WORDS["empty"]]
     if by_reporter:
         return bool(content) and not text.startswith("@")
     facts = read_facts("", text)

@@ -11,7 +11,7 @@ from nodes.judgements import CauseSentence, Draft, DraftSuspect, Submission
 from nodes.report import Citation
 from nodes.search.facts.names.read_here import is_code
 from nodes.search.issue.mentions.places import URL
-from nodes.search.tokens import query_terms
+from nodes.search.tokens import LISTS, query_terms
 from nodes.trust.prose import split
 from nodes.trust.statements import IssueEcho, cited_in, names_in
 
@@ -24,14 +24,7 @@ share of a step that may be the report's own words."""
 _SHARED, _OF_TERMS = 2, 4
 """Terms of the report in the steps; a short report needs only one in so many of its terms."""
 _WORD = re.compile(r"[^\W\d_]+")
-_OF_LANGUAGES = frozenset(
-    """assert async await bool boolean break case catch char class const continue default defer delete double elif else
-    enum except export extends extern false final finally float from func function global goto impl implements import
-    inline instanceof interface lambda local long loop match module mutable namespace none null nullptr override package
-    pass private protected public raise range return select self short signed static string struct super switch
-    template this throw throws trait true typedef typename typeof undefined unsafe unsigned using virtual void volatile
-    where while with yield""".split()
-)
+_OF_LANGUAGES = LISTS["of languages"]
 """Words of programming languages, which name nothing that is in one line and not in another."""
 
 

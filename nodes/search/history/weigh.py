@@ -7,19 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodes.search.history.types import Basis, Commit, Spot, SuspectCommit, Touched
-from nodes.search.tokens import STOPWORDS, WORD, terms_of
+from nodes.search.tokens import LISTS, STOPWORDS, WORD, terms_of
 from nodes.search.types import Reason
 
 EACH_WORD, MAX_WORDS = 0.12, 3
 # Words that most commit messages contain, whatever they change.
-SAYS_LITTLE = STOPWORDS | frozenset(
-    """add added adding allow always based bugs case cases change changed changes class clean cleanup code commit
-    correct current currently default different does done failed failing feature file files following found function
-    handle have help improve instead into issues like line lines list main make makes merge merged method more move
-    named need needed only option possible problem pull python refactor related release remove removed request result
-    return returned returns review set should since some support test testing tests that there this type update
-    updated updates user users value values variable when will with without wrong""".split()
-)
+SAYS_LITTLE = STOPWORDS | LISTS["of commits"]
 # Only the order matters: named by the issue; in the range and on the lines; in the range and nearby; recent.
 BLAMED, MENTIONED = 2.0, 0.5
 IN_RANGE = 0.5

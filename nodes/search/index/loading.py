@@ -42,7 +42,7 @@ _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendore
 PARTS = (
     *("git/repository.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
     "languages/queries/*.scm",
-    *("paths/roles.py", "paths/roles.txt", "tokens.py", "types.py"),
+    *("paths/roles.py", "paths/roles.txt", "tokens.py", "types.py", "words.txt"),
 )
 """Source files that determine what is stored of a file."""
 WHEELS = ("tree_sitter", "pystemmer")

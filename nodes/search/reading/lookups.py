@@ -15,7 +15,7 @@ from nodes.search.facts.names.documented_here import headings, is_page
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, cut, decode, is_text, split_lines
 from nodes.search.index import Index
-from nodes.search.tokens import STOPWORDS, WORD, term_hash, terms_of
+from nodes.search.tokens import LISTS, STOPWORDS, WORD, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
 
 LONGEST = 200
@@ -32,11 +32,7 @@ FILES_READ = 60
 """Maximum files that are read to find uses of a name."""
 PAGES_READ = 200
 """Maximum pages of documentation whose headings are read."""
-_GENERAL = frozenset(
-    """logic implementation implemented handling handled handle function functions method class file files module part
-    place defined documented documentation docs line lines project repository support find locate show tell
-    way""".split()
-)
+_GENERAL = LISTS["of questions"]
 """Words that say what kind of thing is wanted and not which one."""
 WHOLE, SHORT = 1_000, 320
 """Bytes of a single passage, and of one among several."""

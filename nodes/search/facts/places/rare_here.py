@@ -11,17 +11,13 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD
+from nodes.search.tokens import LISTS, STOPWORDS, WORD
 
 SHORTEST, MOST, MAX_WIDTH, MAX_LINES = 5, 4, 400, 100_000
 """Minimum length of a word, maximum number of files that may have it, and of characters and lines that are read."""
 MIN_FILES = 20
 """Minimum number of own files: in a project of few files every word is in few of them."""
-OF_REPORTS = frozenset(
-    """latest newest recent recently suddenly anymore sometimes occasionally randomly constantly completely correctly
-    incorrect incorrectly wrong wrongly properly unable broken weird strange unexpected unexpectedly annoying
-    empty always never already existing missing new""".split()
-)
+OF_REPORTS = LISTS["of reports"]
 """Words that say how a fault shows, or since when."""
 SAYS = re.compile("The word “([^”]{1,80})” of the title is in ")
 

@@ -16,7 +16,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD, terms_of
+from nodes.search.tokens import LISTS, STOPWORDS, WORD, terms_of
 
 MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
@@ -46,11 +46,7 @@ _ACCESSOR = re.compile(r"(?:get|set|is|has)(?:_|[A-Z])")
 """The name of a function that only reads or sets a value."""
 _SHAPE = re.compile(r"\s*(?:(?:export|declare|default|public|internal)\s+)*(?:interface\b|type\s+\w+[^=]{0,200}=)")
 """The head of a type that only names its members: what happens to them is elsewhere."""
-_ROLES = frozenset(
-    terms_of(word)[0]
-    for word in """util utils helper manager service controller handler provider schema model view fragment activity
-    dialog component page screen panel widget store impl factory listener adapter action""".split()
-)
+_ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
 """Words of a name that only say what the code is for its framework; a report need not have them."""
 ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")

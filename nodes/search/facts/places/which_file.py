@@ -9,22 +9,15 @@ from nodes.search.facts.places.reported import holding
 from nodes.search.history.versions import Release
 from nodes.search.issue.located import Located
 from nodes.search.paths.project import common_tail, simplified
-from nodes.search.tokens import STOPWORDS, normalise_space
+from nodes.search.tokens import LISTS, STOPWORDS, normalise_space
 
 MIN_CODE = 12
 """Number of characters that tell code from a message."""
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
-_COMMON = frozenset(
-    """error errors line lines file files function method module main call called return returns null none nil true
-    false self this const let var def class import from undefined warning exception the and for not with value type
-    object string number test""".split()
-)
+_COMMON = LISTS["of errors"]
 """Words that many lines of code and most reports of errors have."""
-_GENERAL = frozenset(
-    """index main app mod lib init __init__ test tests util utils setup config server client run start script
-    example demo model models views program helper helpers""".split()
-)
+_GENERAL = LISTS["of files"]
 """Names of files that most projects have, so that a file of the reporter's own program may be meant."""
 _PROGRAM = re.compile(r".+/main\.(?:rs|go|zig|c|cc|cpp)")
 """The file of a program in a folder; who names its whole path means the project's, because a library has none."""

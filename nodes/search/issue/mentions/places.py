@@ -3,24 +3,18 @@
 import re
 from collections.abc import Iterator
 from operator import itemgetter
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.mentions.markdown import lines
+from nodes.search.tokens import load_words
 
 URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\]{1,500}")
 _BLOB = re.compile(
     r"https?://[^/\s]{1,100}/[^/\s]{1,100}/[^/\s]{1,100}"
     r"/(?:blob|tree|blame|raw)/[^/\s]{1,100}/([^\s#?]{1,300})(?:#L(\d{1,7})(?:C\d{1,5})?(?:-L(\d{1,7}))?)?"
 )
-_SUFFIX = frozenset(
-    """
-    py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts vue svelte java kt kts scala groovy go rs rb erb rake gemspec
-    php phtml twig cs fs vb cshtml razor c h cc cpp cxx hpp hh hxx inl m mm swift ex exs eex heex erl hs ml clj
-    lua pl pm r jl dart zig nim sh bash zsh fish ps1 bat cmake json json5 yaml yml toml ini cfg conf xml html htm
-    css scss sass less styl sql md mdx rst txt proto graphql gql csproj sln gradle properties lock tf sol v sv vhd
-    f90 cu cuh asm s po j2 jinja jinja2 csv env
-    """.split()
-)
+_SUFFIX = load_words(Path(__file__).with_name("words.txt"))["endings"]
 _PATH = re.compile(
     r"(?<![\w./\\@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?(?:(?:[\w@+.-]|%[\dA-Fa-f]{2}){1,100}[\\/]){0,30}(?:[\w@+.-]|%[\dA-Fa-f]{2}){1,120}(?::\d{1,7})?"
 )
