@@ -4,10 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from nodes.search.facts import Fact
 from nodes.search.facts.types import Kind
 from nodes.search.issue.normal.evidence import outside_fences
+from nodes.search.tokens import load_sections
 
 LONGEST = 20_000
 """Characters of an issue that are read."""
@@ -18,27 +20,14 @@ _NOT_ASKED = re.compile(r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]
 """Comments, quoted lines and indented code."""
 _BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
-_WHERE = re.compile(
-    r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"
-    r"|\b(?:which|what)\s{1,3}(?:file|module|class|function|package)s?\b(?!\s{1,3}(?:call|use|import|test|change)s?\b)"
-    r"|\bwhere(?:\s{1,3}is|\s{1,3}are|'s)\b",
-    re.IGNORECASE,
-)
-_HOW = re.compile(
-    r"\bhow\s{1,3}(?:do|does|can|could|should|would|to|is|are)\b.{0,120}\b(?:set|configure|enable|disable|change|turn"
-    r"|specify|override|pass|adjust|increase|limit|use|used|add|customi[sz]e|define)\b"
-    r"|\b(?:which|what)\s{1,3}(?:is\s{1,3}the\s{1,3})?(?:option|setting|flag|parameter|argument|variable|default|key)s?\b"
-    r"|\bis\s{1,3}there\s{1,3}(?:an?y?\s{1,3})?(?:option|setting|flag|parameter|way|doc\w*)\b",
-    re.IGNORECASE,
-)
-_WHAT = re.compile(
-    r"\bwhat\s{1,3}(?:does|do|is|are)\b.{0,120}|\bhow\s{1,3}(?:does|do)\b.{0,80}\bwork\b|\bdocument(?:ed|ation)\b",
-    re.IGNORECASE,
-)
+_ASKS = {
+    name: re.compile("|".join(forms), re.IGNORECASE)
+    for name, forms in load_sections(Path(__file__).with_name("asked.txt")).items()
+}
 _CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
-    (_WHERE, ("defined_once",)),
-    (_HOW, ("documented_here", "default_here", "read_here")),
-    (_WHAT, ("documented_here",)),
+    (_ASKS["where"], ("defined_once",)),
+    (_ASKS["how"], ("documented_here", "default_here", "read_here")),
+    (_ASKS["what"], ("documented_here",)),
 )
 """What a question can ask for, and the kinds of facts that state it."""
 
