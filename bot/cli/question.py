@@ -3,41 +3,23 @@
 import re
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 from nodes.search.issue.stacktraces import find_traces
+from nodes.search.tokens import load_sections
 
 Kind = Literal["trace", "owner", "changes", "where", "general"]
 MAX_NAMES = 3
 MAX_LENGTH = 20_000
 """Maximum characters of a question that are read; a trace may be long."""
-_OWNER = re.compile(
-    r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b"
-    r"|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
-    re.IGNORECASE,
-)
-_CHANGES = re.compile(
-    r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
-    r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
-    re.IGNORECASE,
-)
-_WHERE = re.compile(
-    r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
-    r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
-    re.IGNORECASE,
-)
+_FORMS = {
+    name: re.compile("|".join(forms), re.IGNORECASE)
+    for name, forms in load_sections(Path(__file__).with_name("question.txt")).items()
+}
 # In order of precedence: the first match wins.
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("owner", _OWNER), ("changes", _CHANGES), ("where", _WHERE))
-_PLAIN_NAME = re.compile(
-    r"\b(?:who|what)\s{1,3}(?:calls|uses)\s{1,3}(?:the\s{1,3})?(?P<used>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:callers?|calls?|uses?|usages?|definitions?|history)\s{1,3}(?:of|to)\s{1,3}(?:the\s{1,3})?(?P<of>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:function|class|method|struct|trait|interface|constant|variable|setting|macro)\s{1,3}(?P<kind>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{0,80})\s{1,3}"
-    r"(?:defined|declared|implemented|called|used|read|set|changed|added|come)\b"
-    r"|\bwhere(?:\s{1,3}(?:is|are)|'s)\s{1,3}(?P<alone>[A-Za-z_]\w{1,80})\s{0,3}\??$"
-    r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",
-    re.IGNORECASE,
-)
+_KINDS: tuple[Kind, ...] = ("owner", "changes", "where")
+_PLAIN_NAME = _FORMS["name"]
 """A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
 _PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "the", "our", "your", "which", "what"])
 _NAME = re.compile(
@@ -66,5 +48,5 @@ def understand(text: str) -> Question:
     ]
     words = (next(filter(None, found.groups())) for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES))
     plain = tuple(word for word in words if word.lower() not in _PRONOUNS and word not in names)
-    kinds = (kind for kind, pattern in _KINDS if pattern.search(line))
+    kinds = (kind for kind in _KINDS if _FORMS[kind].search(line))
     return Question(text, "trace" if find_traces(text) else next(kinds, "general"), names, plain)
