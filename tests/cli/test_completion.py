@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import environment, triage
+from tests.support.preloaded import Forked
 
-AS_INSTALLED = "import sys; sys.argv[0] = 'triage'; from bot.__main__ import main; main()"
+AS_INSTALLED = [sys.executable, "-m", "tests.cli.as_installed"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -26,5 +27,7 @@ def test_the_script_names_the_program(tmp_path: Path, shell: str) -> None:
 )
 def test_commands_and_options_are_completed(words: str, at: str, named: str) -> None:
     given = environment(_TRIAGE_COMPLETE="zsh_complete", COMP_WORDS=words, COMP_CWORD=at)
-    done = subprocess.run([sys.executable, "-c", AS_INSTALLED], env=given, capture_output=True, text=True, check=True)
-    assert named in done.stdout.splitlines()
+    with Forked(AS_INSTALLED, env=given, stdout=subprocess.PIPE, text=True) as process:
+        printed, _ = process.communicate()
+    assert process.returncode == 0
+    assert named in printed.splitlines()

@@ -25,14 +25,7 @@ FILES = {
     f"pkg/m{number}.py": "".join(f"def f{number}_{n}(a, b):\n    return 'no {n} in {number}'\n\n\n" for n in range(60))
     for number in range(40)
 }
-IN_SMALL_STEPS = """
-import sys
-from nodes.search.index import loading
-from nodes.search.languages import pool
-pool.BATCH_BYTES, loading.PER_WRITE, pool.WORTH_A_PROCESS = 5_000, 1, 40_000
-from bot.cli import cli
-cli(sys.argv[1:])
-"""
+IN_SMALL_STEPS = [sys.executable, "-m", "tests.cli.small_steps", "index", "--repo", "app"]
 
 
 @pytest.fixture
@@ -66,9 +59,8 @@ def test_a_kill_at_any_instant_leaves_a_valid_cache(place: Path) -> None:
     began = time.perf_counter()
     triage(place, "locate", "--repo", "app", "--text", "x", TRIAGE_DATA_DIR=str(place / "other"))
     whole = time.perf_counter() - began
-    arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
     for turn in range(6):
-        process = subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL)
+        process = Forked(IN_SMALL_STEPS, cwd=place, env=environment(), stdout=subprocess.DEVNULL)
         time.sleep(whole * (0.4 + turn * 0.15))
         process.kill()
         process.wait()
@@ -76,8 +68,7 @@ def test_a_kill_at_any_instant_leaves_a_valid_cache(place: Path) -> None:
 
 
 def test_concurrent_processes_write_one_valid_cache(place: Path) -> None:
-    arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
-    processes = [subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
+    processes = [Forked(IN_SMALL_STEPS, cwd=place, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
     reader = Forked(
         command("locate", "--repo", "app", "--text", "f7_3 fails"), cwd=place, env=environment(), stdout=subprocess.PIPE
     )

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.process import environment
 from tests.support.patience import wait_for
+from tests.support.preloaded import Forked
 from tests.support.repositories import make_repository
 
 PARSER = "def parse(text):\n    if not text:\n        raise ValueError('the order has no lines')\n    return text\n"
@@ -104,7 +105,7 @@ async def test_the_same_tools_are_served_over_http(place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = [sys.executable, "-m", "bot", "mcp", "--repo", str(place / "app"), "--http", str(port)]
-    server = subprocess.Popen(words, env=environment(TRIAGE_DATA_DIR=str(place / "data")), stderr=subprocess.DEVNULL)
+    server = Forked(words, env=environment(TRIAGE_DATA_DIR=str(place / "data")), stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: _accepts(port), 60.0)
         async with mcp.Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp")) as client:

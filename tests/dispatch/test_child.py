@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from typing import Any
+
+import pytest
 
 from bot.store.databases.database import StoreError
 from bot.worker.dispatch import health
 from bot.worker.dispatch.worker_process import WorkerProcess
 from tests.support.patience import patience
+from tests.support.preloaded import Worker
 
 
 class FullDisk:
@@ -37,7 +41,18 @@ async def test_the_worker_restarts_only_after_the_disk_has_room(monkeypatch) -> 
     assert jobs.freed == [True]
 
 
-async def test_a_permanent_fault_of_the_worker_is_reported_and_not_retried(monkeypatch) -> None:
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork workers: their interpreter is started in tests/serve/test_serve.py. One that is none is started as usual."""
+    usual = asyncio.create_subprocess_exec
+
+    async def start(*command: Any, **given: Any) -> Any:
+        return await (Worker.start(command, given) if command[0] != os.devnull else usual(*command, **given))
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+
+
+async def test_a_permanent_fault_of_the_worker_is_reported_and_not_retried(monkeypatch, forked) -> None:
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()
@@ -48,7 +63,7 @@ async def test_a_permanent_fault_of_the_worker_is_reported_and_not_retried(monke
     await worker.stop()
 
 
-async def test_a_start_that_the_system_refuses_is_retried(monkeypatch, caplog) -> None:
+async def test_a_start_that_the_system_refuses_is_retried(monkeypatch, forked, caplog) -> None:
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()

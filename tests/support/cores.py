@@ -60,7 +60,6 @@ class Worker:
     file: str = ""
     next: int = 0
     """Position in its file of the test that it runs."""
-    running: bool = False
     broken: str = ""
 
 
@@ -171,19 +170,20 @@ class Cores:
             take = self._waiting.pop if worker.from_end else self._waiting.popleft
             worker.file, worker.next = take() if self._waiting and not self._stop[0] else ("", 0)
             worker.connection.send((worker.file, worker.next))
-        elif kind == "start":
-            worker.running = True
-            self._config.hook.pytest_runtest_logstart(nodeid=said[0], location=said[1])
-        elif kind == "finish":
-            worker.running, worker.next = False, worker.next + 1
-            self._config.hook.pytest_runtest_logfinish(nodeid=said[0], location=said[1])
-        elif kind == "report":
-            report = self._config.hook.pytest_report_from_serializable(config=self._config, data=said[0])
-            self._config.hook.pytest_runtest_logreport(report=report)
+        elif kind == "ran":
+            worker.next += 1
+            self._log(*said)
         elif kind == "warning":
             self._config.hook.pytest_warning_recorded(**said[0])
         else:
             worker.broken = said[0]
+
+    def _log(self, nodeid: str, location: Any, reports: list[dict[str, Any]]) -> None:
+        hook = self._config.hook
+        hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
+        for data in reports:
+            hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=self._config, data=data))
+        hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
 
     def _end(self, worker: Worker) -> None:
         """Report a worker that ended too early as a failure of its test, and let another one run the rest."""
@@ -205,7 +205,7 @@ class Cores:
             sections=[(title, text) for title, text in printed if text],
         )
         self._config.hook.pytest_runtest_logreport(report=report)
-        if worker.running and not self._stop[0]:
+        if worker.next < len(self._files.get(worker.file, ())) and not self._stop[0]:
             if worker.next + 1 < len(items):
                 self._waiting.appendleft((worker.file, worker.next + 1))
             self._fork()
@@ -226,6 +226,8 @@ class _Work:
     stop: mmap.mmap
     files: dict[str, list[pytest.Item]]
     orphaned: bool = field(default=False)
+    reports: list[dict[str, Any]] = field(default_factory=list)
+    """Those of the test that runs: sent together, as each message wakes the process that collected."""
 
     def do(self) -> NoReturn:
         """Run tests until there are none, and end the process without what pytest does at the end of a session."""
@@ -280,15 +282,13 @@ class _Work:
         except OSError:
             self.orphaned = True
 
-    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
-        self._tell("start", nodeid, location)
-
     def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
-        self._tell("finish", nodeid, location)
+        self._tell("ran", nodeid, location, self.reports)
+        self.reports.clear()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         config = self.session.config
-        self._tell("report", config.hook.pytest_report_to_serializable(config=config, report=report))
+        self.reports.append(config.hook.pytest_report_to_serializable(config=config, report=report))
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str, location: Any) -> None:
         # Not every warning can be pickled; its text can.
