@@ -101,7 +101,7 @@ def _looks_like_code(word: str, *, called: bool) -> bool:
     return (
         called
         or "_" in word.strip("_")
-        or any(mark in word for mark in ("::", "->", "#", "."))
+        or ("." in word or "::" in word or "->" in word or "#" in word)
         or bool(_CAMEL.search(word))
     )
 

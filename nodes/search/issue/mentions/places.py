@@ -36,10 +36,10 @@ def find_places(text: str) -> Iterator[tuple[str, int, int]]:
 def is_path(path: str) -> bool:
     """Return whether a word is written like a file name of a repository."""
     name = path.rpartition("/")[2]
-    stem, dot, suffix = name.rpartition(".")
-    if name in _BARE_NAMES:
-        return True
-    if not (dot and stem.strip(".")) or (suffix.lower() if "/" in path else suffix) not in _SUFFIX:
+    if "." not in name or name in _BARE_NAMES:
+        return name in _BARE_NAMES
+    stem, _, suffix = name.rpartition(".")
+    if not stem.strip(".") or (suffix.lower() if "/" in path else suffix) not in _SUFFIX:
         return False
     # "Node.js" and "Vue.js" are products; a lone "a.b.c" or "x.h" inside code is an attribute.
     return "/" in path or (len(suffix) > 1 and not (suffix == "js" and stem[:1].isupper())) or suffix in {"c", "h"}
@@ -49,6 +49,6 @@ def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
     for found in _PATH.finditer(line):
         # ``C:\src\a.py`` has a colon that is not followed by a line number.
         path, _, number = found[0].partition(":") if found[0][1:2] != ":" else (found[0], "", "")
-        path = forward(path.rstrip(".,-"))
-        if is_path(path):
+        # Most words have none of these, and the name of a file has one.
+        if ("." in path or "%" in path or "file" in path) and is_path(path := forward(path.rstrip(".,-"))):
             yield found.start(), (path.removeprefix("./"), int(number or 0), int(number or 0))
