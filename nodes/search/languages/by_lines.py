@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import accumulate
 from pathlib import Path
 
 from nodes.search.git.objects import decode
@@ -102,9 +103,7 @@ class _Page:
         self.text = text
         self.lines = text.split("\n")
         self.inside = bytearray(len(self.lines) + 2)
-        self._starts = [0]
-        for line in self.lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
+        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def line_at(self, offset: int) -> int:
         """Return the 1-based line of an offset."""
@@ -203,7 +202,7 @@ def _name(match: re.Match[str]) -> str:
 
 
 def _indent(line: str) -> int:
-    return len(line.expandtabs(8)) - len(line.expandtabs(8).lstrip())
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(8))
 
 
 def _close(page: _Page, heads: dict[int, _Head], syntax: Syntax) -> None:
@@ -216,10 +215,10 @@ def _close(page: _Page, heads: dict[int, _Head], syntax: Syntax) -> None:
         # A comment with less indentation may be code that is switched off.
         if not text or (number not in heads and not page.inside[number] and comment.match(text)):
             continue
-        if not page.inside[number]:
+        if open_ and not page.inside[number]:
             _end_before(open_, _indent(line), text, (last, number))
-            if number in heads:
-                open_.append(heads[number])
+        if number in heads:
+            open_.append(heads[number])
         last = number
     for head in open_:
         head.end = last
@@ -227,6 +226,8 @@ def _close(page: _Page, heads: dict[int, _Head], syntax: Syntax) -> None:
 
 def _end_before(open_: list[_Head], indent: int, text: str, lines: tuple[int, int]) -> None:
     """End the blocks that a line does not belong to; ``lines`` are the last one with text and this one."""
+    if open_[-1].indent < indent:
+        return
     closes = _CLOSES.match(text)
     continues = _CONTINUES.match(text) or (closes and _OPENS.search(text))
     while open_ and open_[-1].indent >= indent:
