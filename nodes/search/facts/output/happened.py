@@ -33,13 +33,8 @@ _FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
 _FORCED = re.compile(r"(?<=[\w)\]])!(?=[.\[(;,)])")
 _MISSING_MEMBER, _MISSING_NAME = messages("missing member"), messages("missing name")
 """Messages that name what the code uses and what does not exist."""
-_ELEMENT_OF_NULL = re.compile(
-    r"array offset on (?:value of type )?(?P<null>null)|'(?P<none>None)Type' object is not subscriptable"
-)
-_OVER_NULL = re.compile(
-    r"foreach\(\) argument must be of type array\|object, (?P<null>null) given"
-    r"|'(?P<none>None)Type' object is not iterable"
-)
+_ELEMENT_OF_NULL, _OVER_NULL = messages("null inside")
+"""Messages about an element of a null value, and about a loop over one."""
 _LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND, _UNSET, _UNDEFINED_NAME = messages("no value")
 """Messages of Python, of a shell and of PHP that name a variable without a value."""

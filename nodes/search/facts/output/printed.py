@@ -1,32 +1,20 @@
 """This module tells whether the code around a literal prints it: the calls and the statement that it is part of."""
 
 import re
+from pathlib import Path
 
 from nodes.search.facts.output.literals import Literal
+from nodes.search.tokens import load_sections
 
 _CLIMB, _LINE = 3, 240
 _LONGEST = 1_500
 """Number of characters before a literal that are read."""
-_REPORTING_CALLS = re.compile(
-    r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
-    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
-    re.IGNORECASE,
-)
+_FORMS = load_sections(Path(__file__).with_name("printed.txt"))
+_REPORTING_CALLS = re.compile("|".join(_FORMS["call"]), re.IGNORECASE)
 """Names of calls that report a problem."""
-_STATEMENT = re.compile(
-    r"(?:[^;{}\n]{0,200}[;{}]\s*)?\s*(?:"
-    r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
-    r"|\w*LOG\w*\s*\("
-    r"|(?:(?:const|let|var|val|auto|String|std::string|final|char)\s[\s*]*)?"
-    r"[\w.]*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*\s*(?::[^=\n]{1,40})?\+?=)",
-    re.IGNORECASE,
-)
+_STATEMENT = re.compile(rf"(?:[^;{{}}\n]{{0,200}}[;{{}}]\s*)?\s*(?:{'|'.join(_FORMS['statement'])})", re.IGNORECASE)
 """A statement that raises, logs, or assigns to a variable named like a message."""
-_TABLE = re.compile(
-    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?"
-    r"\s*(?:=>|[:=,])\s*(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
-    re.IGNORECASE,
-)
+_TABLE = re.compile(_FORMS["table"][0], re.IGNORECASE)
 """A key of a table of messages."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _COMMAND = re.compile(
