@@ -148,3 +148,10 @@ def test_a_string_that_the_title_quotes_is_what_the_report_is_about(
     files = {"a.c": 'const char *name = "zone_out_v2";\n', "b.c": "int zone_out_v2;\n"}
     (fact,) = of_kind(facts_of(tmp_path, files, title, body, first=("b.c", "a.c")), "quoted_here")
     assert (fact.path, fact.strong) == ("a.c", strong)
+
+
+@pytest.mark.parametrize(("option", "holds"), [("--wide=false", False), ("-wide=false", False), ("wide=false", True)])
+def test_an_option_of_a_command_is_no_expression(tmp_path: Path, option: str, *, holds: bool):
+    files = {"a.go": "package a\n\nfunc f() {\n\tvar wide bool\n\twide = false\n\tuse(wide)\n}\n"}
+    found = of_kind(facts_of(tmp_path, files, "It is ignored", f"I pass `{option}` to it."), "quoted_here")
+    assert [fact.line for fact in found] == ([5] if holds else [])

@@ -53,7 +53,7 @@ _OF_EVERY_CRASH = re.compile(
     re.IGNORECASE,
 )
 """The heading that a program or a runtime prints over the trace of any crash."""
-_IN_QUOTES = re.compile(r"[\"“]([^\"“”\n]{8,300})[\"”]")
+_IN_QUOTES = re.compile(r"[\"“](?=\S)([^\"“”\n]{1,300})(?<=\S)[\"”]")
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")

@@ -24,7 +24,7 @@ LEAST, MOST, MOST_PLAIN = 2, 9, 5
 LONG_WORD, FEW_LINES = 8, 4
 """Minimum length of a word of the title that is a label by itself, and maximum number of lines of own code with it."""
 _MARKED = re.compile(
-    r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"([^\"\n]{6,80})\""
+    r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"(?=\S)([^\"\n]{1,300})(?<=\S)\""
     r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""

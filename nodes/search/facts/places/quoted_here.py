@@ -261,7 +261,9 @@ def _of_span(span: str) -> Iterator[str]:
     whole = span.strip().rstrip(";,")
     if SHORTEST <= len(whole) <= LONGEST and not _NAME.fullmatch(whole) and not is_path(whole):
         yield whole
-    yield from (found[0] for found in _PARTS.finditer(span[:LONGEST]) if _is_rare(found))
+    # Of an option of a command, ``--flag=false``, no part is an expression of code.
+    parts = (found for found in _PARTS.finditer(span[:LONGEST]) if not span[: found.start()].endswith("-"))
+    yield from (found[0] for found in parts if _is_rare(found))
 
 
 def _route(span: str) -> str | None:
