@@ -208,9 +208,9 @@ def _indent(line: str) -> int:
 def _close(page: _Page, heads: dict[int, _Head], syntax: Syntax) -> None:
     """Set the last line of each definition."""
     open_: list[_Head] = []
-    last = 0
+    last, first = 0, next(iter(heads), len(page.lines) + 1)
     comment = re.compile(syntax.comment)
-    for number, line in enumerate(page.lines, 1):
+    for number, line in enumerate(page.lines[first - 1 :], first):
         text = line.strip()
         # A comment with less indentation may be code that is switched off.
         if not text or (number not in heads and not page.inside[number] and comment.match(text)):
