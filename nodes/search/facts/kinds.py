@@ -54,7 +54,7 @@ FINDERS: tuple[Finder, ...] = (
     changed_in.find_only,
     rare_here.find,
     # The next finders explain facts of those above, so they come after them.
-    set_here.find,  # says more of a missing value than the condition
+    set_here.find,  # tells more about a missing value than the condition
     guarded_by.find,
     called_from.find,
     used_here.find,
