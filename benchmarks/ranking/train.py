@@ -34,7 +34,7 @@ CROWDED = 0.75
 """Exponent by which a repository's number of issues reduces their weight, so that large ones do not dominate."""
 NO_FUNCTION = {"container": -3.0, "outside": -3.0}
 """Prior of places that are no function: the labels contain functions only, and a function is what can be named."""
-COUNTS_AGAINST = frozenset({"package_file", "no_definitions", "outside", "container"})
+COUNTS_AGAINST = frozenset({"package_file", "no_definitions", "little_logic", "outside", "container"})
 EITHER_WAY = frozenset({"size", "fixed", "busy_folder", "dunder"})
 
 
@@ -110,7 +110,7 @@ def learn_chunks(examples: Sequence[Example], names: Sequence[str], files: Mappi
 
 def prior_weights(names: Sequence[str], first: Mapping[str, float]) -> Floats:
     """Return the prior of each file weight."""
-    return np.array([SURE * first[n] if n in first else 0.0 if n in EITHER_WAY else AROUND for n in names])
+    return np.array([SURE * first[n] if n in first else AROUND if sign_of(n) > 0 else 0.0 for n in names])
 
 
 def sign_of(name: str) -> int:

@@ -29,7 +29,8 @@ _REASON_KINDS = (
     ("history", re.compile(r"\bfix(es|ed)?\b|\bcommit|\bchanged\b", re.IGNORECASE)),
 )
 _UNINFORMATIVE = re.compile(
-    r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^represents its folder$|rarely at fault$"
+    r"^in .*\.\w{1,8}$|^outside any definition$|^defines nothing$|^represents its folder$"
+    r"|rarely at fault$|^decides hardly"
 )
 
 

@@ -12,7 +12,12 @@ from nodes.search.index import Index
 from nodes.search.index.columns import Flags, Floats, Ints
 from nodes.search.issue.query import Parsed
 from nodes.search.paths.project import PACKAGE_FILES, PathIndex
+from nodes.search.tokens import term_hash
 
+LOGIC = tuple(map(term_hash, "return els switch case catch except new null none nil".split()))
+"""Words of code that decides something, as the index has them; few sentences of comments contain them."""
+ENOUGH = 32
+"""Number of such words from which more of them say nothing."""
 ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
 TAGGED = r"^\W{0,3}(%s)\W{0,3}[:\]]"  # "docs: …", "[Docs] …"
 SUBJECT = {
@@ -45,10 +50,18 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
     features.files["package_file"] = np.array([float(stem in PACKAGE_FILES) for stem in stems])
     code = np.array([role == "source" for role in index.roles], bool) | ~ranked
     features.files["no_definitions"] = (~index.compared & code).astype(float)
+    features.files["little_logic"] = little_logic(index) * code
     # The logarithm and the divisor bring sizes to about 0 to 1, as all features are.
     features.files["size"] = np.log1p(index.file_length) / 10
     features.chunks["outside"] = _outside(index).astype(float)
     features.chunks["size"] = np.log1p(index.chunk_length) / 10
+
+
+def little_logic(index: Index) -> Floats:
+    """Return how much each file lacks code that can be at fault, as interfaces and lists of constants do; 0 to 1."""
+    matches = index.match(LOGIC)
+    words = np.bincount(index.chunk_file[matches.chunk], matches.counts, len(index.paths))
+    return np.asarray(np.maximum(0.0, 1 - np.log1p(words) / np.log1p(ENOUGH)))
 
 
 def _outside(index: Index) -> Flags:

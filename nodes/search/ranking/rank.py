@@ -48,6 +48,7 @@ KINDS = {
     "name_body": ("symbol", "its name is made of the text's words"),
     "package_file": ("prior", "represents its folder"),
     "no_definitions": ("prior", "defines nothing"),
+    "little_logic": ("prior", "decides hardly anything"),
     "outside": ("prior", "outside any definition"),
 }
 BY_PREFIX = {
