@@ -18,6 +18,7 @@ FOREIGN_LETTERS = 0.08
 ENOUGH, COMMON = 12, 0.12
 """Number of words from which English has a minimum share of its most frequent words, and that share."""
 _WORD = re.compile(r"[^\W\d_]+")
+_UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]")
 _ASIDE = re.compile(r"`[^`\n]{1,400}`|https?://\S{1,900}|^[ \t]{0,3}#{1,6}[^\n]*", re.MULTILINE)
 _ENGLISH = LISTS["english"]
 _OTHERS = LISTS["not english"]
@@ -34,7 +35,7 @@ class IssueFacts(Mentions):
     form: tuple[tuple[str, str], ...] = ()
     """(heading, content) of an issue form."""
     words: int = 0
-    """Words of prose outside code."""
+    """Words of prose outside code; two characters of Chinese or Japanese count as one word."""
 
 
 def read_facts(title: str, body: str) -> IssueFacts:
@@ -49,7 +50,11 @@ def read_facts(title: str, body: str) -> IssueFacts:
         **{field.name: getattr(named, field.name) for field in fields(named)},
         traces=traces,
         form=form_fields(body),
-        words=sum(any(map(str.isalpha, word)) for word in f"{title} {prose}".split()),
+        words=sum(
+            max(1, len(_UNSPACED.findall(word)) // 2)
+            for word in f"{title} {prose}".split()
+            if any(map(str.isalpha, word))
+        ),
     )
 
 

@@ -110,3 +110,23 @@ def test_an_example_of_a_template_is_not_the_reporters(
 ):
     facts = read_facts("It hangs", line)
     assert (facts.versions, facts.platforms) == (versions, platforms)
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "words"),
+    [
+        pytest.param("它不保存", "不保存。", range(2, 6), id="Chinese, short"),
+        pytest.param(
+            "更改的设置没有保存",
+            "在设置里更改外观和通用选项后关闭程序,重新启动后全部恢复为默认值。预期是重新启动后仍然有效,不需要再次更改。",
+            range(25, 40),
+            id="Chinese",
+        ),
+        pytest.param(
+            "設定が保存されない", "設定を変更して終了すると、再起動後に既定値へ戻ります。", range(13, 22), id="Japanese"
+        ),
+        pytest.param("설정이 저장되지 않습니다", "다시 시작하면 기본값으로 돌아갑니다.", range(7, 8), id="Korean"),
+    ],
+)
+def test_text_without_spaces_is_as_long_as_its_words(title: str, body: str, words: range) -> None:
+    assert read_facts(title, body).words in words

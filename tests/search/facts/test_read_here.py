@@ -34,6 +34,21 @@ def test_a_name_in_backticks_is_found_where_it_is_read(tmp_path: Path, path: str
 
 
 @pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", 'class Key(StrEnum):\n    STRICT_ZONES = "strict_zones"\n'),
+        ("a.ts", "export class Keys {\n  static readonly strict: string = 'strict_zones';\n}\n"),
+        ("A.java", 'class A {\n  public static final String STRICT = "strict_zones";\n}\n'),
+    ],
+)
+def test_a_constant_that_holds_the_name_declares_it_and_does_not_read_it(tmp_path: Path, path: str, code: str):
+    facts = facts_of(tmp_path, {path: code}, "Zones are wrong", "With `strict_zones` set it fails.")
+    (declared,) = of_kind(facts, "default_here")
+    assert not any("is read" in fact.says for fact in facts)
+    assert (declared.line, declared.strong) == (2, False)
+
+
+@pytest.mark.parametrize(
     ("files", "text"),
     [
         pytest.param(

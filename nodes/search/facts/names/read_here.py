@@ -55,7 +55,9 @@ _ENTRY = r"\s*[\"']{0}[\"']\s*(?:=>|:(?!:))\s*\S"
 _PARAMETER = (
     r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
     r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+    r"|^\s*(?:\w{{1,20}}\s+){{0,4}}[A-Za-z_$][\w$]{{0,80}}\s?(?::\s?[^=\n]{{1,40}})?=\s?[\"'](?:--)?{0}[\"']\s?[,;]?\s*$"
 )
+"""A parameter, a member with a type or a value, or a constant that holds the name."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
