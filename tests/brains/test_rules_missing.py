@@ -155,6 +155,7 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
         pytest.param(f"It fails with an error.{CODE}", None, id="code"),
         pytest.param("It fails with an error " + "after many steps " * 60, None, id="a-long-description"),
         pytest.param("There was an error. Rows are reset on app load.", None, id="action-and-result"),
+        pytest.param("An error\n\n1.open it\n2. leave and the rows are not saved", None, id="a-step-with-its-result"),
         pytest.param("There was an error. If you open a table, its filter is ignored.", None, id="in-one-sentence"),
         pytest.param("If you open a table, it fails.", "The whole error message or stack trace", id="a-failure-alone"),
         pytest.param("Rows vanish.", STEPS, id="few-words"),

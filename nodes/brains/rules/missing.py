@@ -24,7 +24,8 @@ FEW_WORDS, ENOUGH = 3, 12
 """Minimum words of an answer to a heading of a form; words of prose that count as a description."""
 SAYS = load_patterns(Path(__file__).with_name("wordings.toml"))
 """The words of a report that say something, by what they say."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\n\d\.)(?<!\n\d\d\.)\s|\n")
+"""What is between sentences; the number of a step is none."""
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
     "error": say("The whole error message or stack trace"),

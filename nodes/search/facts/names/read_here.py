@@ -57,7 +57,7 @@ _PARAMETER = (
     r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
     r"|^\s*(?:\w{{1,20}}\s+){{0,4}}[A-Za-z_$][\w$]{{0,80}}\s?(?::\s?[^=\n]{{1,40}})?=\s?[\"'](?:--)?{0}[\"']\s?[,;]?\s*$"
 )
-"""A parameter, a member with a type or a value, or a constant that holds the name."""
+"""A parameter, a member with a type or a value, or a constant with the name as its value."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
