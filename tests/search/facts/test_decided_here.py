@@ -65,6 +65,11 @@ def test_an_option_leads_to_what_it_decides(tmp_path: Path, title: str, body: st
             {"a.py": 'x = config.get("dry_run")\nsend(config.dry_run)\n'}, "It has --dry-run.", id="attribute"
         ),
         pytest.param({"a.py": "def f(x):\n    if dry_run(x):\n        pass\n"}, "It has --dry-run.", id="a-call"),
+        pytest.param(
+            {"a.go": "package a\n\nfunc f(x bool) {\n\tstrict := x\n\tif strict {\n\t\tg()\n\t}\n}\n"},
+            "It has --strict=false.",
+            id="a-variable-named-as-an-option-of-one-word",
+        ),
     ],
 )
 def test_other_words_and_places_are_none(tmp_path: Path, files: dict[str, str], body: str):

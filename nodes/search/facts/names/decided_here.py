@@ -115,7 +115,8 @@ def _named(issue: Issue) -> Iterator[str]:
 def places(witness: Witness, words: str, verb: str) -> list[Hit]:
     """Return the lines of own code that test an option, that read it, or the one that declares it if no other has it.
 
-    There are none if there are too many.
+    There are none if there are too many, and for an option of one word none in files that have it neither in quotes,
+    nor with its dashes, nor as an attribute: a variable of that name may hold anything.
     """
     if verb == DECLARED:
         return _alone(witness, words)
@@ -126,6 +127,10 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
         hits = witness.grep(name, own=True)
         if len(hits) > MAX_HITS:
             return []
+        if words.startswith("-") and not COMPOUND.search(name):
+            given = re.compile(rf"[\"'`]-{{0,2}}{re.escape(name)}[\"'`/,=]|(?:--|\.){re.escape(name)}(?![\w(-])")
+            files = {hit.path for hit in hits if given.search(hit.text)}
+            hits = [hit for hit in hits if hit.path in files]
         near = [hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit)]
         attribute, writes = re.compile(_ATTRIBUTE.format(whole)), re.compile(_WRITES.format(whole))
         if verb == READ and any(attribute.search(hit.text) for hit in near):
