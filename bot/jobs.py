@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from bot.errors import BotError
 from bot.limits.writes import installation_key
@@ -250,7 +250,9 @@ _InControlLane = Alert | Commands | PageCommand | LeftOver | CommentDeleted | En
 OnIssueWork = _InRunLane | _InControlLane
 Work = OnIssueWork | LearnPast | ApiRun | NoLongerDone | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.
-_stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
+_stored: TypeAdapter[Work] = TypeAdapter(
+    Annotated[Work, Field(discriminator="kind")], config=ConfigDict(defer_build=True)
+)
 
 
 class UnknownWorkError(BotError):

@@ -40,6 +40,7 @@ from bot.settings.retired import MOVED
 from nodes.brains.calls.models import LONGER, READING, ModelSettings
 from nodes.brains.shared import ISSUE
 from nodes.context.brain import COMPRESS_FROM
+from nodes.described import field_docs
 from tests.graph.test_endpoints import CALLS
 from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table
@@ -143,6 +144,7 @@ def _measures() -> Iterator[str]:
 
 
 def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
+    docs = field_docs(section)
     for name, field in section.model_fields.items():
         default = field.get_default(call_default_factory=True)
         if name in ("tools", "searxng", "tavily"):
@@ -154,7 +156,7 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
             shown = "needed"
         else:
             shown = f"`{json.dumps(list(default) if isinstance(default, tuple) else default)}`"
-        meaning = " ".join((field.description or "").split()).replace("``", "`")
+        meaning = " ".join(docs.get(name, "").split()).replace("``", "`")
         yield f"| `{prefix}{name}` | {shown} | {meaning} |"
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from nodes.described import describe_fields
 from nodes.messages import Kept
 from nodes.report import Kind, Severity
 from nodes.search.types import ToolName
@@ -36,7 +37,7 @@ def _whole(value: Any) -> int:
 class Judgement(BaseModel):
     """A brain's answer; every string is bounded, every number has its range."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra=describe_fields, defer_build=True)
 
 
 class Investigation(Judgement):

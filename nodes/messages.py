@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
 
+from nodes.described import describe_fields
 from nodes.search.sentences import Sentence
 
 
@@ -19,7 +20,7 @@ Kept = WrapValidator(_unchanged)
 class Part(BaseModel):
     """A frozen piece of a report, described by its fields' docstrings."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra=describe_fields, defer_build=True)
 
 
 class Message(Part):

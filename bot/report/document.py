@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.release import schema_address
 from bot.report.languages.catalogue import ENGLISH, translator
+from nodes.described import Described
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, TraceEntry
@@ -58,7 +59,7 @@ def build_result(state: BugTriageState, *, language: str = ENGLISH, posted: str 
 
 def result_schema() -> dict[str, Any]:
     """Return the JSON Schema of a result."""
-    schema = Result.model_json_schema(mode="serialization")
+    schema = Result.model_json_schema(mode="serialization", schema_generator=Described)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": schema_address("triage-result"),

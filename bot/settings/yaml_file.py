@@ -12,11 +12,12 @@ from bot.errors import BotError
 from bot.release import schema_address
 from bot.settings.plain import explain, nearest_choice
 from bot.settings.retired import instead_of, remove_retired, retired_keys
+from nodes.described import describe_fields
 
 M = TypeVar("M", bound=BaseModel)
 MAX_TEXT = 65_536
 _MAX_DEPTH = 8
-SECTION = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
+SECTION = ConfigDict(extra="forbid", frozen=True, json_schema_extra=describe_fields, strict=True, defer_build=True)
 """What applies to each section of a file."""
 
 

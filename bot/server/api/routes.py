@@ -26,6 +26,7 @@ from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
+from nodes.described import Described
 
 PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"
@@ -153,6 +154,6 @@ def openapi() -> dict[str, Any]:
         *((model, "validation") for model in (models.IssueRun, models.TextRun)),
         *((model, "serialization") for model in (models.Run, models.Problem)),
     ]
-    _, definitions = models_json_schema(given, ref_template="#/components/schemas/{model}")
+    _, definitions = models_json_schema(given, ref_template="#/components/schemas/{model}", schema_generator=Described)
     document["components"]["schemas"] = definitions["$defs"]
     return document

@@ -122,8 +122,13 @@ class Repository:
         packs = (self.git_directory or self.directory) / "objects" / "pack"
         if not any(packs.glob("*.promisor")):
             return False
-        entries = self.tree(commit)
-        return bool(entries) and all(entry.size < 0 for entry in entries)
+        # Most clones have a file of the top folder; listing all files of a large repository takes longer.
+        sizes: list[int] = []
+        for depth in ("-t", "-r"):
+            sizes = [entry.size for entry in self._listed(commit, depth)]
+            if max(sizes, default=-1) >= 0:
+                return False
+        return bool(sizes)
 
     def under(self, commit: str, *paths: str) -> list[Entry]:
         """List the regular files at or below some paths, ordered by path."""
