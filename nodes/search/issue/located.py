@@ -68,6 +68,7 @@ _BELOW = re.compile(
     r"[\s>|*-]{0,12}(?:[\"'`]?"
     r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ines?(?: ?[Nn]umbers?| ?[Nn]o\.?)?(?:\(s\))?)[\"'`*]{0,3}[\s:=*`~≈L]{1,8}"
     r"(?P<line>\d{1,6})\b"
+    rf"|(?:[IiOo]n|[Aa]t|[Aa]uf|[Ee]n|[Àà]|[Nn]a|[Вв])\s(?:la |der |the )?{_WORD}\s(?P<prose>\d{{1,6}})\b"
     r"|(?P<row>\d{1,6}):\d{1,6}[\s:]{1,4}(?:error|warning|info|[✖⚠×✘])(?!\w))"  # noqa: RUF001
 )
 _BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
@@ -202,7 +203,7 @@ def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
 def _number(found: re.Match[str]) -> int:
     """Return the number of the line in a match."""
     named = found.groupdict()
-    return int(next(filter(None, map(named.get, ("line", "row", "nth", "short", "plus"))), "0"))
+    return int(next(filter(None, map(named.get, ("line", "row", "nth", "short", "plus", "prose"))), "0"))
 
 
 def _cleaned(written: str) -> str:

@@ -57,7 +57,12 @@ class Project:
             return not self._is_installed(written[installed[-1].end() :])
         runtime = _RUNTIME.search(written)
         # A program may be installed below /usr/lib, and a project may be in Go's source folder.
-        return runtime is not None and self.names.isdisjoint(map(simplified, written[runtime.end() :].split("/")))
+        below = written[runtime.end() :].split("/") if runtime else []
+        return runtime is not None and not any(map(self.is_named, below))
+
+    def is_named(self, folder: str) -> bool:
+        """Return whether a folder has a name of the project; that of a role of Ansible has its author in front."""
+        return not self.names.isdisjoint((simplified(folder), simplified(folder.rpartition(".")[2])))
 
     def _is_installed(self, rest: str) -> bool:
         """Return whether a path below a folder of packages begins with a package of the project."""

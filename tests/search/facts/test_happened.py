@@ -29,6 +29,31 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
     [
         pytest.param("held = STOCK[sku]", "KeyError", "'A-1'", "looks up `sku` in `STOCK`", id="key"),
         pytest.param("held = STOCK[a][b]", "KeyError", "'A-1'", None, id="one-of-two-keys"),
+        pytest.param(
+            "held = STOCK['A-1'] + TAX[sku]", "KeyError", "'A-1'", "looks up `'A-1'` in `STOCK`", id="its-key"
+        ),
+        pytest.param("held = STOCK['A-2']", "KeyError", "'A-1'", None, id="key-of-another-name"),
+        pytest.param(
+            "$all['top'] = (int) $part[3];",
+            "",
+            "Undefined array key 3",
+            "looks up `3` in `$part`",
+            id="number-of-a-key",
+        ),
+        pytest.param("$all['top'] = $part[2];", "", "Undefined array key 3", None, id="another-number"),
+        pytest.param(
+            "local row, col = node:range()",
+            "",
+            "attempt to call method 'range' (a nil value)",
+            "uses `node:range`",
+            id="method-of-lua",
+        ),
+        pytest.param(
+            "int n = row[at];", "", "index 5 out of bounds for type 'int [4]'", "reads `row[at]`", id="sanitizer"
+        ),
+        pytest.param(
+            "f(node::Node, x)", "", "UndefVarError: `Node` not defined in `Acme`", "uses `Node`", id="julia-type"
+        ),
         pytest.param("held = STOCK.get(sku)", "KeyError", "'A-1'", None, id="key-without-a-subscript"),
         pytest.param(
             "this.pop(row, or, any).close();", NULL_POINTER, "", "uses `.close` on what `this.pop(…)`", id="call"

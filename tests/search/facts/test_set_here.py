@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.around.set_here import _only_setting
+from nodes.search.facts.around.set_here import _is_shown, _only_setting
 from tests.search.facts.finding import facts_of, of_kind
 
 PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwrap()` on a `None` value\n```"
@@ -112,3 +112,19 @@ def test_what_a_failed_expectation_is_about(tmp_path: Path, message: str, says: 
     panic = f"```\nthread 'main' panicked at src/pond.rs:4:10:\n{message}\n```"
     (fact,) = of_kind(facts_of(tmp_path, files, "It panics", panic), "raised_here")
     assert (fact.says == says) is (says is not None)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_shown"),
+    [
+        pytest.param("pond.depths()", True, id="call"),
+        pytest.param("None", True, id="null"),
+        pytest.param("[]", False, id="empty-list"),
+        pytest.param("array();", False, id="empty-array"),
+        pytest.param("new HashMap<String, Integer>();", False, id="new-map"),
+        pytest.param("map[string]int{}", False, id="go"),
+        pytest.param("new Pond(3);", True, id="new-object"),
+    ],
+)
+def test_what_another_line_fills_is_not_shown(value: str, *, is_shown: bool):
+    assert _is_shown(f"depths = {value}") is is_shown

@@ -46,6 +46,31 @@ def text(label: str, place: str, key: str, *alike: str) -> Case:
 
 NULL = 'Cannot invoke "Depth.{}()" because the return value of "acme.Den.{}(acme.Badger)" is null'
 NATIVE = ("#0  0x00007f00 in raise () from /lib/libc.so.6", "#2  0x00005556 in main ()")
+CALLED = (
+    "geese: none is left",
+    "CallStack (from HasCallStack):",
+    "  error, called at lib/Lists.hs:30:3 in base:Lists",
+    "  {}, called at hs/{}:4:3 in geese-1.0:Geese",
+)
+IN_LUA = (
+    "expected table, got nil",
+    "stack traceback:",
+    "\tlib/shared.lua: in function '{}'",
+    "\tacme/otters.lua:2: in function 'openDen'",
+    "\tmain.lua:3: in main chunk",
+)
+TERRAFORM = (
+    "│ Error: Invalid index",
+    "│",
+    '│   on infra/ponds.tf line 3, in resource "pond" "deep":',
+    "│     ├────────────────",
+    "│     │ {} is null",
+)
+NO_BEAK = (
+    "kotlin.UninitializedPropertyAccessException: lateinit property beak is not set",
+    "\tat {}.Owl.getBeak(Owl.kt:2)",
+    "\tat org.acme.Nest.rest(Nest.kt:5)",
+)
 LOGGED = "2026-01-07 13:36:25.162 | ERROR    | acme.{}:{}:42 - no such job"
 PYTHON = ("Traceback (most recent call last):", '  File "/srv/{}", line 2, in {}', "TypeError: bad")
 CASES = {
@@ -106,6 +131,16 @@ CASES = {
     "frame of a compiled script": Case("It fails", printed("TypeError: Cannot read properties of undefined (reading 'size')", "    at Stoats.count (/srv/node_modules/acme/dist/server/stoats.js:9:20)"), "web/src/server/stoats.ts:4", "`Stoats.count` uses `.size` on `all.burrow`", (("It fails", printed("TypeError: Cannot read properties of undefined (reading 'size')", "    at Stoats.count (/srv/node_modules/stoat/dist/server/stoats.js:9:20)")), ("It fails", printed("TypeError: Cannot read properties of undefined (reading 'size')", "    at Stoats.sum (/srv/node_modules/acme/dist/server/stoats.js:9:20)")), ("It fails", printed("TypeError: Cannot read properties of undefined (reading 'size')", "    at Stoats.count (/home/me/zoo/stoats.js:9:20)"))), kind="raised_here"),
     "frame whose line is a comment": Case("It fails", printed("Traceback (most recent call last):", '  File "/srv/acme/kelp.py", line 2, in cut_kelp', '  File "/usr/lib/python3.12/leaves.py", line 2, in leaf_of', "TypeError: bad"), "acme/kelp.py:4", "`TypeError` passes through `cut_kelp`", (("It fails", printed(*PYTHON).format("other/kelp.py", "cut_kelps")), ("It fails", "See line 2 of kelp.")), kind="raised_here"),
     "value of another type in Lua": Case("It fails", printed("acme/calendar.lua:2: attempt to compare field 'phaseID' (a secret number value)", "acme/calendar.lua:2: in function 'ScanMoons'", "acme/other.lua:3: in main chunk"), "acme/calendar.lua:2", "`Data.ScanMoons` has `moons.phaseID`", (("It fails", printed("acme/calendar.lua:3: attempt to compare field 'phaseID' (a secret number value)", "acme/calendar.lua:3: in function 'ScanSuns'", "acme/other.lua:3: in main chunk")), ("It fails", "It attempts to compare field 'phaseID'.")), claims=True, kind="raised_here"),
+    "call stack of haskell": Case("It fails", printed(*CALLED).format("firstGoose", "Geese.hs"), "hs/Geese.hs:5", "`countGeese` calls `firstGoose` on this line; the error comes", (("It fails", printed(*CALLED).format("lastGoose", "Geese.hs")), ("It fails", printed(*CALLED).format("firstGoose", "Ducks.hs"))), claims=True, kind="raised_here"),
+    "function of lua without a line": Case("It fails", printed(*IN_LUA).format("merge_deep"), "acme/otters.lua:2", "`openDen` calls `merge_deep` on this line; the error comes", (("It fails", printed(*IN_LUA).format("merge_flat")), ("It fails", printed(*IN_LUA[:2], *IN_LUA[3:]))), claims=True, kind="raised_here"),
+    "argument that a sanitizer names": Case("It fails", printed("src/ferries.c:2:22: runtime error: null pointer passed as argument 2, which is declared to never be null"), "src/ferries.c:2", "`ferry` passes `crew` to `memcpy`; the error says that this was `null`", (("It fails", printed("src/ferries.c:2:3: runtime error: null pointer passed as argument 1, which is declared to never be null")), ("It fails", printed("src/ships.c:2:22: runtime error: null pointer passed as argument 2, which is declared to never be null"))), claims=True, kind="raised_here"),
+    "value that terraform prints": Case("It fails", printed(*TERRAFORM).format("each.value.level"), "infra/ponds.tf:3", "`pond.deep` has `each.value.level`; the error says “each.value.level is null”", (("It fails", printed(*TERRAFORM).format("each.value.levels")), ("It fails", printed(*TERRAFORM).format("value.level"))), claims=True, kind="named_here"),
+    "value that helm prints": Case("It fails", printed('Error: template: acme/templates/store.yaml:2:18: executing "acme/templates/store.yaml" at <.Values.store.notes>: nil pointer evaluating interface {}.notes'), "chart/templates/store.yaml:2", "`chart/templates/store.yaml` has `.Values.store.notes`; the error says", (("It fails", printed('Error: template: acme/templates/store.yaml:2:18: executing "acme/templates/store.yaml" at <.Values.store.note>: nil pointer evaluating interface {}.note')), ("It fails", "The value .Values.store.notes is not set.")), kind="named_here"),
+    "origin that ansible prints": Case("It fails", printed("[ERROR]: Task failed: Conditional result was '[]' of type 'list'.", "Origin: /usr/share/ansible/roles/me.acme/tasks/fences.yml:2:3"), "tasks/fences.yml:2", "The report has “Task failed: Conditional result", (("It fails", printed("[ERROR]: Task failed: Conditional result was '[]' of type 'list'.", "Origin: /usr/share/ansible/roles/me.other/tasks/fences.yml:2:3")), ("It fails", printed("[ERROR]: Task failed: Conditional result was '[]' of type 'list'.", "See tasks/fences.yml"))), kind="named_here"),
+    "line below its file, in words": Case("It fails", "Change scripts/pump.sh:\nIn Zeile 3 steht der Fehler.", "scripts/pump.sh:3", "The report names this line", (("It fails", "Change scripts/pump.sh:\nIn 3 Zeilen steht der Fehler."), ("It fails", "Change scripts/pump.sh now.\nIt is in line with 3 others.")), claims=True, kind="named_here"),
+    "key that is a number": Case("It fails", printed("Warning: Undefined array key 3 in /srv/acme/src/hooks.php on line 3"), "src/hooks.php:3", "`hang` looks up `3` in `$match`; the error says that this key is missing", (("It fails", printed("Warning: Undefined array key 4 in /srv/acme/src/hooks.php on line 3")), ("It fails", printed('Warning: Undefined array key "limits" in /srv/acme/src/hooks.php on line 3'))), claims=True, kind="raised_here"),
+    "frame of a class in another package": Case("It crashes", printed(*NO_BEAK).format("org.acme"), "android/Nest.kt:5", "`kotlin.UninitializedPropertyAccessException` passes through `Nest.rest`; a frame inside it is in code", (("It crashes", printed(*NO_BEAK).format("com.other")), ("It crashes", printed(NO_BEAK[0], NO_BEAK[2]))), kind="raised_here"),
+    "line of a trace in a log, gone": Case("It crashes", printed(*(f"web  | {line}" for line in (PYTHON[0], '  File "/srv/acme/acme/gates.py", line 2, in swing', "    name = gate.strips()", PYTHON[2]))), "acme/gates.py:2", "`TypeError` passes through `swing`; the line that the trace prints", (("It crashes", printed(*(f"web  | {line}" for line in (PYTHON[0], '  File "/srv/acme/acme/gates.py", line 2, in swing', "    name = gate.strip()", PYTHON[2])))), ("It crashes", printed(*(f"web  | {line}" for line in (PYTHON[0], '  File "/srv/acme/acme/gates.py", line 2, in swing', PYTHON[2]))))), kind="raised_here"),
     "frame without a line": Case("It crashes", printed(NATIVE[0], "#1  0x00005555 in key_free_all ()", NATIVE[1]), "native/keys.c:1", "The error passes through `key_free_all`", (("It crashes", printed(NATIVE[0], "#1  0x00005555 in key_free_most ()", NATIVE[1])), ("It crashes", "It frees all keys.")), kind="raised_here"),
     "frame of a class without a line": Case("It crashes", printed("java.lang.IllegalStateException: bad", "\tat acme.Badger.sleepLong(Unknown Source)"), "acme/Badger.java:7", "`java.lang.IllegalStateException` passes through `Badger.sleepLong`", (("It crashes", printed("java.lang.IllegalStateException: bad", "\tat other.Badger.sleepLong(Unknown Source)")), ("It crashes", printed("java.lang.IllegalStateException: bad", "\tat acme.Otter.sleepLong(Unknown Source)"))), kind="raised_here"),
     "frame of a release, moved": Case("It crashes", "I use acme 1.1.0.\n\n" + printed(*PYTHON).format("acme/sluice.py", "open_sluice"), "acme/sluice.py:5", "`TypeError` passes through `open_sluice`; this line is its innermost frame in the project's own code, line 2 of 1.1.0", (("It crashes", printed(*PYTHON).format("acme/sluice.py", "open_sluice")), ("It crashes", "I use acme 1.2.0.\n\n" + printed(*PYTHON).format("other/sluices.py", "open_all"))), claims=True, kind="raised_here"),

@@ -56,6 +56,24 @@ FORMATS = {
         "month is open",
         [("C:/src/ledger/Public/Close-Month.ps1", 14)],
     ),
+    "lua-function-without-a-line": (
+        "Error: expected table, got nil\nstack traceback:\n\t[C]: in function 'error'\n\tvim/shared.lua: in function 'validate'\n\tvim/shared.lua: in function 'extend'\n\t/fold/lua/fold/clients.lua:26: in function 'start'\n\t/fold/lua/fold/clients.lua:46: in function 'setup'",
+        None,
+        "expected table, got nil",
+        [("/fold/lua/fold/clients.lua", 26), ("/fold/lua/fold/clients.lua", 46)],
+    ),
+    "haskell-call-stack": (
+        "fold: Prelude.head: empty list\nCallStack (from HasCallStack):\n  error, called at libraries/base/GHC/List.hs:1646:3 in base:GHC.List\n  head, called at src/Fold/Engine.hs:139:67 in fold-1.7:Fold.Engine",
+        None,
+        "Prelude.head: empty list",
+        [("libraries/base/GHC/List.hs", 1646), ("src/Fold/Engine.hs", 139)],
+    ),
+    "logcat-with-a-hidden-time": (
+        "07-12 ##:##:##.### 4195 4195 E AndroidRuntime: FATAL EXCEPTION: main\n07-12 ##:##:##.### 4195 4195 E AndroidRuntime: java.lang.IllegalStateException: no bird\n07-12 ##:##:##.### 4195 4195 E AndroidRuntime: \tat org.acme.Nest.rest(Nest.kt:53)",
+        "java.lang.IllegalStateException",
+        "no bird",
+        [("Nest.kt", 53)],
+    ),
     "lua-packer-prefix": (
         "```\n[packer.nvim] stack traceback:\n[packer.nvim] ^I...share/nvim/plugged/fold.nvim/lua/fold/engine.lua:47: in function 'compute'\n[packer.nvim] ^I[C]: in function 'require'\n[packer.nvim] ^I...share/nvim/plugged/fold.nvim/lua/fold/init.lua:12: in main chunk\n```",
         None,
@@ -329,6 +347,14 @@ def test_one_trace_with_its_error_and_its_frames(name):
 @pytest.mark.parametrize(
     ("text", "functions"),
     [
+        (
+            "vim/shared.lua: in function 'extend'\n/fold/lua/a.lua:26: in function 'start'\n/fold/lua/a.lua:46: in function 'setup'",
+            ["extend", "start", "setup"],
+        ),
+        (
+            "CallStack (from HasCallStack):\n  one, called at a/A.hs:3:3 in fold:A\n  two, called at a/B.hs:9:9 in fold:B",
+            ["two", None],
+        ),
         ("walk@file:///a/tree.js:12:9\nwalk@file:///a/tree.js:18:9", ["walk", "walk"]),
         (
             "#0      Tree.walk (package:a/tree.dart:12:5)\n#1      Tree.walk (package:a/tree.dart:18:5)",

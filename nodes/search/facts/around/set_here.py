@@ -16,6 +16,11 @@ MAX_FACTS, MAX_WIDTH, FAR = 3, 100, 120
 SAYS = re.compile(r"`([\w$]{1,80})` gets its value on this line: ")
 _EVENT = re.compile(r"` (?:uses|unwraps|has|looks up|reads|slices|divides by|passes) ")
 _CODE = re.compile(r"`([^`]{1,120})`")
+_EMPTY = re.compile(
+    r"=\s?(?:array\(\)|\[\]|\{\}|\"\"|''|(?:list|dict|set)\(\)|new \w{1,40}(?:<[^<>\n]{0,60}>)?\(\)"
+    r"|\w{1,40}(?:\[\w{1,20}\]\w{0,40})?\{\})\s?;?$"
+)
+"""What another line fills later."""
 _NAME = re.compile(r"(?<![\w$.>:@#\"'])[A-Za-z_$][\w$]{0,80}(?![\w$(!\"']|::)")
 _NO_VARIABLE = frozenset({"this", "self", "super", "cls", "null", "undefined", "None", "nil"})
 
@@ -34,10 +39,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         whole = statement(code.lines(number), fact.line)
         for name in _variables(fact.says, whole):
             hit = code.hit(number, first + at) if (at := _only_setting(name, above)) is not None else None
-            if hit and len(shown := hit.text.strip()) <= MAX_WIDTH and "`" not in shown and shown not in whole:
+            if hit and _is_shown(shown := hit.text.strip()) and shown not in whole:
                 says = say("`{name}` gets its value on this line: `{code}`.", name=name, code=shown)
                 yield hit.fact("guarded_by", says, None, follows=fact.at)
                 break
+
+
+def _is_shown(code: str) -> bool:
+    return len(code) <= MAX_WIDTH and "`" not in code and not _EMPTY.search(code)
 
 
 def _variables(says: str, whole: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _CLASSES = re.compile(r"[.+$/]|::")
 """What separates namespaces and classes."""
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
+_WITHOUT_PARENTHESES = (".hs", ".lhs", ".ml", ".elm", ".purs", ".fs")
 _REMARKS = ("# ", "//", "/*", "* ", "-- ")
 SCRIPT = re.compile(r"\.[cm]?jsx?$")
 COMPILED = ("ts", "tsx", "mts", "cts")
@@ -190,8 +191,14 @@ def _calls(lines: Sequence[str], span: _Span, inner: Frame | None) -> list[int]:
     name = last_part(inner.function) if inner and span.symbol else None
     if name is None or span.end - span.start > LONGEST_FUNCTION:
         return []
-    call = re.compile(rf"{whole_word(name).pattern}\s?\(")
+    call = re.compile(called(name, inner))
     return [at for at in range(span.start + 1, min(span.end, len(lines)) + 1) if call.search(lines[at - 1])]
+
+
+def called(name: str, inner: Frame | None) -> str:
+    """Return a pattern of a call; functional languages put a space before the first argument."""
+    before = r"\s" if inner and inner.path.endswith(_WITHOUT_PARENTHESES) else r"\s?\("
+    return rf"{whole_word(name).pattern}{before}"
 
 
 def _line_of_name(code: Code, number: int, span: _Span) -> int:

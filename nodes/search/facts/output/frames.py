@@ -80,7 +80,7 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
             listed, numbers, found = [], [], None
         if found is not None:
             yield replace(found, lost_inner=lost_inner, is_library=is_library, in_program=in_program)
-        elif len(numbers) == 1:
+        elif len(numbers) == 1 or _is_repackaged(code, frame):
             # The error came from deeper code than the next frame, so that frame must not lead.
             lost_inner = True
         elif not listed:
@@ -105,8 +105,20 @@ def _is_declared(code: Code, frame: Frame, number: int) -> bool:
     """Return whether a file of a language of the JVM declares the package of the frame's class, if both give one."""
     if "." not in (frame.module or "") or not code.path(number).endswith((".java", ".kt", ".scala", ".groovy")):
         return True
+    package = _package(code, number)
+    return not package or f"{frame.module}.".startswith(f"{package}.")
+
+
+def _package(code: Code, number: int) -> str:
     found = next(filter(None, map(_DECLARED.match, code.lines(number)[:MAX_HEADER])), None)
-    return found is None or f"{frame.module}.".startswith(f"{found[1]}.")
+    return found[1] if found else ""
+
+
+def _is_repackaged(code: Code, frame: Frame) -> bool:
+    """Return whether an own file of a frame's name is in another package, of the organisation of the frame's class."""
+    whose = (frame.module or "").split(".")[:2]
+    named = code.index.names.by_name.get(frame.path, ()) if len(whose) > 1 else ()
+    return any(code.own[number] and _package(code, number).split(".")[:2] == whose for number in named)
 
 
 def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int]:

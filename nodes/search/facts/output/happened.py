@@ -25,7 +25,9 @@ from nodes.search.sentences import Sentence, say
 
 _NULL = messages("null")
 """Messages that name the member of a value which was null."""
-_PLAIN_NULL = re.compile(r"\b(?:NullPointerException|NullReferenceException)\b")
+_PLAIN_NULL = re.compile(
+    r"\b(?:NullPointerException|NullReferenceException|member (?:access within|call on) null pointer)\b"
+)
 _NIL = re.compile(r"nil pointer dereference")
 _VALUE_NULL = messages("value null")
 """Messages that name the value which was null."""
@@ -38,12 +40,17 @@ _ELEMENT_OF_NULL, _OVER_NULL = messages("null inside")
 _LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND, _UNSET, _UNDEFINED_NAME = messages("no value")
 """Messages of Python, of a shell and of PHP that name a variable without a value."""
-_UNDEFINED, _ARGUMENT, _CLAUSE = messages("argument")
-"""Messages of Perl, of PHP and of Elixir about an operand, an argument, and all arguments of a call."""
+_UNDEFINED, _ARGUMENT, _NULL_ARGUMENT, _CLAUSE = messages("argument")
+"""Messages of Perl, PHP, a sanitizer of C and Elixir about an operand, an argument, and all arguments of a call."""
 _SLICE = re.compile(r"slice bounds out of range|range (?:start|end) index|begin \d{1,9}, end -?\d{1,9}, length")
 _KEY = re.compile(r"\bKeyError\b|\bKeyNotFoundException\b|[Uu]ndefined (?:array key|index)")
+_NAMED_KEY = re.compile(
+    r"(?:\bKeyError: ?|[Uu]ndefined (?:array key|index):? )[\"'`:]?(?P<key>[^\"'`\n]{1,60}?)[\"'`]?(?: in |$)", re.M
+)
 _INDEX = re.compile(
-    r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndexError\b|index (?:was )?out of (?:range|bounds)", re.I
+    r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndexError\b"
+    r"|index (?:-?\d{1,20} )?(?:was )?out of (?:range|bounds)",
+    re.I,
 )
 _ZERO = re.compile(r"ZeroDivisionError|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I)
 _NO_VALUE = re.compile(r"called [`'](?:Option|Result)::unwrap\(\)[`']")
@@ -132,7 +139,12 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
 def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
     if not _KEY.search(whole):
         return None
-    held = _pointed([one for one in (*subscripts(line), *popped(line)) if not one.key.isdigit()], column)
+    named = _NAMED_KEY.search(whole)
+    every = [*subscripts(line), *popped(line)]
+    # A key that the line writes out is the missing one only if the error names it.
+    named_here = [one for one in every if named and one.key.strip("\"'`:") == named["key"]]
+    others = [one for one in every if not (one.key[:1].isdigit() or (named and _is_text(one.key)))]
+    held = _pointed(named_here or others, column)
     key, of = _only([one.key for one in held]), _only([one.value for one in held])
     says = say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=key, value=of)
     return Happened(says) if key and of else None
@@ -218,7 +230,8 @@ def _missing(line: str, whole: str) -> Happened | None:
             used = {before(line, end) for end in ends if not is_quoted(line, end)}
             if pattern in _MISSING_MEMBER:
                 used.discard(found["name"])
-            shown = _only(used)
+            # Julia: ``value::Type`` has the type, and not a member of the value.
+            shown = found["name"] if used and "UndefVar" in pattern.pattern else _only(used)
             return _if_shown(shown, say("uses `{code}`; the error says that this does not exist.", code=shown))
     return None
 
@@ -248,13 +261,14 @@ def _undefined(line: str, whole: str) -> Happened | None:
 
 
 def _argument(line: str, whole: str) -> Happened | None:
-    found = _ARGUMENT.search(whole)
-    calls = list(re.finditer(rf"(?<![\w$]){re.escape(found['name'])}\s?\(", line)) if found else []
+    found = _ARGUMENT.search(whole) or _NULL_ARGUMENT.search(whole)
+    name = re.escape(found["name"]) if found and "name" in found.groupdict() else r"[A-Za-z_]\w{1,80}"
+    calls = list(re.finditer(rf"(?<![\w$])({name})\s?\(", line)) if found else []
     if found is None or len(calls) != 1:
         return None
     arguments = split(line[calls[0].end() : closing(line, calls[0].end() - 1)])
     shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""
-    values = {"code": shown, "name": found["name"], "null": found["null"] or found["given"]}
+    values = {"code": shown, "name": calls[0][1], "null": found["null"] or found["given"]}
     return _if_shown(shown, say("passes `{code}` to `{name}`; the error says that this was `{null}`.", **values))
 
 
@@ -283,6 +297,11 @@ _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
     _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
     _fitting,
 )  # fmt: skip
+
+
+def _is_text(key: str) -> bool:
+    """Return whether a key is written out."""
+    return key[:1] in ("'", '"', "`", ":")
 
 
 def _is_type(value: str) -> bool:

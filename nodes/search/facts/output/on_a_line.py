@@ -141,6 +141,9 @@ def before(line: str, end: int) -> str:
             start -= 1
         elif one == "." or line[start - 2 : start] in ("->", "::"):
             start -= 1 if one == "." else 2
+        # Lua: ``value:method(``.
+        elif one == ":" and line[end : end + 1] == "(" and line[start - 2 : start - 1].isalnum():
+            start -= 1
         else:
             break
     return line[start:end].lstrip("!?.")

@@ -12,6 +12,7 @@ from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.output.frame_lines import (
     LONGEST_FUNCTION,
     MappedFrame,
+    called,
     frame_text,
     frame_words,
     is_raising,
@@ -217,9 +218,13 @@ def _is_lost(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> bool:
 
 
 def _printed_below(text: str, words: str) -> str | None:
-    """Return the line of a text below the one that names a frame."""
-    lines = [line.strip() for line in text.split("\n")]
-    return normalise_space(lines[lines.index(words) + 1]) if words in lines[:-1] else None
+    """Return the line of a text below the one that names a frame, both without what the log writes in front."""
+    lines = text.split("\n")
+    at = next((at for at, line in enumerate(lines[:-1]) if line.rstrip().endswith(words)), None)
+    if at is None:
+        return None
+    mark, below = lines[at][: lines[at].rindex(words)].strip(), lines[at + 1].strip()
+    return normalise_space(below.removeprefix(mark).strip()) if below.startswith(mark) else None
 
 
 def _has(lines: Sequence[str], text: str) -> bool:
@@ -246,9 +251,9 @@ def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
     if depth == 0 and trace.error and (is_same or _RAISES_ITSELF.match(text)):
         return say("`{place}` raises `{error}` on this line.", place=where, error=trace.error)
     name = last_part(trace.frames[depth - 1].function) if depth else None
-    if trace.error and name and re.search(rf"(?<![\w$]){re.escape(name)}\s?\(", text):
-        values = {"place": where, "name": name, "error": trace.error}
-        return say("`{place}` calls `{name}` on this line; `{error}` comes from inside that call.", **values)
+    if name and re.search(called(name, trace.frames[0]), text):
+        values = {"place": where, "name": name, "error": f"`{trace.error}`" if trace.error else say("the error")}
+        return say("`{place}` calls `{name}` on this line; {error} comes from inside that call.", **values)
     return None
 
 

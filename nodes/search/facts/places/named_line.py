@@ -113,7 +113,7 @@ def _at_commit(
     number = file_of(code, place, context, release, printed=printed, report=inquiry.issue.written)
     if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
         return None
-    error = _error(lines, at)
+    error = f"{_error(lines, at)}\n{_of_trace(inquiry.issue, place)}"
     then, line, moved = _now(inquiry, release, number, place.line, error)
     held = holding(code.lines(number), printed, line or place.line) if printed else None
     line, moved = (held, "") if held else (line, moved)
@@ -208,6 +208,14 @@ def _error(lines: Sequence[str], at: int) -> str:
     """Return the text in which the error of a named line may be: its own, and the next one without a number."""
     below = lines[at + 1][:MAX_MESSAGE] if at + 1 < len(lines) else ""
     return f"{lines[at][:MAX_MESSAGE]}\n{'' if _NUMBERED.search(below) else below}"
+
+
+def _of_trace(issue: Issue, place: Located) -> str:
+    """Return the error of the trace whose innermost frame is a place; empty if there is none."""
+    name = place.path.rpartition("/")[2]
+    inner = ((trace, trace.frames[0]) for trace in issue.traces if trace.frames)
+    same = (trace for trace, frame in inner if (frame.path.rpartition("/")[2], frame.line) == (name, place.line))
+    return next((f"{trace.error or ''}: {trace.message or ''}" for trace in same), "")
 
 
 def _now(

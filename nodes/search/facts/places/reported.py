@@ -24,9 +24,13 @@ _CODE_ONLY = re.compile(
     r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE
 )
 """A message's kind and code, whose text is on the next line, as Haskell prints it."""
-_HEADED = re.compile(r"\s{0,12}(?:-->|[└╰├╭┌]─)")
-_ABOVE = re.compile(r"[^\w\n]{0,6}((?:error|warning)(?:\[[\w:-]{1,40}\])?: [^\n”]{8,300})", re.IGNORECASE)
-"""A message above the place that an arrow or a drawing leads to."""
+_HEADED = re.compile(r"\s{0,12}(?:-->|[└╰├╭┌]─|Origin: )")
+_ABOVE = re.compile(
+    r"[^\w\n]{0,6}(?:(?<=\[)(?:error|warning)\]: (?=.{8})|(?=(?:error|warning)(?:\[[\w:-]{1,40}\])?: .{8}))"
+    r"([^\n”]{8,300})",
+    re.IGNORECASE,
+)
+"""A message above the place that an arrow or a drawing leads to; Ansible has the word ``Origin`` instead."""
 _BELOW = re.compile(r"\s{0,12}((?:(?:Fatal )?[Ee]rror|Warning)(?: [\w\[\]() -]{1,60})?: [^\n”]{8,300})")
 _ANNOUNCED = re.compile(r"\b(?:Error|Warning)\b.{0,40} at $")
 """What CMake prints in front of a place whose message is on the next line."""

@@ -8,7 +8,7 @@ from nodes.search.facts.places.moved import line_now
 from nodes.search.facts.places.reported import holding
 from nodes.search.history.versions import Release
 from nodes.search.issue.located import Located
-from nodes.search.paths.project import common_tail, simplified
+from nodes.search.paths.project import common_tail
 from nodes.search.tokens import LISTS, STOPWORDS, normalise_space
 
 MIN_CODE = 12
@@ -64,7 +64,7 @@ def _is_ambiguous(code: Code, parts: Sequence[str], path: str, shared: int) -> b
     if _PROGRAM.fullmatch(path) and "/".join(parts) == path:
         return False
     # Below a folder with the project's name, the whole path is given.
-    if shared == 1 + path.count("/") < len(parts) and simplified(parts[-shared - 1]) in code.index.project.names:
+    if shared == 1 + path.count("/") < len(parts) and code.index.project.is_named(parts[-shared - 1]):
         return False
     differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)

@@ -6,7 +6,7 @@ This reader comes after those of single languages, because it knows neither thei
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from nodes.search.issue.located import find_located
 from nodes.search.issue.normal.evidence import is_fence
@@ -60,6 +60,12 @@ _THROWN = re.compile(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{
 """Dart's heading, whose message is on the next line."""
 _LABEL = re.compile(r"^(?:.{0,400}Unhandled Exception: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})")
 """What stands in front of an error's class."""
+_UNPLACED = re.compile(
+    r"(?P<path>[\w./-]{1,200}): in (?:(?:function|method|upvalue|local|field|global) )?"
+    r"[<'`‘](?P<name>[\w.:]{1,100})['’>]$"  # noqa: RUF001
+)
+_CALL_STACK = re.compile(r"[\w.-]{1,60}: (.{1,400})")
+"""What a program of Haskell prints above ``CallStack (from HasCallStack):``."""
 _CMDLET = re.compile(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
 _CALLEES = (".R", ".r", ".pl", ".pm", ".t")
 _JULIA = re.compile(r"\[\d{1,4}\] (\S[^(]{0,200})")
@@ -74,6 +80,8 @@ class _Found:
     """Whether it gives a function."""
     is_certain: bool
     """Whether its form is one of traces only: a path, then a function or an address."""
+    callee: str | None = None
+    """The function that is called at the place, if the line names that one and not the function around the place."""
 
 
 def find(lines: Sequence[Line], taken: Sequence[StackTrace]) -> list[StackTrace]:
@@ -142,7 +150,8 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
     # Perl, Haskell and R name the function that is called there, not the one around the place.
     is_callee = "called at" in written or place.path.endswith(_CALLEES)
     frame = Frame(place.path, place.line, None if is_callee else _plain(name))
-    return _Found(frame, bool(name), is_certain or written.endswith(("(", "@ ")) or bare[0] in "❯@")  # noqa: RUF001
+    is_certain = is_certain or written.endswith(("(", "@ ")) or bare[0] in "❯@"  # noqa: RUF001
+    return _Found(frame, bool(name), is_certain, _plain(name) if "called at" in written else None)
 
 
 def _ahead(text: str) -> str:
@@ -179,12 +188,19 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
         or (caption and (certain or named or len(found) > 1))
     ):
         return None
-    frames = [item.frame for item in found]
+    # The function around a place is the one that is called at the next outer place.
+    frames = [
+        Frame(item.frame.path, item.frame.line, item.frame.function or (outer.callee if outer else None))
+        for item, outer in zip_longest(found, found[1:])
+    ]
     # The console of a browser prints behind each message the line that logs.
     if len({(frame.path, frame.line) for frame in frames}) == 1 < len({frame.function for frame in frames}):
         return None
+    # Lua prints no line of a function in C, or of one that has no debugging information.
+    if inner := _UNPLACED.match(lines[first - 1].bare[:_LONGEST]) if first else None:
+        frames = [Frame(inner["path"], None, inner["name"]), *frames]
     # Perl and Lua print the innermost place with the message.
-    if heading.frame and not same_place(heading.frame, frames[0]):
+    elif heading.frame and not same_place(heading.frame, frames[0]):
         frames = [heading.frame, *frames]
     is_recent_last = bool(_RECENT_LAST.search(caption))
     language = frames[0].path.rpartition(".")[2].lower()
@@ -205,6 +221,8 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
             return index, Heading(thrown[1], message), caption or bare[:200]
         if heading := next(_errors(bare), None):
             return index, heading, caption or bare[:200]
+        if "HasCallStack" in caption and index < top and (stated := _CALL_STACK.match(bare[:_LONGEST])):
+            return index, Heading(None, stated[1]), caption
     return top, Heading(None), caption
 
 
