@@ -10,9 +10,11 @@ from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
+from nodes.search.facts.places.pressed_here import PRESSED
 from nodes.search.facts.places.quoted_here import FAILED, REQUEST
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
+from nodes.search.issue.mentions import ANNOUNCED
 from nodes.search.sentences import say
 from nodes.search.tokens import plain_words
 from nodes.search.types import Query, Survey
@@ -52,7 +54,8 @@ def is_thin(case: Case) -> bool:
     files = [path for path in facts.paths if not path.lower().endswith(_ATTACHED)]
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, files)
     text = f"{case.title}\n{body}"
-    named = FLAG.search(text) or REQUEST.search(text) or any(FAILED.match(line) for line in body.splitlines())
+    named = any(one.search(text) for one in (FLAG, REQUEST, PRESSED, ANNOUNCED))
+    named = named or any(FAILED.match(line) for line in body.splitlines())
     return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
 
 

@@ -10,7 +10,8 @@ from nodes.issue.facts import IssueFacts, is_english
 from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
-from nodes.search.issue.mentions import form_fields
+from nodes.search.issue.mentions import ANNOUNCED, form_fields
+from nodes.search.issue.normal.report import UNKNOWN, log_lines
 from nodes.search.sentences import say
 from nodes.search.tokens import comparable, load_patterns
 from nodes.search.types import StackTrace
@@ -180,7 +181,8 @@ def open_needs(case: Case, words: str) -> tuple[Need, ...]:
         "error": bool(SAYS["says_error"].search(words))
         and not SAYS["proposes"].match(case.title)
         and not SAYS["silent"].search(words)
-        and not (facts.traces or facts.errors),
+        and not (facts.traces or facts.errors or ANNOUNCED.search(words))
+        and not any(line.rank < UNKNOWN for line in log_lines(case.body)),
         "lines": bool(facts.traces) and main_trace(facts) is None,
         "steps": not (facts.code_blocks or SAYS["steps"].search(words) or shows_both),
         "expected": not (facts.traces or facts.errors or _says_expected(case, words)),

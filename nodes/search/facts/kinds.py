@@ -23,6 +23,7 @@ from nodes.search.facts.places import (
     moved,
     named_here,
     pasted_here,
+    pressed_here,
     quoted_here,
     rare_here,
     spelled_here,
@@ -48,6 +49,7 @@ FINDERS: tuple[Finder, ...] = (
     error_form.find,
     decided_here.find,
     labelled_here.find,
+    pressed_here.find,
     spelled_here.find,
     worded_here.find,
     spelled_here.find_defined,
@@ -74,7 +76,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (alike, decided_here, labelled_here, rare_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, rare_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -97,6 +97,7 @@ def test_every_kind_has_a_check():
         "decided_here",
         "error_form",
         "labelled_here",
+        "pressed_here",
         "rare_here",
         "releases",
         "set_here",

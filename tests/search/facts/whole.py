@@ -44,6 +44,9 @@ TEXTS = {
     "site/trees.html": '<form>\n  <button>{{ _("Plant a tree") }}</button>\n</form>\n',
     "po/de.po": 'msgid "Plant a tree"\nmsgstr "Baum pflanzen"\n',
     "web/moss.vue": "<template>\n  <button>\n    Scrape the moss\n  </button>\n</template>\n",
+    "web/heath.vue": "<template>\n  <button>\n    Heath &amp; heather\n  </button>\n</template>\n",
+    "wpf/Lang/en.axaml": '<Texts>\n    <sys:String x:Key="Reed.Cut">Cut all reeds</sys:String>\n    <sys:String x:Key="Reed.Menu">Sedges</sys:String>\n</Texts>\n',
+    "wpf/Reeds.cs": 'class Reeds {\n    string Title => Text("Reed.Cut");\n    string Name => Text("Reed.Menu");\n}\n',
     "web/zh.vue": '<template>\n  <Popconfirm\n    title="删除湖泊"\n  />\n</template>\n',
     "web/i18n/zh.ts": "export default {\n  pathFailed: '保存道路失败',\n};\n",
     "web/path.ts": "export function save() {\n  alert(t('pathFailed'));\n}\n",
@@ -55,6 +58,12 @@ TEXTS = {
 }
 """Texts of user interfaces in every form, and the code that uses them."""
 CODE = {
+    "acme/keys.go": 'package pier\n\nfunc typed(hoop string) {\n\tswitch hoop {\n\tcase "f7":\n\t\tunroll()\n\t}\n}\n',
+    "acme/grebes.rs": "fn grebes(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.clear_grebes();\n    }\n}\n",
+    "acme/coots.rs": "fn coots(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
+    "acme/grouse.rs": "fn grouse(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
+    "acme/PondEditor.java": "class PondEditorDialog {\n    PondEditorDialog() {\n        open();\n    }\n}\n",
+    "acme/perch.py": "def perch(mass):\n    raise PerchError('Perch of ' + mass + ' cannot be so light')\n",
     "acme/ferns.py": "def send(mail, options):\n    mail.note(options.strict_ferns)\n    if options.strict_ferns:\n        return None\n    return mail\n",
     "acme/fern_options.py": "def parse(line):\n    return {'strict_ferns': '--strict-ferns' in line}\n",
     "acme/owls.py": 'import os\n\nOWLS = int(os.environ.get("OWL_LIMIT", 3))\n',

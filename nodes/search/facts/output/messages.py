@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nodes.search.facts.inquiry import Issue
 from nodes.search.facts.output.shapes import ERRORS
+from nodes.search.issue.mentions import ANNOUNCED
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD, normalise_space
@@ -55,6 +56,8 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(normalise_space(issue.title), is_prose=True)]
     found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
     found += [Text(run, is_prose=True) for run in _runs(issue.prose)]
+    announced = (ANNOUNCED.search(line) for line in issue.prose)
+    found += [Text(normalise_space(message[1]), is_prose=False) for message in announced if message]
     logged = {line.text for line in issue.logged}
     found += [
         Text(normalise_space(line), is_prose=False)

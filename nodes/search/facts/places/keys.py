@@ -1,18 +1,20 @@
 """The keys of texts of a user interface in files of texts, and the code that uses them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.types import Hit
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.paths.roles import role_of
+from nodes.search.tokens import comparable
 
-LONG_NAME, MAX_WIDTH = 8, 1_000
-"""Minimum length of the last part of a key that needs no tables, and maximum number of characters of a line."""
+LONG_NAME, MAX_WIDTH, MOST = 8, 1_000, 8
+"""Minimum length of the last part of a key that needs no tables, and maximum number of characters of a line, and of
+lines of a file that have one word."""
 _KEYED = re.compile(
-    r"\sname=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
+    r"\s(?:name|x:Key)=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
 )
 """What stands before a text in a file of texts: its key."""
 MARKUP = re.compile(
@@ -24,8 +26,15 @@ _OPENED = re.compile(r"(\s*)[\"']?([\w.-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[
 """A line that begins a table in a file of texts."""
 FILE_OF_TEXTS = re.compile(
     r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
+    r"|(?:^|/)(?:Lang|Languages?|Locales?|Locali[sz]ations?|Translations?|Strings)/[^/]+\.(?:a?xaml|json|ya?ml|xml|toml|ini)$"
     r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
 )
+
+_TEXTS = re.compile(
+    r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|(?<=>)\s{0,40}([^<>{}\n]{1,200}?)\s{0,40}(?=<)"
+)
+"""The strings of a line, and what stands between two tags."""
+NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*")
 
 
 def is_own_text(path: str) -> bool:
@@ -36,6 +45,17 @@ def is_own_text(path: str) -> bool:
 def spaced(text: str) -> str:
     """Return a text with spaces for its hyphens, as programs may write it."""
     return text.replace("-", " ")
+
+
+def whole_strings(witness: Witness, word: str) -> list[Hit]:
+    """Return the lines with a word as a whole string, between two tags, or alone."""
+    found = witness.hits((rf"[\"'>`]{word}[\"'<`]", rf"^\s*{word}\s*$"), "-E", most=MOST, paths=NOT_SEARCHED)
+    return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
+
+
+def keys_of(witness: Witness, label: str, hits: Iterable[Hit]) -> dict[str, str]:
+    """Return the keys that files of texts give a label, each with its file."""
+    return {key: hit.path for hit in hits if (key := key_of(witness, hit, label))}
 
 
 def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
@@ -82,3 +102,18 @@ def _uses(hit: Hit, name: str) -> bool:
     # A table of keys names each of them once more.
     is_entry = re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[:=]\s*[\"']", hit.text)
     return is_code and not is_entry and bool(whole_word(name).search(hit.text))
+
+
+def as_label(text: str) -> str:
+    """Return a text to compare, in which “&” and “and” are the same."""
+    return comparable(text.replace("&amp;", " ").replace(" and ", " "))
+
+
+def has_text(hit: Hit, label: str) -> bool:
+    """Return whether a line of own code or of a template has a label as a whole string or as its whole text."""
+    is_prose = is_comment(hit.text) or re.search(r"\"{3}|'{3}", hit.text)
+    if is_prose or not is_own_text(hit.path) or FILE_OF_TEXTS.search(hit.path):
+        return False
+    texts = ("".join(groups) for groups in _TEXTS.findall(hit.text))
+    alone = (hit.text,) if MARKUP.search(hit.path) else ()
+    return any(as_label(text) == as_label(label) for text in (*texts, *alone))

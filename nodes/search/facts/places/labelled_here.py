@@ -4,11 +4,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.places import bound_here
 from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
-from nodes.search.facts.places.keys import FILE_OF_TEXTS, MARKUP, MAX_WIDTH, is_own_text, key_of, spaced, uses_of
+from nodes.search.facts.places.keys import (
+    MAX_WIDTH,
+    NOT_SEARCHED,
+    as_label,
+    has_text,
+    is_own_text,
+    key_of,
+    keys_of,
+    spaced,
+    uses_of,
+    whole_strings,
+)
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
@@ -39,6 +49,8 @@ _CUE = re.compile(
 """What stands before the name of something to click."""
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
 """What stands after it."""
+_ONE_WORD = re.compile(rf"(?<=[a-z,] )([A-Z][a-z]{{3,20}})(?={_THING.pattern})")
+"""A word within a sentence that is the whole name of something to click."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
@@ -47,11 +59,6 @@ SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w")
-_TEXTS = re.compile(
-    r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|(?<=>)\s{0,40}([^<>{}\n]{1,200}?)\s{0,40}(?=<)"
-)
-"""The strings of a line, and what stands between two tags."""
-_NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -64,20 +71,31 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A message that the code builds is found with what it is built of.
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
     wanted = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
-    hits = [(comparable(hit.text), hit) for hit in _hits(inquiry.witness, [text for text, _ in wanted])]
+    hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, [text for text, _ in wanted])]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
     quotes = any(_SENTENCE.search(line) for line in inquiry.issue.prose)
     for label, is_marked in wanted:
         # A word of the title may be a label by chance; what the report quotes is not.
         if (placed or (quotes and _length(label) < LEAST)) and not is_marked:
             continue
-        plain = comparable(label)
-        facts = _of_label(inquiry, label, [hit for text, hit in hits if plain in text])
+        facts = _of_label(inquiry, label, [hit for text, hit in hits if as_label(label) in text])
         # If the title names a file, what the report says in passing is a step on the way to it.
         for fact in (fact for fact in facts if is_marked or not titled or fact.path in titled):
             placed = True
             yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact
+    if not placed:
+        yield from _of_one_word(inquiry)
+
+
+def _of_one_word(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the only string, or the only use of the only key, that is one word before something to click."""
+    lines = (URL.sub(" ", line[:MAX_WIDTH]) for line in (inquiry.issue.title, *inquiry.issue.prose))
+    words = dict.fromkeys(word for line in lines for word in _ONE_WORD.findall(line))
+    for word in islice((word for word in words if word.lower() not in STOPWORDS | inquiry.code.names), MAX_MARKED):
+        whole = whole_strings(inquiry.witness, word)
+        alone = [fact for search in (_by_element, _by_key, _in_code) for fact in search(inquiry, word, whole)]
+        yield from alone if len(alone) == 1 and len(keys_of(inquiry.witness, word, whole)) <= 1 else ()
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
@@ -162,6 +180,9 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
     words = words[-MOST_PLAIN:] if from_end else words[:MOST_PLAIN]
     for count in range(len(words), 1, -1):
         run = words[-count:] if from_end else words[:count]
+        # Of “the general Settings button”, only the word with a capital is what the button says.
+        if run[0].islower() and run[-1].istitle():
+            continue
         if sum(word.casefold() not in STOPWORDS and len(word) > 2 for word in run) >= LEAST:
             yield " ".join(run)
 
@@ -170,19 +191,10 @@ def _hits(witness: Witness, wanted: Iterable[str]) -> list[Hit]:
     """Return the lines with one of the labels, which reporters write with other capitals and hyphens."""
     # Git compares only ASCII letters without their case.
     every = ((text, text[0].upper() + text[1:], text[0].lower() + text[1:], spaced(text)) for text in wanted)
-    forms = dict.fromkeys(form for four in every for form in four)
-    found = witness.grep_any(tuple(forms), _NOT_SEARCHED, any_case=True)
+    joined = ((*four, *(four[0].replace(" and ", f" {mark} ") for mark in ("&", "&amp;"))) for four in every)
+    forms = dict.fromkeys(form for some in joined for form in some)
+    found = witness.grep_any(tuple(forms), NOT_SEARCHED, any_case=True)
     return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
-
-
-def has_text(hit: Hit, label: str) -> bool:
-    """Return whether a line of own code or of a template has a label as a whole string or as its whole text."""
-    is_prose = is_comment(hit.text) or re.search(r"\"{3}|'{3}", hit.text)
-    if is_prose or not is_own_text(hit.path) or FILE_OF_TEXTS.search(hit.path):
-        return False
-    texts = ("".join(groups) for groups in _TEXTS.findall(hit.text))
-    alone = (hit.text,) if MARKUP.search(hit.path) else ()
-    return any(comparable(text) == comparable(label) for text in (*texts, *alone))
 
 
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
@@ -207,8 +219,7 @@ def _places(inquiry: FinderInput, hits: Sequence[Hit], most: int = FEW_PLACES) -
 
 def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[Fact]:
     """Yield the uses of the key that a file of texts gives a label."""
-    keys = {key: hit.path for hit in hits if (key := key_of(inquiry.witness, hit, label))}
-    for key, file in islice(keys.items(), FEW):
+    for key, file in islice(keys_of(inquiry.witness, label, hits).items(), FEW):
         used = uses_of(inquiry.witness, key)
         places = _places(inquiry, used, FEW_USES)
         for hit in places:
@@ -260,10 +271,14 @@ def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
-    hits = _hits(witness, [label])
+    fault = _fault(fact, witness, _hits(witness, [label]))
+    return _fault(fact, witness, whole_strings(witness, label)) if fault and label.isalpha() else fault
+
+
+def _fault(fact: Fact, witness: Witness, hits: Sequence[Hit]) -> str | None:
+    label = fact.words or ""
     if bound_here.SAYS.match(fact.says):
-        keys = {key for hit in hits if (key := key_of(witness, hit, label))}
-        used = (hit for key in keys for hit in uses_of(witness, key))
+        used = (hit for key in keys_of(witness, label, hits) for hit in uses_of(witness, key))
         return bound_here.fault_of(fact, witness, (*used, *(hit for hit in hits if has_text(hit, label))))
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
     if file := re.search(r" is in `([^`]+)`; only this file ", fact.says):

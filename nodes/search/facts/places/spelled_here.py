@@ -1,18 +1,18 @@
 """``quoted_here`` for code in other words: a name that words of the report spell."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
-from nodes.search.facts.types import Fact
+from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
@@ -114,26 +114,41 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
 
 def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only definition in the first files whose name consists of words of the report, two of the title."""
-    # A text of the interface says where a reporter saw the fault, and a name often what does it.
+    # A text of the interface says where a reporter saw the fault, and the name of a function often what does it.
     if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
         return
     code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), _report_stems(inquiry)
     for row in np.flatnonzero(np.isin(code.index.def_file, _first_files(inquiry))).tolist():
         name = code.index.name_of(row).rpartition(".")[2]
-        parts = parts_of(name)
+        parts = _acts(parts_of(name), stems)
         many = len(title.keys() & parts)
         if many >= OF_TITLE and stems.keys() >= set(parts) - _ROLES and not _ACCESSOR.match(name):
-            head = code.head(row)
-            if head and not _SHAPE.match(head.text):
-                found[name] = ((many, len(parts)), row)
+            head = None if _is_constructor(code, row) else code.head(row)
+            is_less = head and inquiry.is_placed and declares_type(head.text)
+            if head and not (is_less or _SHAPE.match(head.text)):
+                found.setdefault(name, ((many, len(parts)), row))
     most = max((many for many, _ in found.values()), default=(0, 0))
     best = [(name, row) for name, (many, row) in found.items() if many == most]
-    for name, row in best if len(best) == 1 and len(code.definitions(best[0][0])) == 1 else ():
-        hit, words = code.head(row), ELLIPSIS.join(stems[part] for part in parts_of(name) if part in stems)
+    for name, row in best if len(best) == 1 and _is_defined_once(code, best[0][0]) else ():
+        hit, words = (
+            code.head(row),
+            ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems),
+        )
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
             yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
+
+
+def _is_defined_once(code: Code, name: str) -> bool:
+    """Return whether only one place defines a name, besides a constructor."""
+    return sum(not _is_constructor(code, row) for row in code.definitions(name)) == 1
+
+
+def _is_constructor(code: Code, row: int) -> bool:
+    """Return whether a definition has the name of its class."""
+    owners = code.index.name_of(row).split(".")[-2:]
+    return len(owners) > 1 and owners[0] == owners[1]
 
 
 def _first_files(inquiry: FinderInput) -> list[int]:
@@ -158,6 +173,11 @@ def parts_of(name: str) -> list[str]:
     """Return the stems of the words of a name that say something."""
     *parts, _ = terms_of(name) or ("",)
     return [part for part in dict.fromkeys(parts) if part not in STOPWORDS and part not in _PREFIXES]
+
+
+def _acts(parts: list[str], stems: Container[str]) -> list[str]:
+    """Return the stems of a name, those of an actor as what it does if the report says so: ``Editor`` as ``edit``."""
+    return [part[:-2] if part.endswith(("er", "or")) and part[:-2] in stems else part for part in parts]
 
 
 def _groups(inquiry: FinderInput) -> Iterator[str]:
@@ -221,7 +241,7 @@ def _spells(words: list[str], name: str, witness: Witness) -> bool:
         forms = {form.lower() for form in _names(words[0])}
         return name.lower() in forms or _SEPARATOR.sub("_", name.upper()) == words[0]
     stems = [terms_of(word)[0] for word in words]
-    return all(map(witness.mentions, words)) and [part for part in parts_of(name) if part in stems] == stems
+    return all(map(witness.mentions, words)) and [p for p in _acts(parts_of(name), stems) if p in stems] == stems
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

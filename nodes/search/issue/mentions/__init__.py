@@ -42,9 +42,15 @@ _PHRASE = re.compile(
     r"\"([^\"\n]{8,300})\"|„([^“”\n]{8,300})[“”]|“([^”\n]{6,300})”|«\s?([^»\n]{8,300}?)\s?»|「([^」\n]{6,300})」"
     r"|(?<![\w`'])'([^'\n]{8,300})'(?!\w)"
 )
+ANNOUNCED = re.compile(
+    r"(?:\b(?:errors?|messages?|warnings?|alerts?|toasts?|fehler(?:meldung)?|meldung|erreur|mensaje|erros?|mensagem)\b"
+    r"|错误|錯誤|报错|提示|エラー|メッセージ)[^:\uff1a\n]{0,80}[:\uff1a]\s{0,3}(\S[^\n]{8,160}?)(?:[.!?。](?=\s|$)|$)",
+    re.IGNORECASE,
+)
+"""A message after the words of a sentence that announce it, without quotes."""
 _LEAST_UNSPACED = 6
 """Minimum length of a message in a language that writes words without spaces."""
-__all__ = ["MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]
+__all__ = ["ANNOUNCED", "MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]
 
 T = TypeVar("T")
 
