@@ -1,11 +1,11 @@
 """The fixed sentences of a report, the words for its numbers and durations, and truncation to a number of words."""
 
-import re
 from typing import Final
 
+from nodes.search.lazy import lazy
 from nodes.search.sentences import say
 
-_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+_UNSPACED = lazy(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 SECURITY: Final = say(
     "**This may describe a security problem.** Please do not add details here. "
     "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."

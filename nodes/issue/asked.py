@@ -9,6 +9,7 @@ from pathlib import Path
 from nodes.search.facts import Fact
 from nodes.search.facts.types import Kind
 from nodes.search.issue.normal.evidence import outside_fences
+from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
 LONGEST = 20_000
@@ -16,12 +17,12 @@ LONGEST = 20_000
 MAX_QUESTIONS = 5
 """Maximum number of questions of one issue."""
 _LONGEST_SENTENCE = 400
-_NOT_ASKED = re.compile(r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*", re.DOTALL | re.MULTILINE)
+_NOT_ASKED = lazy(r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*", re.DOTALL | re.MULTILINE)
 """Comments, quoted lines and indented code."""
-_BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
-_ENDS = re.compile(r"(?<=[?!.])\s|\n")
+_BEGINS = lazy(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
+_ENDS = lazy(r"(?<=[?!.])\s|\n")
 _ASKS = {
-    name: re.compile("|".join(forms), re.IGNORECASE)
+    name: lazy("|".join(forms), re.IGNORECASE)
     for name, forms in load_sections(Path(__file__).with_name("asked.txt")).items()
 }
 _CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (

@@ -9,6 +9,8 @@ from zlib import crc32
 
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
+from nodes.search.lazy import lazy
+
 WORD = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
 WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ") for byte in range(256))
@@ -24,7 +26,7 @@ _stemmer = Stemmer.Stemmer("english", 0)
 
 def load_patterns(file: Path) -> dict[str, re.Pattern[str]]:
     """Return the patterns of a file by name."""
-    return {name: re.compile("".join(lines)) for name, lines in tomllib.loads(file.read_text(encoding="utf-8")).items()}
+    return {name: lazy("".join(lines)) for name, lines in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
 def load_sections(file: Path) -> dict[str, list[str]]:

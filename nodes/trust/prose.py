@@ -8,24 +8,25 @@ from typing import NamedTuple
 
 from nodes.context.ports import CodePort
 from nodes.judgements import Draft
+from nodes.search.lazy import lazy
 
 _TEXTS = ("how_to_confirm", "severity_reason", "verdict", "root_cause")
 MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
-_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_SPAN = lazy(r"`([^`\n]{1,200})`")
 _TO = r"(\d{1,7})(?:(?:-L?|\u2013| to | and )(\d{1,7}))?"
 _FILE = r"(?<![\w/.:@-])(/?(?:[\w.@-]{1,80}/){0,12}[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3})"
-_PLACE = re.compile(rf"{_FILE}(?:(?::|#L|,? (?:at |on |in )?lines? ){_TO})?(?![\w/])")
-_LINES_OF = re.compile(rf"\blines? {_TO} (?:of|in) {_FILE}(?![\w/])")
-_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{0,500}\)")
-_ADDRESS = re.compile(r"https?://[^\s<>()\[\]`\"']{1,500}")
-_CODE_ADDRESS = re.compile(r"/(?:blob|blame|raw|src)/|#L\d")
-_FILE_NAME = re.compile(r"[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3}\.[A-Za-z][A-Za-z0-9]{0,7}")
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
-_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
-_LOOKS_LIKE_CODE = re.compile(r"_|\.|::|\(\)|[a-z][A-Z]")
-_CODE_SPAN = re.compile(r"`[^`\n]{1,400}`")
-_END = re.compile(
+_PLACE = lazy(rf"{_FILE}(?:(?::|#L|,? (?:at |on |in )?lines? ){_TO})?(?![\w/])")
+_LINES_OF = lazy(rf"\blines? {_TO} (?:of|in) {_FILE}(?![\w/])")
+_LINK = lazy(r"\[([^\[\]\n]{1,300})\]\([^()\s]{0,500}\)")
+_ADDRESS = lazy(r"https?://[^\s<>()\[\]`\"']{1,500}")
+_CODE_ADDRESS = lazy(r"/(?:blob|blame|raw|src)/|#L\d")
+_FILE_NAME = lazy(r"[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3}\.[A-Za-z][A-Za-z0-9]{0,7}")
+_EXTENSION = lazy(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_SYMBOL = lazy(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
+_LOOKS_LIKE_CODE = lazy(r"_|\.|::|\(\)|[a-z][A-Z]")
+_CODE_SPAN = lazy(r"`[^`\n]{1,400}`")
+_END = lazy(
     r"[.!?][\"')]{0,3}(?:\s{0,3}\[[^\[\]\n]{1,80}\]){0,8}\s{1,20}(?=[A-Z`\"'(\[])"
     r"(?<!\be\.g\.\s)(?<!\bi\.e\.\s)(?<!\bcf\.\s)(?<!\bvs\.\s)(?!\[E\d)"
     r"|(?<=\d\])\.\s{1,20}(?=\w)"

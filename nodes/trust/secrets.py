@@ -2,8 +2,10 @@
 
 import re
 
+from nodes.search.lazy import lazy
+
 MASK = "[masked]"
-_PLACEHOLDER = re.compile(r"(?i)x{4}|0{6}|\.{3}|example|your[-_]")
+_PLACEHOLDER = lazy(r"(?i)x{4}|0{6}|\.{3}|example|your[-_]")
 _KEY_LENGTH = 200
 """Characters. A shorter match is the header of a private key without a key, as in examples."""
 
@@ -11,7 +13,7 @@ _KEY_LENGTH = 200
 # another's run, so hostile text costs linear time. Before each pattern: the texts of which a match contains one. A
 # search for them is faster than the pattern by far, and most texts have none.
 _TOKENS = tuple(
-    (needles.split(), re.compile(pattern))
+    (needles.split(), lazy(pattern))
     for needles, pattern in (
         (
             "PRIVATE",
@@ -31,12 +33,12 @@ _TOKENS = tuple(
         ("eyJ", r"(?<![\w-])eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*)?"),
     )
 )
-_SCHEMES = re.compile(r"(?i)bearer |basic ")
+_SCHEMES = lazy(r"(?i)bearer |basic ")
 _OF_SCHEMES = (
-    re.compile(r"(?i)(?<=\bbearer )[a-z0-9._~+/=\-]{20,}"),
-    re.compile(r"(?i)(?<=\bbasic )[a-z0-9+/]{20,}={0,2}(?![a-z0-9])"),
+    lazy(r"(?i)(?<=\bbearer )[a-z0-9._~+/=\-]{20,}"),
+    lazy(r"(?i)(?<=\bbasic )[a-z0-9+/]{20,}={0,2}(?![a-z0-9])"),
 )
-_IN_URL = re.compile(r"(?<=://)[^\s/:@]{1,64}:[^\s/@]{1,200}(?=@)")
+_IN_URL = lazy(r"(?<=://)[^\s/:@]{1,64}:[^\s/@]{1,200}(?=@)")
 
 
 def mask(text: str) -> str:

@@ -11,6 +11,8 @@ from re import _constants as op  # no public module exposes the parts of a patte
 from re import _parser as parser
 from typing import Any, NamedTuple
 
+from nodes.search.lazy import LazyPattern
+
 Pattern = re.Pattern[Any]
 
 ALPHABET = "aA0_ \n.:/\\-(\"'`<[{@#$%~*+=,;!?|>)]}é\t"
@@ -51,8 +53,8 @@ def patterns(*packages: str) -> dict[str, Pattern]:
 
 
 def _inside(value: Any) -> Iterator[Pattern]:
-    if isinstance(value, re.Pattern):
-        yield value
+    if isinstance(value, re.Pattern | LazyPattern):
+        yield value.compiled if isinstance(value, LazyPattern) else value
     elif isinstance(value, dict):
         yield from (pattern for part in value.values() for pattern in _inside(part))
     elif isinstance(value, tuple | list | set | frozenset):

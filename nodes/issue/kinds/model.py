@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from nodes.search.issue.mentions.markdown import split_blocks, without_comments
+from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
 LearntKind = Literal["bug", "feature", "question"]
@@ -24,24 +25,24 @@ Weights = Mapping[str, tuple[int, ...]]
 """A term's rarity, then its weight for each kind."""
 MAX_TITLE, MAX_BODY, MAX_CODE = 300, 12_000, 3_000
 """The maximum numbers of characters read; the beginning of an issue shows its kind."""
-_HEADING = re.compile(r"\s{0,3}(#{1,6}\s|\*\*[^*\n]{1,120}\*\*:?\s*$|[^\n]{3,60}:\s*$)")
-_TICK_BOX = re.compile(r"\s{0,9}[-*+]\s?\[[ xX]\]")
-_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img[^>\n]{0,500}>")
-_LINK = re.compile(r"https?://[^\s)>]+")
+_HEADING = lazy(r"\s{0,3}(#{1,6}\s|\*\*[^*\n]{1,120}\*\*:?\s*$|[^\n]{3,60}:\s*$)")
+_TICK_BOX = lazy(r"\s{0,9}[-*+]\s?\[[ xX]\]")
+_IMAGE = lazy(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img[^>\n]{0,500}>")
+_LINK = lazy(r"https?://[^\s)>]+")
 _WIDE_MARK = "\uff1f"
 """The question mark of Chinese and Japanese."""
 OPENING = 300
 """Characters of prose that count as the opening, where people say what they want."""
 # One search, because the phrases of eight languages in an English text would take as long as the rest of the work.
-_NOT_ENGLISH = re.compile(
+_NOT_ENGLISH = lazy(
     r"[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
     r"|\b(?:el|los|las|una|que|por|con|del|le|les|des|une|est|pas|pour|der|das|und|ist|nicht|beim|uma|dos|para|com)\b"
 )
-_VALUE = re.compile(r"[=\d]|`[^`]*`|->|→")
+_VALUE = lazy(r"[=\d]|`[^`]*`|->|→")
 """What a title quotes: a number, code, a result."""
-_TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
+_TRACE = lazy(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
 Field = Literal["title", "prose", "code", "cues", "whole"]
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!]")
+_WORD = lazy(r"[a-z]+(?:'[a-z]+)?|[?!]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,9 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
 
 
 _CUES = load_sections(Path(__file__).with_name("phrases.txt"))
-_ENGLISH = {name: re.compile(lines[0]) for name, lines in _CUES.items()}
+_ENGLISH = {name: lazy(lines[0]) for name, lines in _CUES.items()}
 # The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
-PHRASES = {name: re.compile("|".join(lines)) for name, lines in _CUES.items()}
+PHRASES = {name: lazy("|".join(lines)) for name, lines in _CUES.items()}
 
 
 def _phrases(parts: Parts) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from nodes.issue.kinds.model import OPENING, Field, Parts, load_model
+from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
 READ = 4_000
@@ -20,8 +21,8 @@ _STEM = 5
 """Letters of a word that count, so that its forms are one term."""
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """The scripts of Chinese, Japanese and Korean, of which pairs of characters are terms."""
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:'[a-z]+)?|\d+|\.\./|&&|[$;<{{`'=*]")
+_IS_UNSPACED = lazy(f"[{_UNSPACED}]")
+_TOKEN = lazy(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:'[a-z]+)?|\d+|\.\./|&&|[$;<{{`'=*]")
 READ_FOR_ACCESS = 600
 """Characters of prose whose first sentences are read."""
 USUAL_LENGTH = 150
@@ -30,21 +31,21 @@ SURE_IN_A_SENTENCE = 2.5
 """The minimum score of the title and one sentence alone, which a long opening may bury."""
 SURE_BESIDE_ERROR = 1.0
 """The minimum score of a disclosure whose opening names an exception or a crash; most are reports of a crash."""
-_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
-_ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
+_SENTENCE_END = lazy(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
+_ASKS_HOW = lazy(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
 RareKind = Literal["docs", "spam", "security"]
 SURE = 0.8
 """The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
-_PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
+_PHONE = lazy(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
 """A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
 _WORDINGS = {name: row for file in ("security.txt", "rare.txt") for name, row in load_sections(_HERE / file).items()}
-_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _WORDINGS.items()}
+_SECTIONS = {name: lazy("|".join(lines)) for name, lines in _WORDINGS.items()}
 WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
 _DOCS, _TYPO, _PAGE, _BREAKS = (_SECTIONS[name] for name in ("docs", "typo", "page", "breaks"))
-_ERROR_NAME = re.compile(_SECTIONS["error name"].pattern, re.IGNORECASE)
-_ADVERTS = tuple(map(re.compile, _WORDINGS["advert"]))
+_ERROR_NAME = lazy(_SECTIONS["error name"].pattern, re.IGNORECASE)
+_ADVERTS = tuple(map(lazy, _WORDINGS["advert"]))
 
 
 @lru_cache(maxsize=4)  # each stage of a run asks

@@ -12,11 +12,12 @@ from nodes.search.history.signs import NEAR, WORDINGS, is_cue
 from nodes.search.history.types import Mark, MarkKind
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
+from nodes.search.lazy import lazy
 
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
-_OTHER_ADDRESS = re.compile(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
+_OTHER_ADDRESS = lazy(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DAY = (
     r"(?<![A-Za-z0-9.])\d{4}-\d\d-\d\d(?!\w)(?![T ]\d\d:)"
@@ -35,44 +36,42 @@ _SHA = (
     rf"(?<![\w./-])(?:{_PROJECT}/commits?/)?"
     r"(?P<sha_text>(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[0-9a-f]{7,40})(?![\w-])"
 )
-_MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
+_MARK = lazy(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
 _KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
-_ADDRESS = re.compile(r"(?:[1-9]\d{1,2}|0)(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
-_IN_PATH = re.compile(r"/[^\s/]{0,80}_$")
+_ADDRESS = lazy(r"(?:[1-9]\d{1,2}|0)(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
+_IN_PATH = lazy(r"/[^\s/]{0,80}_$")
 """The name of a file or folder up to a version in it."""
 _DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
 """Formats of written days, and how many characters of ``2024-01-31`` they determine."""
-_ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
-_VERSIONED = re.compile(r"\s{0,8}(?:[@\w./-]{1,60}[@ =:]{1,3})?[vV]?\d{1,5}\.\d")
+_ITEM = lazy(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
+_VERSIONED = lazy(r"\s{0,8}(?:[@\w./-]{1,60}[@ =:]{1,3})?[vV]?\d{1,5}\.\d")
 """The beginning of a line of a list without marks, whose lines begin with a version."""
-_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s(?:--|[-\u2013\u2014])\s")  # noqa: RUF001
-_FILE_NAME = re.compile(
+_END = lazy(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s(?:--|[-\u2013\u2014])\s")  # noqa: RUF001
+_FILE_NAME = lazy(
     r"[\w.+-]{0,60}\.(?:jar|war|apk|aab|ipa|deb|rpm|whl|zip|tgz|tar|gz|xz|exe|msi|dmg|pkg|appimage|vsix|gem|nupkg|snap)\b",
     re.IGNORECASE,
 )
 """The rest of the name of a program's file after its version."""
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
-_BLAMED = re.compile(
+_BLAMED = lazy(
     r"\b(?:regress|introduc|since|bisect|broke|caus|culprit|prior to|before|after|due to|result of|because of|via|"
     r"start|stopped|first bad)\w{0,4}\b",
     re.IGNORECASE,
 )
-_REFERRED = re.compile(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\w{0,4}\b", re.IGNORECASE)
-_IN_USE = re.compile(
+_REFERRED = lazy(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\w{0,4}\b", re.IGNORECASE)
+_IN_USE = lazy(
     r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|canary|edge|unstable|snapshot|build|built from|using"
     r"|installed from|checked out|running|i am|i'm|tested|reproduced?|we are|v?\d{1,4}\.\d[\w.+-]{0,30})\W{1,4}"
     r"(?:(?:the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest|current)\W{1,4}){0,4}$",
     re.IGNORECASE,
 )
-_FIXED = re.compile(r"\b(?:fix|merg|land|solv|revert|resolv|introduc|since)\w{0,4}\b", re.IGNORECASE)
-_BLAMED_AFTER = re.compile(
-    r"\W{0,3}(?:\w{1,20} ){0,3}(?:first bad|culprit|introduced|broke|caused|regress)", re.IGNORECASE
-)
-_FROM_TO = re.compile(
+_FIXED = lazy(r"\b(?:fix|merg|land|solv|revert|resolv|introduc|since)\w{0,4}\b", re.IGNORECASE)
+_BLAMED_AFTER = lazy(r"\W{0,3}(?:\w{1,20} ){0,3}(?:first bad|culprit|introduced|broke|caused|regress)", re.IGNORECASE)
+_FROM_TO = lazy(
     r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
 )
-_WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
-_NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
+_WORD = lazy(r"[^\s:=@<>~^(),]+|==")
+_NAME = lazy(r"[A-Za-z@][\w.+#/@-]{0,60}")
 _SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
 _GLUE = frozenset(WORDINGS["names"]["glue"].split())
 OTHERS = frozenset(WORDINGS["names"]["others"].split())
@@ -81,10 +80,10 @@ OTHERS = frozenset(WORDINGS["names"]["others"].split())
 MAX_TEXT = 60_000
 MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
 _FORM_LINES = 20
-_OF_DAYS = re.compile(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
-_HEADING = re.compile(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
+_OF_DAYS = lazy(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
+_HEADING = lazy(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
 """A heading of a form under which a version has a role."""
-_ASKS_VERSION = re.compile("".join(WORDINGS["asks_version"]), re.IGNORECASE)
+_ASKS_VERSION = lazy("".join(WORDINGS["asks_version"]), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

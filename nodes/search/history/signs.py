@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nodes.search.lazy import lazy
+
 WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
 """Words of reports in many languages."""
 SAYS = {
     **{
-        name: re.compile(rf"\b(?:{''.join(row['words'])})|{row['unspaced']}", re.IGNORECASE)
+        name: lazy(rf"\b(?:{''.join(row['words'])})|{row['unspaced']}", re.IGNORECASE)
         for name, row in WORDINGS["stems"].items()
     },
-    **{name: re.compile("".join(lines)) for name, lines in WORDINGS["patterns"].items()},
+    **{name: lazy("".join(lines)) for name, lines in WORDINGS["patterns"].items()},
 }
 """For each thing that a report says of a version, the words that say it."""
 NEAR = 60

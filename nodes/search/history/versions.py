@@ -9,33 +9,32 @@ from functools import cached_property
 from packaging.version import InvalidVersion, Version
 
 from nodes.search.git import Repository
+from nodes.search.lazy import lazy
 from nodes.search.paths.project import manifest_names, packages, repository_name, simplified
 
 MAX_TAGS = 20_000
 DATED = "by date:"
 """The beginning of the series of tags that are days."""
 _LONGEST = 100
-_NUMBER = re.compile(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
-_SPLIT = re.compile(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
+_NUMBER = lazy(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
+_SPLIT = lazy(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
 # Tags that contain a date are not versions.
-_DATE = re.compile(r"\d{4}-\d\d?-\d")
-_DAY = re.compile(r"(?:^|.{0,40}[-_/v])(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?([0-2]\d|3[01])$")
-_FLAVOUR = re.compile(r"[-_.+][A-Za-z][A-Za-z]{1,20}$")
+_DATE = lazy(r"\d{4}-\d\d?-\d")
+_DAY = lazy(r"(?:^|.{0,40}[-_/v])(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?([0-2]\d|3[01])$")
+_FLAVOUR = lazy(r"[-_.+][A-Za-z][A-Za-z]{1,20}$")
 """The end of a tag that names a build of a version: ``v1.2.0-foss``."""
-_IMPLICIT_POST = re.compile(r"[vVrR]?\d{1,20}-\d")  # packaging reads 1-2 as a post-release of 1; tags never mean that
+_IMPLICIT_POST = lazy(r"[vVrR]?\d{1,20}-\d")  # packaging reads 1-2 as a post-release of 1; tags never mean that
 _PLAIN_SERIES = frozenset({"", "v", "r", "rel", "release", "releases", "version", "ver", "tag", "tags", "stable"})
 # Names that packaging does not know, from Maven and others, for releases and pre-releases.
-_FINAL = re.compile(r"[-_.](?:final|release|ga)$", re.IGNORECASE)
+_FINAL = lazy(r"[-_.](?:final|release|ga)$", re.IGNORECASE)
 _BEFORE = (
-    (re.compile(r"[-_.]?(?:milestone|m)[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "a"),
-    (re.compile(r"[-_.]?[cp]r[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "rc"),
+    (lazy(r"[-_.]?(?:milestone|m)[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "a"),
+    (lazy(r"[-_.]?[cp]r[-_.]?(?=\d{1,4}$)", re.IGNORECASE), "rc"),
     (
-        re.compile(
-            r"[-_.]?(?:snapshot|nightly|develop|canary|next|unstable|experimental)(?:[-_.].{0,40})?$", re.IGNORECASE
-        ),
+        lazy(r"[-_.]?(?:snapshot|nightly|develop|canary|next|unstable|experimental)(?:[-_.].{0,40})?$", re.IGNORECASE),
         ".dev0",
     ),
-    (re.compile(r"(?<=[a-z])[-_.](\d{1,8})[-_.]\d.{0,40}$"), r"\1"),
+    (lazy(r"(?<=[a-z])[-_.](\d{1,8})[-_.]\d.{0,40}$"), r"\1"),
 )
 _NO_NAMES = frozenset(
     {"test", "tests", "doc", "docs", "example", "examples", "tool", "tools", "script", "scripts", "repo"}

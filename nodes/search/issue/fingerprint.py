@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from nodes.search.lazy import lazy
 from nodes.search.paths.project import PathIndex, is_library, module_parts
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Frame, StackTrace
@@ -20,21 +21,19 @@ _LONGEST = 500
 
 # Compilers and runtimes add these to names, and they differ between builds: hashes (Rust), offsets, clones (GCC, LLVM),
 # numbers of closures (JavaScript, Go, the JVM).
-_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
-_OFFSET = re.compile(r"\s?\+ ?(?:0x[0-9a-fA-F]{1,16}|\d{1,12})$")
-_CLONE = re.compile(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?){1,8}$")
-_GENERIC = re.compile(r"<[^<>]{0,200}>|\[[^\[\]]{0,200}\]")
-_ARGUMENTS = re.compile(r"\([^()]{0,300}\)$")
-_NUMBERING = re.compile(r"(?<=[A-Za-z$_}])[\d$.]{1,20}(?=$|[.:$/])|(?<=__)\d{1,6}(?:_\d{1,6}){0,3}")
-_NAMELESS = re.compile(
+_RUST_HASH = lazy(r"::h[0-9a-f]{16}$")
+_OFFSET = lazy(r"\s?\+ ?(?:0x[0-9a-fA-F]{1,16}|\d{1,12})$")
+_CLONE = lazy(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?){1,8}$")
+_GENERIC = lazy(r"<[^<>]{0,200}>|\[[^\[\]]{0,200}\]")
+_ARGUMENTS = lazy(r"\([^()]{0,300}\)$")
+_NUMBERING = lazy(r"(?<=[A-Za-z$_}])[\d$.]{1,20}(?=$|[.:$/])|(?<=__)\d{1,6}(?:_\d{1,6}){0,3}")
+_NAMELESS = lazy(
     r"<(?:lambda|anonymous|listcomp|dictcomp|setcomp|genexpr|module|init|clinit|eval|locals)>|\{\{?closure\}?\}"
 )
-_QUOTED = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`|“[^”\n]{0,300}”|‘[^’\n]{0,300}’")  # noqa: RUF001
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
-_PATHLIKE = re.compile(
-    r"(?<!\w)(?:[A-Za-z]:)?[\w.~@+-]{0,100}(?:[/\\][\w.~@+-]{1,100}){1,40}[/\\]?|\b\w{3,8}://\S{1,300}"
-)
-_NUMBER = re.compile(
+_QUOTED = lazy(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`|“[^”\n]{0,300}”|‘[^’\n]{0,300}’")  # noqa: RUF001
+_UUID = lazy(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
+_PATHLIKE = lazy(r"(?<!\w)(?:[A-Za-z]:)?[\w.~@+-]{0,100}(?:[/\\][\w.~@+-]{1,100}){1,40}[/\\]?|\b\w{3,8}://\S{1,300}")
+_NUMBER = lazy(
     r"\b0[xX][0-9a-fA-F]{1,40}\b|\b(?=[a-fA-F]{0,40}\d)[0-9a-fA-F]{7,64}\b|[-+]?\d[\d.,_]{0,40}(?:[eE][-+]?\d{1,4})?"
 )
 

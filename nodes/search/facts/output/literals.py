@@ -7,6 +7,7 @@ from functools import cache
 
 from nodes.search.languages.by_lines import SYNTAX, comment_of
 from nodes.search.languages.table import language_of
+from nodes.search.lazy import lazy
 from nodes.search.tokens import normalise_space
 
 HOLE = "\0"
@@ -38,7 +39,7 @@ _STRINGS = {
 }
 _OTHERS = f"{_TRIPLE}|{_DOUBLE}"
 _PREFIX = r"(?:\b[rRbBuUfFtTL]{1,2}|\$@?|@\$?|\bu8)?"
-_PLACE = re.compile(
+_PLACE = lazy(
     r"%(?:\(\w{1,60}\))?[-+ #0]{0,4}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
     r"(?:hh?|ll?|[jztLqw]|I64|I32)?[diouxXeEfFgGaAcrsSpqvTtU@](?![\w])"
     r"|%\d{1,2}\$[-+ #0,]{0,4}\d{0,4}(?:\.\d{1,4})?[A-Za-z@]|%\[\d{1,2}\][a-zA-Z]|%\{[^{}]{0,100}\}"
@@ -46,16 +47,16 @@ _PLACE = re.compile(
     r"|[$#]\{(?:[^{}]|\{[^{}]{0,100}\}){0,200}\}|\\\((?:[^()]|\([^()]{0,100}\)){0,200}\)"
     r"|\{\{[^{}]{0,100}\}\}|\{[^{}\n]{0,120}\}|\$\w{1,60}(?:->\w{1,60}|\[[^\[\]\n]{0,60}\])?"
 )
-_ESCAPE = re.compile(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
+_ESCAPE = lazy(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
 _JOINTS = ('"', "'", "`", "\\", "+", "<<", "&", " .")
 """Endings of a line whose message continues; from the fifth on, beginnings of the continuation line."""
-_APPENDED = re.compile(
+_APPENDED = lazy(
     r"\s{0,80}\)\s{0,80}(?:\.\s{0,9}(?:append|concat|write|push_str|arg)\s{0,9}\(\s{0,80}"
     r"(?:(?P<value>[^;\"'`{}\n]{1,80})\)\s{0,80}\.\s{0,9}(?:append|concat|write|push_str|arg)\s{0,9}\(\s{0,80})?)"
 )
 """Calls that append to a message, with or without a value between two literals."""
-_NOTHING_BETWEEN = re.compile(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
-_VALUE_BETWEEN = re.compile(
+_NOTHING_BETWEEN = lazy(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
+_VALUE_BETWEEN = lazy(
     r"\s*(?:\+|\.|<<|&)\s*(?:[^;\"'`{}]|'(?:[^'\\\n]|\\.)'){1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*"
 )
 

@@ -4,24 +4,23 @@ import re
 from pathlib import Path
 
 from nodes.search.facts.output.literals import Literal
+from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
 _CLIMB, _LINE = 3, 240
 _LONGEST = 1_500
 """Number of characters before a literal that are read."""
 _FORMS = load_sections(Path(__file__).with_name("printed.txt"))
-_REPORTING_CALLS = re.compile("|".join(_FORMS["call"]), re.IGNORECASE)
+_REPORTING_CALLS = lazy("|".join(_FORMS["call"]), re.IGNORECASE)
 """Names of calls that report a problem."""
-_STATEMENT = re.compile(rf"(?:[^;{{}}\n]{{0,200}}[;{{}}]\s*)?\s*(?:{'|'.join(_FORMS['statement'])})", re.IGNORECASE)
+_STATEMENT = lazy(rf"(?:[^;{{}}\n]{{0,200}}[;{{}}]\s*)?\s*(?:{'|'.join(_FORMS['statement'])})", re.IGNORECASE)
 """A statement that raises, logs, or assigns to a variable named like a message."""
-_TABLE = re.compile(_FORMS["table"][0], re.IGNORECASE)
+_TABLE = lazy(_FORMS["table"][0], re.IGNORECASE)
 """A key of a table of messages."""
-_CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
-_COMMAND = re.compile(
-    r"(?:^|[\n;{|&(]|\b(?:then|do|else)\b)[ \t]{0,80}([\w.:-]{1,60}!?)(?:[ \t]+-[\w-]{1,30}){0,3}[ \t]+$"
-)
+_CASE = lazy(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
+_COMMAND = lazy(r"(?:^|[\n;{|&(]|\b(?:then|do|else)\b)[ \t]{0,80}([\w.:-]{1,60}!?)(?:[ \t]+-[\w-]{1,30}){0,3}[ \t]+$")
 """A command or a call without parentheses, whose first argument follows."""
-_CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
+_CALL = lazy(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
 
 def is_printed(literal: Literal, symbol: str) -> bool:

@@ -28,6 +28,7 @@ from nodes.search.facts.places.moved import LOST, line_now, removed
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
+from nodes.search.lazy import lazy
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, normalise_space
 from nodes.search.types import StackTrace
@@ -35,25 +36,25 @@ from nodes.search.types import StackTrace
 MAX_TRACES = 6
 SHORTEST = 5
 """Minimum length of the name of a function or a class that words may name."""
-_RAISES_ITSELF = re.compile(r"\s{0,200}(?:raise|throw)\b")
-_RAISES_ELSE = re.compile(
+_RAISES_ITSELF = lazy(r"\s{0,200}(?:raise|throw)\b")
+_RAISES_ELSE = lazy(
     r"(?:[=-]>|\?\?|\?:|\|\||\b(?:else|or))\s{0,9}\(?(?:raise|throw)\s{1,9}(?:new\s{1,9})?\\?([\w.\\]{1,200})"
 )
 """An expression that raises where no other value is left."""
-_IS_LEVEL = re.compile(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
+_IS_LEVEL = lazy(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
 """What a language prints in place of an error's name."""
-_FAILED = re.compile(r"assert|panic|CHECK|expect", re.IGNORECASE)
-_MARKS = re.compile(r"(\s{0,400}~{1,400})\^{1,400}\s*")
-_STOPPED = re.compile(
+_FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
+_MARKS = lazy(r"(\s{0,400}~{1,400})\^{1,400}\s*")
+_STOPPED = lazy(
     r"KeyboardInterrupt|SystemExit|Interrupted|Cancel(?:l?ed|lation)|SIG(?:INT|TERM|KILL|ABRT|QUIT|ALRM)|\bAbort(?:ed)?\b"
     r"|[Tt]imed? ?out|TimeoutE|deadline exceeded"
 )
 """The error of a program that was stopped from outside, or that waited too long."""
-_CLEANS_UP = re.compile(
+_CLEANS_UP = lazy(
     r"(?:on_?)?(?:disable|dispose|close|clean_?up|shut_?down|tear_?down|destroy|finali[sz]e|unload|__exit__|__del__|deinit)\w*",
     re.IGNORECASE,
 )
-_STARTS = re.compile(
+_STARTS = lazy(
     r"(?:on_?)?(?:enable|init\w*|set_?up|start\w*|open|load|create|boot\w*|__init__|__enter__|<init>)", re.IGNORECASE
 )
 """Names of functions that end what others began: within those, they run after an error that the trace does not show."""

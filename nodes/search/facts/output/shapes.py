@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
 ERRORS = load_sections(Path(__file__).with_name("errors.txt"))
@@ -13,13 +14,13 @@ message names."""
 
 def messages(section: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a section that has messages only."""
-    return tuple(map(re.compile, ERRORS[section]))
+    return tuple(map(lazy, ERRORS[section]))
 
 
 def _forms(section: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return the pattern of each message of a section, and the form of code that goes with it."""
     rows = ERRORS[section]
-    return tuple((re.compile(error), form.strip()) for error, form in zip(rows[::2], rows[1::2], strict=True))
+    return tuple((lazy(error), form.strip()) for error, form in zip(rows[::2], rows[1::2], strict=True))
 
 
 MADE = ERRORS["made"][0]

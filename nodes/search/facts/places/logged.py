@@ -9,6 +9,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.normal.report import LogLine
+from nodes.search.lazy import lazy
 from nodes.search.sentences import say
 from nodes.search.tokens import load_sections
 
@@ -18,7 +19,7 @@ MAX_HEAD = 600
 """Characters of a line in which its origin is searched."""
 _SERIOUS = 1
 """The rank of a warning; errors have a lower one."""
-_ORIGINS = tuple(map(re.compile, load_sections(Path(__file__).with_name("origins.txt"))["origin"]))
+_ORIGINS = tuple(map(lazy, load_sections(Path(__file__).with_name("origins.txt"))["origin"]))
 """How a line names the function that it comes from."""
 
 

@@ -7,6 +7,7 @@ from itertools import takewhile
 from nodes.search.facts.output.frame_lines import same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
+from nodes.search.lazy import lazy
 from nodes.search.tokens import normalise_space
 
 MAX_MESSAGE = 400
@@ -16,31 +17,27 @@ MAX_SHOWN = 8
 FAR = 60
 """Number of lines by which a line has usually moved at most between two versions."""
 _WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
-_BEHIND = re.compile(
-    rf"(?::\d{{1,5}})?(?:\s{{1,12}}\d{{1,6}}:\d{{1,6}})?\W{{1,6}}({_WORD}[^\n”]{{8,300}})", re.IGNORECASE
-)
+_BEHIND = lazy(rf"(?::\d{{1,5}})?(?:\s{{1,12}}\d{{1,6}}:\d{{1,6}})?\W{{1,6}}({_WORD}[^\n”]{{8,300}})", re.IGNORECASE)
 """A message behind a place, perhaps on the next line, there behind a number and its column."""
-_CODE_ONLY = re.compile(
-    r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE
-)
+_CODE_ONLY = lazy(r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE)
 """A message's kind and code, whose text is on the next line, as Haskell prints it."""
-_HEADED = re.compile(r"\s{0,12}(?:-->|[└╰├╭┌]─|Origin: )")
-_ABOVE = re.compile(
+_HEADED = lazy(r"\s{0,12}(?:-->|[└╰├╭┌]─|Origin: )")
+_ABOVE = lazy(
     r"[^\w\n]{0,6}(?:(?<=\[)(?:error|warning)\]: (?=.{8})|(?=(?:error|warning)(?:\[[\w:-]{1,40}\])?: .{8}))"
     r"([^\n”]{8,300})",
     re.IGNORECASE,
 )
 """A message above the place that an arrow or a drawing leads to; Ansible has the word ``Origin`` instead."""
-_BELOW = re.compile(r"\s{0,12}((?:(?:Fatal )?[Ee]rror|Warning)(?: [\w\[\]() -]{1,60})?: [^\n”]{8,300})")
-_ANNOUNCED = re.compile(r"\b(?:Error|Warning)\b.{0,40} at $")
+_BELOW = lazy(r"\s{0,12}((?:(?:Fatal )?[Ee]rror|Warning)(?: [\w\[\]() -]{1,60})?: [^\n”]{8,300})")
+_ANNOUNCED = lazy(r"\b(?:Error|Warning)\b.{0,40} at $")
 """What CMake prints in front of a place whose message is on the next line."""
-_PLAIN = re.compile(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
+_PLAIN = lazy(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
-_CLOCK = re.compile(r"\d\d[:.]\d\d[:.]\d\d")
+_CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
 """How tools print a line of code: its number, and perhaps a bar, in front of it."""
-_POINTER = re.compile(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
+_POINTER = lazy(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
 """The line below a line of code that marks a part of it."""
 
 

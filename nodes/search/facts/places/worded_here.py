@@ -1,6 +1,5 @@
 """``quoted_here`` for Chinese and Japanese: the comment or the text of code that consists of words of the title."""
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -8,13 +7,12 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.keys import FILE_OF_TEXTS, key_of, uses_of
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few, is_own
+from nodes.search.lazy import lazy
 from nodes.search.sentences import say
 
 LEAST = 4
 """Minimum number of characters, without those of grammar, that a text of code shares with the title."""
-SAYS = re.compile(
-    r"The title has the words of “([^”]{1,400})”, which is (?:`([^`]{1,400})` in `[^`]{1,400}`; this line )?"
-)
+SAYS = lazy(r"The title has the words of “([^”]{1,400})”, which is (?:`([^`]{1,400})` in `[^`]{1,400}`; this line )?")
 MAX_PAIRS = 40
 MAX_WIDTH = 400
 FEW = 2
@@ -23,11 +21,11 @@ MAX_TEXTS = 12
 """Maximum number of texts of code, the longest first, whose lines are counted."""
 _KANA = "\u3041-\u309f"
 _SOLID = "々\u30a0-\u30ff\u3400-\u9fff"
-_TEXT = re.compile(rf"[{_KANA}{_SOLID}]{{{LEAST},40}}")
-_PAIR = re.compile(rf"(?=([{_SOLID}]{{2}}))")
-_GRAMMAR = re.compile(f"[{_KANA}的了是个個地得与與和]")
+_TEXT = lazy(rf"[{_KANA}{_SOLID}]{{{LEAST},40}}")
+_PAIR = lazy(rf"(?=([{_SOLID}]{{2}}))")
+_GRAMMAR = lazy(f"[{_KANA}的了是个個地得与與和]")
 """What may be left over: the endings of Japanese words, and the particles of both languages."""
-_IS_SOLID, _HAS_KANA = re.compile(f"[{_SOLID}]"), re.compile(f"[{_KANA}]")
+_IS_SOLID, _HAS_KANA = lazy(f"[{_SOLID}]"), lazy(f"[{_KANA}]")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:

@@ -7,53 +7,52 @@ from pathlib import Path
 
 from nodes.search.issue.mentions.markdown import lines
 from nodes.search.issue.mentions.places import URL
+from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections, load_words
 
 _TABLE = Path(__file__).with_name("words.txt")
 _FORMS = load_sections(_TABLE)
 _WORDS = load_words(_TABLE)
-_VERSION = re.compile(
+_VERSION = lazy(
     r"(?:(?<![\w.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
     r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.\d)",
     re.IGNORECASE,
 )
-_VERSION_NAME = re.compile(
+_VERSION_NAME = lazy(
     r"((?<![\w.-])[A-Za-z][\w.+#/@-]{0,60}(?: [A-Z][\w.]{0,30})?)"
     r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
-_NO_NAME = re.compile(r"[a-z]|v?\d[\w.]*")
+_NO_NAME = lazy(r"[a-z]|v?\d[\w.]*")
 """A lower-case letter, or a version."""
-_MONEY = re.compile(r"[$\u20ac\u00a3\u00a5] ?$")
-_CUE = re.compile(r"\b(?:versions?|ver|releases?|v)\b(?: (?:is|was))?[\s:=*`\"'(]{0,6}$", re.IGNORECASE)
-_ASSIGNED = re.compile(r"[^=<>~!]\s={1,2}\s$")
-_LISTED = re.compile(r"[(\[{](?:\s?-?\d{1,6}\.?\d{0,6}\s?,){0,12}\s?$")
+_MONEY = lazy(r"[$\u20ac\u00a3\u00a5] ?$")
+_CUE = lazy(r"\b(?:versions?|ver|releases?|v)\b(?: (?:is|was))?[\s:=*`\"'(]{0,6}$", re.IGNORECASE)
+_ASSIGNED = lazy(r"[^=<>~!]\s={1,2}\s$")
+_LISTED = lazy(r"[(\[{](?:\s?-?\d{1,6}\.?\d{0,6}\s?,){0,12}\s?$")
 """An opening bracket and numbers, as before a coordinate."""
-_MORE = re.compile(r"\s?,\s?-?\d|\s?[)\]}]")
-_SERIES = re.compile(r"(?<![\w.,-])\d{1,6}(?:\.\d{1,6})?(?:\s?,\s?(?:and |or )?\d{1,6}(?:\.\d{1,6})?){2,40}(?![\w.])")
+_MORE = lazy(r"\s?,\s?-?\d|\s?[)\]}]")
+_SERIES = lazy(r"(?<![\w.,-])\d{1,6}(?:\.\d{1,6})?(?:\s?,\s?(?:and |or )?\d{1,6}(?:\.\d{1,6})?){2,40}(?![\w.])")
 """At least three numbers without a bracket."""
-_UNIT = re.compile(rf"\s{{0,2}}(?:%|\u00b0|\u20ac|(?:{'|'.join(_FORMS['unit'])})\b(?!\.\w))", re.IGNORECASE)
-_VALUE = re.compile(
+_UNIT = lazy(rf"\s{{0,2}}(?:%|\u00b0|\u20ac|(?:{'|'.join(_FORMS['unit'])})\b(?!\.\w))", re.IGNORECASE)
+_VALUE = lazy(
     rf"\b(?:{'|'.join(_FORMS['value'])})(?: (?:at|by|is|of|to|was))?[\s`*:=]{{1,3}}$|(?:[+*/^]|[)\]\d]\s?-)\s?$",
     re.IGNORECASE,
 )
 """Text before a number with one point which shows that the number is a value, not a version."""
 LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
-_LOCAL = re.compile(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
+_LOCAL = lazy(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
 """The beginning of an address of the local computer or a private network."""
-_SPELLED = re.compile(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
+_SPELLED = lazy(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
 """A mark of a name that no plain word has."""
-_FIRST = re.compile(
-    r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)"
-)
+_FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)")
 """A word that begins a sentence and is probably a name: no preposition, adverb or participle."""
-_SEGMENT = re.compile(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
+_SEGMENT = lazy(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
 """The beginning of an item."""
-_PLATFORMS = re.compile(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z0-9_-])", re.IGNORECASE)
-_UNTICKED = re.compile(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
+_PLATFORMS = lazy(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z0-9_-])", re.IGNORECASE)
+_UNTICKED = lazy(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
 """A box of a form that the reporter did not tick."""
-_EDGE = re.compile(
+_EDGE = lazy(
     r"\b(?:microsoft|ms|chrome|chromium|firefox|safari|opera|browsers?|windows)\b|\bedge\W{1,3}v?\d", re.IGNORECASE
 )
 """Words of a line whose "edge" is the browser, not an edge case or the edge of a graph."""

@@ -7,30 +7,31 @@ from typing import NamedTuple
 
 from nodes.search.issue.normal.evidence import is_frame, is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
+from nodes.search.lazy import lazy
 
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)")
-_MARK = re.compile(r"\\.|[\"']")
+_ESCAPE = lazy(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)")
+_MARK = lazy(r"\\.|[\"']")
 _PLAIN = {"n": "\n", "t": "\t", "r": "", "b": "", "f": "", "a": ""}
 _DEPTH = 4
 """Escapes within escapes: a log line in a log line in a log line."""
-_PREFIX = re.compile(r"(?<![A-Za-z])[bBrRuUfF]{1,2}$")
-_BETWEEN = re.compile(r"[\s,\[\]()+]{0,40}")
-_DOUBLED = re.compile(r'File ""[^"\n]{1,500}"", line \d')
-_KEY = re.compile(r'"(?:log|msg|message|MESSAGE|text|line|event)"[ \t]{0,3}:[ \t]{0,3}"')
-_ERROR_KEY = re.compile(r'"error(Type|Message)"\s{0,9}:\s{0,9}"((?:[^"\\\n]|\\.){0,2000})"')
-_STACK = re.compile(r'"(?:stackTrace|stack|trace)"\s{0,9}:\s{0,9}\[\s{0,40}(?=["{])')
-_STACKED = re.compile(
+_PREFIX = lazy(r"(?<![A-Za-z])[bBrRuUfF]{1,2}$")
+_BETWEEN = lazy(r"[\s,\[\]()+]{0,40}")
+_DOUBLED = lazy(r'File ""[^"\n]{1,500}"", line \d')
+_KEY = lazy(r'"(?:log|msg|message|MESSAGE|text|line|event)"[ \t]{0,3}:[ \t]{0,3}"')
+_ERROR_KEY = lazy(r'"error(Type|Message)"\s{0,9}:\s{0,9}"((?:[^"\\\n]|\\.){0,2000})"')
+_STACK = lazy(r'"(?:stackTrace|stack|trace)"\s{0,9}:\s{0,9}\[\s{0,40}(?=["{])')
+_STACKED = lazy(
     r'"(?P<printed>(?:[^"\\\n]|\\.){1,2000})"'
     r'|\{\s{0,40}"path":\s?"(?P<path>[^"\n]{1,400})",\s{1,40}"line":\s?(?P<line>\d{1,7}),'
     r'\s{1,40}"label":\s?"(?P<label>[^"\n]{1,200})"\s{0,40}\}'
 )
-_NEXT_STACKED = re.compile(r"\s{0,40},\s{0,40}")
+_NEXT_STACKED = lazy(r"\s{0,40},\s{0,40}")
 _AROUND_STACK = 3_000
 """Characters before a stack in which the keys of its error are."""
 _PYTHON, _JVM, _RUBY = (
-    re.compile(r" {0,4}File \\?\""),
-    re.compile(r"[^\s:(]{1,300}\([^()]{1,200}\)$"),
-    re.compile(r".*:in "),
+    lazy(r" {0,4}File \\?\""),
+    lazy(r"[^\s:(]{1,300}\([^()]{1,200}\)$"),
+    lazy(r".*:in "),
 )
 
 

@@ -6,6 +6,7 @@ from itertools import groupby, islice
 
 from nodes.search.issue.normal.evidence import is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, rows
+from nodes.search.lazy import lazy
 
 _LONGEST = 400
 """Characters of a line in which its prefix is searched."""
@@ -24,12 +25,12 @@ _TIME = (
     rf"(?:\d{{1,2}}[:.]\d\d[:.]\d\d(?:[.,:]\d{{1,9}})?(?: ?[AaPp][Mm])?(?: \d{{4}})?{_ZONE}|##:##:##(?:\.#{{1,9}})?)"
 )
 """Of a day; Android hides it from other programs as ``##``."""
-_STAMP = re.compile(
+_STAMP = lazy(
     rf"[ \t]{{0,8}}(?:<\d{{1,3}}>(?:1 )?)?(?:\[\d[\w:.]{{0,16}}\] )?[\[(]?"
     rf"(?:{_DATE}{_TIME}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?{_ZONE}"
     r"|(?<=\[) {0,8}\d{1,9}\.\d{3,9})(?=[\s:|,\])-])[\])]?[:,]?"
 )
-_SYSLOG = re.compile(
+_SYSLOG = lazy(
     r" [\w.:@-]{0,80}\w [\w./@-]{1,60}(?:\[\d{1,9}\])?:(?= |$)"
     r"| [\w.:@-]{0,80}\w \S{1,80} (?:\d{1,9}|-) \S{1,40} (?:-|\[[^\]\n]{1,200}\])(?= )"
 )
@@ -39,7 +40,7 @@ _WORD = (
     r"|EMERG|SEVERE|CONFIG|FINE|stderr|stdout|VRB|DBG|INF|WRN|FTL)\b"
 )
 _LEVEL = rf"(?:{_WORD}|(?:err|out)\b|[VDIWEF](?= ))"
-_TAG = re.compile(
+_TAG = lazy(
     r"[ \t]{0,30}(?:[VDIWEF]/[\w.:$-]{1,80} {0,3}\( {0,6}\d{1,7}\)"
     r"|\[(?![^\]\n]{0,100}\.\w{1,5}[:(]\d)[^\]\[\n]{1,100}\]"
     r"|(?:stdout|stderr) [FP](?= |$)"
@@ -51,41 +52,41 @@ _TAG = re.compile(
     r"|[\w./-]{1,60}(?: [\w-]{1,20})? {0,20}\|(?= |$)"
     r"|---|[-–—:|](?= ))[:|]?"  # noqa: RUF001
 )
-_SOURCE = re.compile(
+_SOURCE = lazy(
     r"^(?:\d\d:\d\d:\d\d )?([\w./@-]{1,80}(?= {0,30}\|)|\[pod/[\w./-]{1,120}\]"
     r"|[a-z][a-z0-9-]{1,80}-[a-z0-9]{5} [a-z][\w-]{0,40})"
     r" {0,30}(?:\||(?<=\])|(?<=[\w-]))(?: |$)",
     re.MULTILINE,
 )
 """The program that wrote a line: of Docker Compose and Foreman, of a pod and its container."""
-_CONTAINER = re.compile(r"[\w./@-]{1,80} {0,30}\|(?: |$)")
-_LOGGER = re.compile(
+_CONTAINER = lazy(r"[\w./@-]{1,80} {0,30}\|(?: |$)")
+_LOGGER = lazy(
     r"[ \t]{0,3}(?!(?:panic|error|fatal|warning|note):)[A-Za-z_](?:[\w.$/@-]|::){0,120}(?: {1,40}:|:| -)(?: |$)"
 )
-_SPANS = re.compile(
+_SPANS = lazy(
     r"[ \t]{0,3}(?:[a-z_]\w{0,80}(?:\{(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,300}\})?:){1,12}"
     r" ?[a-z_]\w{0,80}(?:::\w{1,80}){1,8}:(?: |$)"
 )
 """Spans with their fields, and the target, as Rust's tracing writes them."""
-_BRIEF = re.compile(
+_BRIEF = lazy(
     r"(?:[VDIWEF]/[\w.:$ -]{1,80}\( {0,6}\d{1,7}\):"
     r"|[DIWEFA], \[[\dT:. -]{8,40}#\d{1,9}\] {1,3}\w{1,10} -- [^:\n]{0,80}:)(?: |$)"
 )
 """A line of Android's log without its time, and one of Ruby's logger."""
-_STUDIO = re.compile(r" {1,3}\d{1,9}-\d{1,9} {1,3}\S{1,80} {1,60}\S{1,120} {1,60}[VDIWEF](?: {2}|$)")
+_STUDIO = lazy(r" {1,3}\d{1,9}-\d{1,9} {1,3}\S{1,80} {1,60}\S{1,120} {1,60}[VDIWEF](?: {2}|$)")
 """A line of Android Studio: process and thread, tag, package, level."""
-_ALONE = re.compile(
+_ALONE = lazy(
     rf"(?:\[{_WORD}\]|{_WORD}|\[(?:error|fatal|warn|warning|info|debug)\])(?::\S{{1,80}})?[:|]?(?: -)? {{1,5}}"
 )
 """A level without a time."""
-_EDGE = re.compile(r"[ \t]|(?<=[|\]>:])(?=\S)")
+_EDGE = lazy(r"[ \t]|(?<=[|\]>:])(?=\S)")
 _MAX_EDGES = 8
-_FUNCTION = re.compile(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
-_PLACE = re.compile(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
+_FUNCTION = lazy(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
+_PLACE = lazy(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
 """A name, and the place behind it: frames of a recursion begin with the same name."""
 _PRINTED = "==0=="
 """The beginning of the lines of Valgrind, by which its reader knows them; without digits."""
-_DIGITS = re.compile(r"\d{1,20}")
+_DIGITS = lazy(r"\d{1,20}")
 _LEADER = 100
 """The maximum number of characters of a prefix that only its repetition shows."""
 

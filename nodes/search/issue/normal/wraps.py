@@ -1,27 +1,27 @@
 """Joins lines that a terminal or a mail program wrapped, and separates frames that lost their line feeds."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from nodes.search.issue.normal.evidence import FORMS, LONGEST, is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
+from nodes.search.lazy import lazy
 
 _MAX_JOINED = 6
 """Lines of one frame."""
 _KINDS = tuple(
-    (re.compile(rf"\s{{0,20}}{begins}"), re.compile(rf"\s{{0,20}}{ends}"))
+    (lazy(rf"\s{{0,20}}{begins}"), lazy(rf"\s{{0,20}}{ends}"))
     for begins, ends in zip(FORMS["begins"], FORMS["ends"], strict=True)
 )
 """How a frame begins and how it may end: a line that only begins is joined with the next ones if that makes it end."""
-_STARTS = tuple(map(re.compile, FORMS["inside"]))
+_STARTS = tuple(map(lazy, FORMS["inside"]))
 """How each kind of frame begins in the middle of a line; not inside another frame."""
-_CAUSE = re.compile(
+_CAUSE = lazy(
     r"(?<=\s)(?:Caused by: |--- (?=End of )|Stack trace:|During handling of the above|The above exception was"
     r"|Traceback \(most recent)"
 )
-_IN = re.compile(r", in [\w.<>]{1,200}")
-_ERROR = re.compile(
+_IN = lazy(r", in [\w.<>]{1,200}")
+_ERROR = lazy(
     r"(?<=[\s\"'\[])(?<!Uncaught )(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}"
     r"(?:Error|Exception|Warning|Exit|Interrupt|Iteration)(?=: |$)"
 )
@@ -31,10 +31,10 @@ _NARROWEST = 60
 """The minimum width of a terminal."""
 _WIDTHS = frozenset({79, 80, 100, 120, 128, 132, 140, 150, 160, 180, 200})
 _REACH = 200
-_PATH_END = re.compile(r"[/\\][\w.~-]{1,80}\.[A-Za-z]\w{0,4}:$")
-_NUMBER = re.compile(r"\d{1,6}(?::\d{1,6})?: \S")
-_NAMED = re.compile(r"[\w.]{1,200}(?::|$)")
-_MARKED = re.compile(r"`{3}|~{3}|-{3}|={3}|[#>|]")
+_PATH_END = lazy(r"[/\\][\w.~-]{1,80}\.[A-Za-z]\w{0,4}:$")
+_NUMBER = lazy(r"\d{1,6}(?::\d{1,6})?: \S")
+_NAMED = lazy(r"[\w.]{1,200}(?::|$)")
+_MARKED = lazy(r"`{3}|~{3}|-{3}|={3}|[#>|]")
 """The beginning of a line that continues no other: a fence, a rule, a note between frames."""
 
 

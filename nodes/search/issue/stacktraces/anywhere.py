@@ -11,6 +11,7 @@ from itertools import takewhile, zip_longest
 from nodes.search.issue.located import find_located
 from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.stacktraces.runs import Found, Heading, Line, build_trace, error_line, same_place, scan
+from nodes.search.lazy import lazy
 from nodes.search.tokens import STOPWORDS
 from nodes.search.types import Frame, StackTrace
 
@@ -20,55 +21,55 @@ _LONGEST = 500
 """Characters of a line that may be a heading."""
 _GAP = 6
 """Maximum number of lines of source and notes between two frames."""
-_LEAD = re.compile(
+_LEAD = lazy(
     r"(?:\s{1,8}|#?\d{1,4}[.:)]?(?=\s)|\[\d{1,3}\]|\(\d{1,3}\)(?=\s)|(?:0x|\$)[0-9a-fA-F]{1,16}:?|[@❯→➤│├└─┌┐>*|•·=-]"  # noqa: RUF001
     r"|(?:at|from|in|by|[Ff]ile|[Cc]alled|[Rr]aised|[Rr]e-[Rr]aised|primitive operation)\b){1,16}"
 )
-_LINK = re.compile(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
+_LINK = lazy(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
 """What stands between the name of a function and the path behind it."""
-_NAME = re.compile(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
-_CALL = re.compile(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
+_NAME = lazy(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
+_CALL = lazy(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
 """A name that is not a plain word."""
-_TAIL = re.compile(
+_TAIL = lazy(
     r"[\"'\])>,:.]{0,4}(?:[, ]{1,2}(?:characters?|col(?:umn)?|char)[: ]\d{1,6}(?:-\d{1,6})?)?"
     r"(?: ?\(?\+?0x[0-9a-fA-F]{1,16}\)?:?)?(?: \[inlined\])?(?: in [\w.-]{1,80}:[\w.]{1,120})?"
     r"(?:\s{1,40}(?:(?P<mark>in|by|-|–|—)\s{1,2})?"  # noqa: RUF001
     r"(?:(?:function|method|upvalue|local|field|global|call to|C function)\s)?[`'\"‘<]{0,2}"  # noqa: RUF001
     r"(?P<name>main chunk|[^\s`'\"’(),]{1,200})[`'\"’>]{0,2}(?: ?\([^()]{0,200}\)){0,2})?\s{0,4}$"  # noqa: RUF001
 )
-_ADDRESS = re.compile(r"\(?\+?0x[0-9a-fA-F]{1,16}")
-_CAPTION = re.compile(
+_ADDRESS = lazy(r"\(?\+?0x[0-9a-fA-F]{1,16}")
+_CAPTION = lazy(
     r"stack ?trace|trace ?back|back ?trace|call ?stack|\bstack\b.{0,20}:$|goroutine|panic|recovered", re.IGNORECASE
 )
-_RECENT_LAST = re.compile(r"most recent call last", re.IGNORECASE)
-_MESSAGE = re.compile(
+_RECENT_LAST = lazy(r"most recent call last", re.IGNORECASE)
+_MESSAGE = lazy(
     r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
     r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
 )
 _NAMED_ERRORS = (
     # OCaml, Crystal, Zig, Node's test runner, and Nim, which prints it below the frames.
-    re.compile(r"Fatal error: exception (?P<error>[\w.]{1,200})(?:\((?P<message>.{0,400})\))?$"),
-    re.compile(r"Unhandled exception: (?P<message>.{0,400}) \((?P<error>[\w:]{1,200})\)$"),
-    re.compile(r"error: (?P<error>[A-Z]\w{0,100})$"),
-    re.compile(r"name: '(?P<error>\w{1,80}Error)'$"),
-    re.compile(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
+    lazy(r"Fatal error: exception (?P<error>[\w.]{1,200})(?:\((?P<message>.{0,400})\))?$"),
+    lazy(r"Unhandled exception: (?P<message>.{0,400}) \((?P<error>[\w:]{1,200})\)$"),
+    lazy(r"error: (?P<error>[A-Z]\w{0,100})$"),
+    lazy(r"name: '(?P<error>\w{1,80}Error)'$"),
+    lazy(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
 )
-_COMPILED = re.compile(r": (?:fatal )?error: (.{1,400})")
-_MESSAGE_AFTER = re.compile(r": (?!note: |at \w)")
+_COMPILED = lazy(r": (?:fatal )?error: (.{1,400})")
+_MESSAGE_AFTER = lazy(r": (?!note: |at \w)")
 """Not a compiler's note, nor what V prints of its own frames."""
-_THROWN = re.compile(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
+_THROWN = lazy(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
 """Dart's heading, whose message is on the next line."""
-_LABEL = re.compile(r"^(?:.{0,400}Unhandled Exception: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})")
+_LABEL = lazy(r"^(?:.{0,400}Unhandled Exception: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})")
 """What stands in front of an error's class."""
-_UNPLACED = re.compile(
+_UNPLACED = lazy(
     r"(?P<path>[\w./-]{1,200}): in (?:(?:function|method|upvalue|local|field|global) )?"
     r"[<'`‘](?P<name>[\w.:]{1,100})['’>]$"  # noqa: RUF001
 )
-_CALL_STACK = re.compile(r"[\w.-]{1,60}: (.{1,400})")
+_CALL_STACK = lazy(r"[\w.-]{1,60}: (.{1,400})")
 """What a program of Haskell prints above ``CallStack (from HasCallStack):``."""
-_CMDLET = re.compile(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
+_CMDLET = lazy(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
 _CALLEES = (".R", ".r", ".pl", ".pm", ".t")
-_JULIA = re.compile(r"\[\d{1,4}\] (\S[^(]{0,200})")
+_JULIA = lazy(r"\[\d{1,4}\] (\S[^(]{0,200})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,35 +14,36 @@ from nodes.search.issue.stacktraces.runs import (
     add_frameless_errors,
     build_trace,
 )
+from nodes.search.lazy import lazy
 from nodes.search.types import Frame, StackTrace
 
-_FRAME = re.compile(
+_FRAME = lazy(
     r"(?:\(([\w .+-]{1,80})\) )?((?:[A-Za-z]:)?[^:\s(\"]{1,300}\.(?:exs?|eex|heex|leex|erl)):(\d{1,9}): (\S.{0,400})$"
 )
-_NO_FILE = re.compile(
+_NO_FILE = lazy(
     r"\([\w.+-]{1,60} \d[\w .+-]{0,30}\) ([A-Z][\w.]{0,200}\.[a-z_]\w{0,80}[?!]?)(?:\(.{0,400}\)|/\d{1,3})$"
 )
 """The function whose clauses do not fit, for which Elixir prints its arguments and no file."""
-_TERM = re.compile(
+_TERM = lazy(
     r"\{\s?:?'?([\w.]{1,200})'?,\s{0,40}:?[\"']?([^\s,\"'{\[]{1,200})[\"']?,\s{0,60}(?:\d{1,3}|\[[^\n]{0,400}?\]),\s{0,60}"
     r"\[(?:[^\[\]\n]{1,80},\s?)?\{?file[:,]\s?~?c?[\"']([^\"']{1,300})[\"']\}?,\s{0,60}\{?line[:,]\s?(\d{1,9})\b"
 )
 """A frame as the virtual machine writes a term; its names are Erlang's, or Elixir's."""
-_REASON = re.compile(r"[({]:?(\w{1,80})(?:,\s?[^\n]{0,200})?,\s{0,60}\[(?:\{\w{1,80},\w{1,80},.{0,200}\},)?\s{0,60}$")
-_ERLANG = re.compile(r"in (?:function|call from) {1,3}(\S[^(]{0,200}) \(([^\s:()]{1,300}), line (\d{1,9})\)$")
-_EXCEPTION = re.compile(
+_REASON = lazy(r"[({]:?(\w{1,80})(?:,\s?[^\n]{0,200})?,\s{0,60}\[(?:\{\w{1,80},\w{1,80},.{0,200}\},)?\s{0,60}$")
+_ERLANG = lazy(r"in (?:function|call from) {1,3}(\S[^(]{0,200}) \(([^\s:()]{1,300}), line (\d{1,9})\)$")
+_EXCEPTION = lazy(
     r"(?:\d{1,4}> )?(?:\*\* |\S{1,80}: )?exception (?:error|exit|throw): "
     r"(.{1,400}?)(?: \(([^\s:()]{1,300}), line (\d{1,9})\))?$"
 )
 """A frame of Erlang's shell and crash reports, and the error above it."""
 _APART = 200
 """Maximum number of characters between two frames of one term."""
-_STRUCT = re.compile(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
-_FIELD = re.compile(r"(module|function|message): (?:\"((?:[^\"\\]|\\.){1,400})\"|:?\"?([\w.?!]{1,120}))")
+_STRUCT = lazy(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
+_FIELD = lazy(r"(module|function|message): (?:\"((?:[^\"\\]|\\.){1,400})\"|:?\"?([\w.?!]{1,120}))")
 _MAX_FIELDS = 12
-_RAISED = re.compile(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_ARITY = re.compile(r"/\d{1,3}$")
+_RAISED = lazy(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
+_WORDS = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ARITY = lazy(r"/\d{1,3}$")
 
 
 def _frame(bare: str) -> Frame | None:
@@ -139,4 +140,4 @@ def _struct(lines: Sequence[Line], index: int) -> FramelessError | None:
     return (Heading(found[1], None if message == "nil" else message, frame), stop)
 
 
-DIALECT = Dialect("elixir", _frame, _heading, filler=re.compile(r"\(stdlib\)$"), alone=_alone)
+DIALECT = Dialect("elixir", _frame, _heading, filler=lazy(r"\(stdlib\)$"), alone=_alone)

@@ -6,70 +6,67 @@ from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, FramelessError, Heading, Line, add_frameless_errors
+from nodes.search.lazy import lazy
 from nodes.search.types import Frame, StackTrace
 
-_NUMBER = re.compile(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
-_VALGRIND = re.compile(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
-_PLACE = re.compile(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
-_MODULE = re.compile(r" \([^\s()]{1,200}\+0x[0-9a-f]{1,16}\)$")
-_BARE_CALL = re.compile(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
+_NUMBER = lazy(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
+_VALGRIND = lazy(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
+_PLACE = lazy(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
+_MODULE = lazy(r" \([^\s()]{1,200}\+0x[0-9a-f]{1,16}\)$")
+_BARE_CALL = lazy(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
 """A frame of a program without symbols: ``key_free () from /usr/lib/libkey.so.6``."""
 _SOURCE = r"[^\s:()'\"]{1,300}\.(?:c|h|cc|cpp|cxx|c\+\+|hpp|hh|hxx|inl|ipp|m|mm|cu|cuh|rs|S|s|swift|zig|y|l|d)"
-_BACKWARD = re.compile(r"Source \"([^\"]{1,300})\", line (\d{1,9}), in ([^\[]{1,300})")
+_BACKWARD = lazy(r"Source \"([^\"]{1,300})\", line (\d{1,9}), in ([^\[]{1,300})")
 """A frame of the library of that name, which prints the outermost first."""
-_SOURCE_END = re.compile(rf"(?:[A-Za-z]:)?{_SOURCE}$")
-_RUNTIME = re.compile(
-    rf"({_SOURCE}):(\d{{1,9}})(?::\d{{1,9}})?: (runtime error|Assertion failed|assertion failed): (.*)"
-)
-_ASSERTED = re.compile(
+_SOURCE_END = lazy(rf"(?:[A-Za-z]:)?{_SOURCE}$")
+_RUNTIME = lazy(rf"({_SOURCE}):(\d{{1,9}})(?::\d{{1,9}})?: (runtime error|Assertion failed|assertion failed): (.*)")
+_ASSERTED = lazy(
     rf"(?:[\w./-]{{1,100}}:(?: |ERROR:))?({_SOURCE}):(\d{{1,9}}): ?"
     r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): "
     r"(?:Assertion [`'](?=.*' failed)|assertion failed[:(] ?\(?)(.*?)(?:' failed.*|\)?)$"
 )
-_CHECKED = re.compile(rf"(?:.{{0,80}} )?({_SOURCE}):(\d{{1,9}})[:\]] (Check failed): (.*)")
+_CHECKED = lazy(rf"(?:.{{0,80}} )?({_SOURCE}):(\d{{1,9}})[:\]] (Check failed): (.*)")
 """A check of a logging library, after a time or the name of an exception."""
-_LOGGED = re.compile(
+_LOGGED = lazy(
     rf"\[[\d:/.]{{1,60}}:(?:FATAL|ERROR):({_SOURCE})\((\d{{1,9}})\)\] "
     r"(Check failed|DCHECK failed|NOTREACHED hit)?[:.]? ?(.*)"
 )
-_SANITIZER = re.compile(
+_SANITIZER = lazy(
     r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: "
     r"(data race|thread leak|detected memory leaks|[\w-]{1,80})(.*)"
 )
-_SIGNAL = re.compile(r".{0,120}?\breceived signal (SIG\w{1,10})(?:, (.*?))?\.?$")
-_CORE = re.compile(r"Program terminated with signal (SIG\w{1,10})(?:, (.*?))?\.?$")
-_STOPPED = re.compile(r".{0,300}?stop reason = (?:signal )?(\w{1,60})(.*)")
+_SIGNAL = lazy(r".{0,120}?\breceived signal (SIG\w{1,10})(?:, (.*?))?\.?$")
+_CORE = lazy(r"Program terminated with signal (SIG\w{1,10})(?:, (.*?))?\.?$")
+_STOPPED = lazy(r".{0,300}?stop reason = (?:signal )?(\w{1,60})(.*)")
 # Only the first words of Memcheck's own messages: every line of Valgrind begins with ``==pid==``, the program's
 # summary too.
-_MEMCHECK = re.compile(
-    r"==\d{1,10}== ((?:Invalid|Conditional|Use of|Syscall|Process terminating|Mismatched|Source and)\b.*)"
-)
-_PLAIN_SIGNAL = re.compile(r"(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception)\b")
-_TERMINATED = re.compile(r"(?:libc\+\+abi: )?terminate called after throwing an instance of '([^']{1,200})'")
+_MEMCHECK = lazy(r"==\d{1,10}== ((?:Invalid|Conditional|Use of|Syscall|Process terminating|Mismatched|Source and)\b.*)")
+_PLAIN_SIGNAL = lazy(r"(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception)\b")
+_TERMINATED = lazy(r"(?:libc\+\+abi: )?terminate called after throwing an instance of '([^']{1,200})'")
 _WHAT = "what(): "
-_FILLER = re.compile(
+_FILLER = lazy(
     r"(?:No locals\.|No symbol table info available\.|[A-Za-z_]\w{0,80} = .{0,400}|"
     r"#\d{1,5} {1,4}0x[0-9a-f]{1,16} in \?\? \(\)|#\d{1,5} {1,4}<null>|"
     r"#\d{1,5} {1,8}Object |>? {0,9}\d{1,7}: |Backtrace stopped|\(More stack frames|<signal handler called>)"
 )
 _LOOKBACK = 12
 
-_FATAL = re.compile(
+_FATAL = lazy(
     r"(?:(?:Swift/)?([^\s:]{1,300}\.swift):(\d{1,9}): )?(Fatal error|Precondition failed|Assertion failed)(?:: (.*))?$"
 )
-_OLD_PLACE = re.compile(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
-_CRASH = re.compile(r"(?:Exception Type: {1,8}|Fatal Exception: )([^:]{1,200})(?:: (.*))?")
-_BACKTRACE = re.compile(
+_OLD_PLACE = lazy(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
+_CRASH = lazy(r"(?:Exception Type: {1,8}|Fatal Exception: )([^:]{1,200})(?:: (.*))?")
+_BACKTRACE = lazy(
     r"\d{1,4} (?:\[[\w,]{1,20}\] ){0,2}0x[0-9a-f]{1,16} (.{1,600}) in \S{1,120} at "
     r"(\S{1,400}\.\w{1,6}):(\d{1,9})(?::\d{1,9})?$"
 )
-_REPORT = re.compile(
+_REPORT = lazy(
     r"\d{1,4} {1,40}(\S{1,120}) {1,80}\t{0,4}0x[0-9a-f]{1,16} (.{1,600}?)(?: \+ \d{1,12})?"
     r"(?: \(([^():]{1,200}\.\w{1,6}):(\d{1,9})\))?$"
 )
 # Swift draws the source between frames; frames of system libraries have an address and no location.
-_SWIFT_FILLER = re.compile(r"[│├╭╰…]|\d.*(?:│|0x)")
-_UNSYMBOLICATED = re.compile(r"0x[0-9a-f]{1,16}$")
+_SWIFT_FILLER = lazy(r"[│├╭╰…]|\d.*(?:│|0x)")
+_UNSYMBOLICATED = lazy(r"0x[0-9a-f]{1,16}$")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:

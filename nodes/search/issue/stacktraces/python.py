@@ -19,41 +19,40 @@ from nodes.search.issue.stacktraces.runs import (
     error_line,
     scan,
 )
+from nodes.search.lazy import lazy
 from nodes.search.types import Frame, StackTrace
 
 _RECENT_LAST = "Traceback (most recent call last)"
-_FILE = re.compile(
-    r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d))?(?:,? in (.{1,200}))?'
-)
+_FILE = lazy(r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d))?(?:,? in (.{1,200}))?')
 """Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
-_NUMBERED = re.compile(r"(\d{1,7})\. ")
+_NUMBERED = lazy(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""
 _RECENT_FIRST = "(most recent call first)"
 _FATAL = "Fatal Python error: "
 _TO_FATAL = 3
 """Lines between a fatal error and the frames of the thread that had it."""
-_CALLED = re.compile(r"\s{0,3}\(")
-_DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
+_CALLED = lazy(r"\s{0,3}\(")
+_DEBUG_PAGE = lazy(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
 _DEBUG_VALUE = "Exception Value:"
 _MAX_CODE = 12
 """Lines of source and carets below one frame; a multi-line expression has several."""
-_ELIDED = re.compile(r"\W{1,3}$|[\[(<.…]")
+_ELIDED = lazy(r"\W{1,3}$|[\[(<.…]")
 _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 
 python_trace = partial(build_trace, "python", is_recent_last=True)
 """Build the trace of some lines from its heading and its frames as printed."""
 
-_CELL = re.compile(
+_CELL = lazy(
     r"(?:(?:Cell|Input) In ?\[\d{1,6}\],?|\S.{0,300}\.ipynb Cell \d{1,6})(?: line (\d{1,7}))?(?:,? in (.{1,200}))?$"
 )
-_IPYTHON = re.compile(r"File ([^\"“”:]{1,500}|[A-Za-z]:[^\"“”:]{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
-_RICH = re.compile(r"((?:[A-Za-z]:)?[^\s:][^:]{0,400}\.\w{1,6}|<[\w -]{1,60}>):(\d{1,7}) in ([\w.<>]{1,200})$")
-_ARROW = re.compile(r"-{1,12}> {0,8}(\d{1,7})\b")
-_TOOLS_NUMBERED = re.compile(r"(?:❱ )?\d{1,7}\b|\(\.\.\.\)|\^{1,200}$|[│|]|\.{3} \d{1,6} frames hidden")
-_CARET = re.compile(r"\^{1,200}")
-_HEADED = re.compile(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
-_LINKED = re.compile(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
-_PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}):(?: (in )?([\w.<>]{1,200})|$)")
+_IPYTHON = lazy(r"File ([^\"“”:]{1,500}|[A-Za-z]:[^\"“”:]{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
+_RICH = lazy(r"((?:[A-Za-z]:)?[^\s:][^:]{0,400}\.\w{1,6}|<[\w -]{1,60}>):(\d{1,7}) in ([\w.<>]{1,200})$")
+_ARROW = lazy(r"-{1,12}> {0,8}(\d{1,7})\b")
+_TOOLS_NUMBERED = lazy(r"(?:❱ )?\d{1,7}\b|\(\.\.\.\)|\^{1,200}$|[│|]|\.{3} \d{1,6} frames hidden")
+_CARET = lazy(r"\^{1,200}")
+_HEADED = lazy(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
+_LINKED = lazy(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
+_PYTEST = lazy(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}):(?: (in )?([\w.<>]{1,200})|$)")
 # Lines of source that pytest may print between two frames of one failure.
 _MAX_APART = 60
 _MAX_BELOW = 8
