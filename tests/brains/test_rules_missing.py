@@ -218,6 +218,7 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
         pytest.param("Import fails", "It should show no error.", True, id="expected-no-error"),
         pytest.param("Remove double slashes in paths", "Some servers refuse it; this fails.", False, id="request"),
         pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
+        pytest.param("Length is negative", "For example: void test1() throws Throwable { check(); }", False, id="java"),
     ],
 )
 def test_an_error_message_is_requested_only_if_one_was_shown(title: str, body: str, *, asked: bool) -> None:

@@ -28,7 +28,7 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         # One that names the change of the headline repeats it.
         if _explains(fact, lead) and not (fact.change is not None and fact.change == lead.change):
             kinds.setdefault(fact.kind, fact)
-    others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.in_title))]
+    others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.is_echo))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
     shown = {lead.says}
     for fact in sorted(filter(is_stated, others), key=precedence(report.facts)):

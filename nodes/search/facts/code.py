@@ -291,5 +291,6 @@ def family(language: str) -> str:
 
 
 def whole_word(name: str) -> re.Pattern[str]:
-    """Return a pattern that matches a name only as a whole word."""
-    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    """Return a pattern that matches a name only as a whole word; one with dashes goes on at no dash."""
+    dash = "-" if "-" in name else ""
+    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w${dash}])")

@@ -39,6 +39,8 @@ TRUSTS_TITLE = 0.7
 """Minimum confidence for a claim by a name of the title that is defined once."""
 FIRST_PLACE = 0.85
 """Minimum confidence for the first place to be named without a fact."""
+LONG_LINE = 36
+"""Minimum number of characters of a single line of code that says where it is from."""
 LONGEST = 80
 """Maximum number of lines of a function whose body may be empty on purpose; most of them are documentation."""
 _CATCHES_ALL = re.compile(
@@ -233,20 +235,21 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
 
     Facts in a function that the title names precede the others, except the definition, which the reporter knows. Then
     the kinds decide, then the ranks of the files; among equals, a function that the report names precedes one that it
-    does not name. A single pasted line and a name of a file come after the other kinds, and a frame that may have moved
-    after what the code says itself.
+    does not name. A short pasted line and a name of a file come after the other kinds, a frame that may have moved
+    after what the code says itself, and one whose line is gone after what is there.
     """
     named = [fact for fact in facts if fact.kind == "defined_once" and not declares_type(fact.text or "")]
     functions, of_title = {fact.symbol for fact in named}, {fact.symbol for fact in named if fact.in_title}
 
     def key(fact: Fact) -> tuple[bool, int, bool, int, bool]:
         kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
-        if fact.kind == "pasted_here" and fact.count == 1:  # often a line to compare with, in another function
+        # A short line alone is often one of the reporter's own program.
+        if fact.kind == "pasted_here" and fact.count == 1 and len((fact.text or "").strip()) < LONG_LINE:
             kind = len(LEADING)
         if fact.kind == "named_here" and fact.is_named_line and fact.strong and not fact.unclaimed:
             kind = LEADING.index("raised_here")
         is_weak = fact.kind == "raised_here" and not fact.strong
-        kind = LEADING.index("read_here") if is_weak else kind
+        kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
         is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in ("defined_once", "named_here"))
         rank = first.index(fact.path) if fact.path in first else len(first)

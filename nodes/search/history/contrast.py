@@ -111,7 +111,7 @@ def _stated(before: str, after: str) -> Role | None:
     else:
         is_new = True
     works = sign > 0 and SAYS["or_later"].match(after)
-    if works or SAYS["fixed"].search(clause) or SAYS["neutral"].search(clause):
+    if works or SAYS["not_tried"].search(before) or any(SAYS[name].search(clause) for name in ("fixed", "neutral")):
         return None
     return "bad" if is_new else "affected"
 

@@ -138,13 +138,15 @@ def test_a_use_in_the_type_of_the_title_does_not_lead_before_its_function():
     assert statement([TYPE, function, in_type, in_function], FILES, 0.9).headline == in_function
 
 
-def test_a_single_pasted_line_leads_only_where_nothing_else_does():
+def test_a_short_pasted_line_leads_only_where_nothing_else_does():
     pasted = replace(_fact("a.py", "pasted_here"), count=1)
     named = replace(_fact("a.py", "named_here"), in_title=True)
     assert statement([pasted, named], FILES, 0.9).headline == named
     assert statement([pasted], FILES, 0.9).headline == pasted
     several = replace(pasted, count=2)
     assert statement([several, named], FILES, 0.9).headline == several
+    long = replace(pasted, text="    if zone.packed and offset < zone.initial_offset:")
+    assert statement([long, named], FILES, 0.9).headline == long
 
 
 def test_a_fact_in_the_function_that_the_title_names_leads():
@@ -167,6 +169,13 @@ def test_a_frame_that_may_have_moved_comes_after_what_the_code_says():
     moved = replace(moved, strong=False)
     changed = _fact("a.py", "named_change")
     assert statement([moved, built, read, changed], FILES, 0.9).stated == (built, read, moved, changed)
+
+
+def test_a_frame_whose_line_is_gone_comes_after_the_function_that_the_title_names():
+    says = "It passes through `load`; the line that the trace prints is not in this file at this commit."
+    gone = replace(_fact("a.py", "raised_here"), strong=False, says=says)
+    title = replace(_fact("b.py"), symbol="Zone.load", text="def load(self):", in_title=True)
+    assert statement([gone, title], FILES, 0.5).stated == (title, gone)
 
 
 def test_the_bits_for_confidence():

@@ -65,6 +65,12 @@ def test_a_constant_that_holds_the_name_declares_it_and_does_not_read_it(tmp_pat
         ),
         pytest.param({"a.c": 'int f() {\n  show("--zone : use it");\n}\n'}, "`--zone`", id="a-line-of-help"),
         pytest.param({"a.js": "export const x = { name: 'en-gb' }\n"}, "`en-gb`", id="a-code-of-a-language"),
+        pytest.param(
+            {"a.js": "export const x = deprecate(go, 'zone.ip: Use zone.host instead')\n"},
+            "`zone.host`",
+            id="a-message",
+        ),
+        pytest.param({"a.js": "export const x = (t) => t.head('Zone-Host-Port')\n"}, "`Zone-Host`", id="a-longer-name"),
         pytest.param({"a.py": "import os\nX = os.environ['LC_ALL']\n"}, "`LC_ALL`", id="the-machine"),
     ],
 )

@@ -62,6 +62,7 @@ def test_a_check_refuses_the_releases_of_another_product(tmp_path: Path):
 
 SEEN = "zones 1.2.0, see zones/io.py:2, raise of ValueError"
 MOVED_DOWN = "# Reads zones.\n\n\n" + OLD
+EQUAL_LINE = OLD.replace("load(path)", "save(path)") + 6 * "\n"
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,10 @@ MOVED_DOWN = "# Reads zones.\n\n\n" + OLD
             MOVED_DOWN, "```\n/gems/zones-1.2.0/zones/io.py:2: warning: the zone must be packed\n```", 5,
             "has “warning: the zone must be packed” for this line of `load`, line 2 of 1.2.0.",
             id="an-installed-package",
+        ),
+        pytest.param(
+            EQUAL_LINE + OLD, SEEN, 10, "names this line of `load`, line 2 of 1.2.0.",
+            id="an-equal-line-of-another-function-is-nearer",
         ),
         pytest.param(OLD, SEEN, 2, "`load` raises `ValueError` on this line.", id="the-same-line"),
         pytest.param(NEW, SEEN, None, "", id="a-line-that-is-gone"),

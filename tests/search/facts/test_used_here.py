@@ -78,6 +78,7 @@ def test_a_named_member_of_the_claimed_class(tmp_path: Path, language: str):
         pytest.param("    fail('the strict_zone is set elsewhere')", id="text"),
         pytest.param("    '''Return the strict_zone.'''", id="docstring"),
         pytest.param("    strict_zones()", id="longer-name"),
+        pytest.param("    return build(path + 'strict_zone')", id="part-of-a-text"),
         pytest.param("    from table import strict_zone", id="import"),
         pytest.param("    strict_zone = None", id="assignment"),
         pytest.param("    unstrict_zone()", id="end-of-a-name"),

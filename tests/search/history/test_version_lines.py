@@ -63,6 +63,7 @@ LINES = (
 )
 SINGLE = (
     "It does not print with 2.2.0. I have not tried 2.1.0.",
+    "Tested in 2.1.0, not presently in a position to install 2.2.0+.",
     "2.2.0 prints nothing. I don't know whether 2.1.0 did.",
     "Titles are not printed.\n\n- kettle: 2.2.0\n- kettle-cli: 2.1.0",
     "numpy 2.1.0 is installed, 2.2.0 is not.",

@@ -126,7 +126,7 @@ def uses(text: str, name: str) -> bool:
     if len(text) > MAX_WIDTH or is_comment(text) or _IMPORT.match(text) or _FIELD.match(text):
         return False
     if f'"{name}"' in text or f"'{name}'" in text:
-        return True
+        return not re.search(rf"\+\s?[\"']{re.escape(name)}[\"']|[\"']{re.escape(name)}[\"']\s?\+", text)
     plain, pattern = without_strings(text), whole_word(name).pattern
     if not COMPOUND.search(name):
         return bool(re.search(rf"(?:\.|->|::){re.escape(name)}\b|{pattern}\s?\(", plain))

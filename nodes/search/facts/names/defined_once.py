@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
+from nodes.search.facts.names.overloads import MAX_HEAD, MAX_SIGNATURE, overload, types, types_on
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.project import module_parts
@@ -38,10 +39,6 @@ MAX_DEFINED = 40
 """Maximum number of facts of one issue."""
 MAX_COPIES = 24
 """Maximum number of definitions of a name that are read to find the only one outside a folder of copies."""
-MAX_SIGNATURE, MAX_HEAD = 160, 6
-"""Maximum number of characters of the parameters that a report gives, and of further lines of a definition's head."""
-_MODIFIERS = re.compile(r"@\w+|\bfinal\b|\bconst\b")
-_ARGUMENTS = re.compile(r"<[^<>]{0,80}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +56,8 @@ class _Hit:
     """The class that the report names too, if other classes define the name as well."""
     signature: str = ""
     """The types of the parameters in parentheses, if the report gives them and they select one of several overloads."""
+    outside: bool = False
+    """Whether it is the only function of no class, and the report calls it as one."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -95,11 +94,13 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
-        count, aside, within = 1, None, None
+        count, aside, within, outside = 1, None, None, False
         if row is None:
             row, count, aside = _outside_copies(inquiry.code, name)
         if row is None:
             row, within = _in_named_class(inquiry.code, name, every)
+        if row is None:
+            row, outside = _outside_classes(inquiry, name)
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -108,10 +109,10 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
             continue
         users = inquiry.code.count_users(name.last, FEW_USERS)
         if name.in_title or name.marked or name.is_qualified or users <= FEW_USERS:
-            row, signature = _overload(inquiry, row, name)
+            row, signature = overload(inquiry, row, name)
             used = rf"(?:\.|::|#|->){re.escape(name.last.casefold())}\b|\b{re.escape(name.last.casefold())}`? ?\("
             unused = "." in inquiry.code.index.name_of(row) and not re.search(used, inquiry.issue.folded)
-            yield _Hit(name, row, users, unused, count, aside, within, signature)
+            yield _Hit(name, row, users, unused, count, aside, within, signature, outside)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -181,39 +182,15 @@ def _in_named_class(code: Code, name: Name, every: Sequence[Name]) -> tuple[int 
     return next(iter(mine.items()))
 
 
-def _overload(inquiry: FinderInput, row: int, name: Name) -> tuple[int, str]:
-    """Return the definition with the types of parameters that the report gives after a name, and these types."""
-    code, index = inquiry.code, inquiry.code.index
-    symbol, file = index.name_of(row), int(index.def_file[row])
-    wanted = (symbol, f"{symbol}.{name.last}")
-    rows = [r for r in code.definitions(name.last) if int(index.def_file[r]) == file and index.name_of(r) in wanted]
-    written = re.compile(rf"{re.escape(name.words)}\(([^()\n]{{1,{MAX_SIGNATURE}}})\)")
-    for given in (found[1] for line in inquiry.issue.lines if len(rows) > 1 for found in written.finditer(line)):
-        fits = [one for one in rows if _parameters(code, one) == _types(given)]
-        if len(fits) == 1:
-            return fits[0], f"({given})"
-    return row, ""
-
-
-def _parameters(code: Code, row: int) -> list[str]:
-    """Return the types of the parameters of a definition."""
-    head = code.head(row)
-    if head is None:
-        return []
-    lines = code.lines(code.span(row).number)[head.line - 1 : head.line + MAX_HEAD]
-    return _types_on(lines, head.place.rpartition(".")[2])
-
-
-def _types_on(lines: Sequence[str], name: str) -> list[str]:
-    found = re.search(rf"\b{re.escape(name)}\s?\(([^()]{{0,{4 * MAX_SIGNATURE}}})\)", " ".join(lines))
-    # A class has no parameters; those of its constructor are further below.
-    return _types(found[1]) if found and found.start() < len(lines[0]) else []
-
-
-def _types(parameters: str) -> list[str]:
-    """Return the types of parameters that are written as a type, with or without a name after it."""
-    parts = (_ARGUMENTS.sub("", _MODIFIERS.sub("", part)).split() for part in parameters.split(","))
-    return [" ".join(part[:-1] or part).rpartition(".")[2] for part in parts]
+def _outside_classes(inquiry: FinderInput, name: Name) -> tuple[int | None, bool]:
+    """Return the only definition outside classes, if the report calls the name and never on an object."""
+    code, called = inquiry.code, re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
+    rows = code.definitions(name.last) if len(name.parts) == 1 and name.last not in BUILT_IN else []
+    plain = [row for row in rows[: MAX_COPIES + 1] if "." not in code.index.name_of(row)]
+    if len(plain) != 1 or len(rows) > MAX_COPIES:
+        return None, False
+    calls = [found[1] for found in called.finditer(f"{inquiry.issue.title}\n{inquiry.issue.body}")]
+    return (plain[0], True) if calls and not any(calls) else (None, False)
 
 
 def _is_owner(code: Code, row: int, owner: str) -> bool:
@@ -249,6 +226,8 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
         where = say(" outside `{folder}`", folder=hit.aside)
     elif hit.within:
         where = say(" in `{symbol}`", symbol=hit.within)
+    elif hit.outside:
+        where = say(" outside classes")
     values = {"name": f"{words}{hit.signature}", "where": where, "path": head.path}
     says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
     if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
@@ -273,7 +252,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         rf"The only definition of `{re.escape(fact.words or '')}\(([^()`]{{1,{MAX_SIGNATURE}}})\)`", fact.says
     )
     below = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + MAX_HEAD) if given else []
-    if (given and _types_on(below, name) != _types(given[1])) or not _is_within(fact):
+    if (given and types_on(below, name) != types(given[1])) or not _is_within(fact):
         return "its parameters or its class are others"
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
@@ -284,8 +263,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, own=True):
-        copied = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
-        if head.search(hit.text) and hit.path != fact.path and not owner and not copied:
+        aside = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
+        aside |= " outside classes is in " in fact.says and hit.text[:1].isspace()
+        if head.search(hit.text) and hit.path != fact.path and not owner and not aside:
             return f"`{hit.path}` defines it as well"
     return None
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, names
@@ -172,8 +173,16 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
     short = (at for at, text in enumerate(lines, 1) if len(text) <= MAX_WIDTH and pattern.search(text))
     for line in outside_docstrings(lines, short):
         text = lines[line - 1]
-        if is_code(text) and not assigned.search(text):
+        if is_code(text) and not assigned.search(text) and not _tells(text, pattern):
             yield line, bool(parameter.search(text))
+
+
+def _tells(text: str, pattern: re.Pattern[str]) -> bool:
+    """Return whether a line has a name only between the words of a message."""
+    if pattern.search(without_strings(text)):
+        return False
+    phrase = re.compile(rf"[A-Za-z],? (?:{pattern.pattern})|(?:{pattern.pattern}),? [a-z]{{2}}")
+    return phrase.search(text) is not None
 
 
 def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:

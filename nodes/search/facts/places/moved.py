@@ -11,9 +11,12 @@ from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.git.objects import split_lines
 from nodes.search.history.versions import Release, parse_version
 from nodes.search.sentences import say
 
+AROUND = 2
+"""Number of lines on each side that tell equal lines apart."""
 ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
 LOST = say("; the line that the trace prints is not in this file at this commit")
@@ -40,20 +43,29 @@ def line_now(code: Code, release: Release | None, number: int, line: int) -> Mov
     """Return the present place of a line of a file of a release; the line itself if its text is not known."""
     if release is None or release.commit == code.sha:
         return Moved(line if code.text(number, line) else None, is_known=release is not None)
-    then = code.repository.lines(release.commit, code.path(number), line, line)
+    then = split_lines(code.repository.text(release.commit, code.path(number)) or "")
+    text = then[line - 1].strip() if line <= len(then) else ""
     lines = code.lines(number)
-    text = (then or "").strip()
     if sum(map(str.isalnum, text)) < ENOUGH:
         return Moved(line if code.text(number, line) else None)
-    now = nearest(lines, text, line)
+    now = nearest(lines, text, line, then[max(0, line - 1 - AROUND) : line + AROUND])
     then_line = say(", line {line} of {release}", line=line, release=str(release.version))
     return Moved(now, "" if now == line else then_line, is_known=True)
 
 
-def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
-    """Return the nearest line with a text, white space around it left aside."""
+def nearest(lines: Sequence[str], text: str, near: int, around: Sequence[str] = ()) -> int | None:
+    """Return the line with a text that has most of the lines around it, and the nearest of these.
+
+    White space around a line is left aside.
+    """
     same = (line for line, here in enumerate(lines, 1) if here.strip() == text)
-    return min(same, key=lambda line: abs(line - near), default=None)
+    wanted = frozenset(map(str.strip, around))
+
+    def distance(line: int) -> tuple[int, int]:
+        here = map(str.strip, lines[max(0, line - 1 - AROUND) : line + AROUND])
+        return -len(wanted.intersection(here)), abs(line - near)
+
+    return min(same, key=distance, default=None)
 
 
 def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> tuple[str, str | None]:

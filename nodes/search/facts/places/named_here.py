@@ -31,6 +31,7 @@ _WORD = re.compile(r"(?<![\w./\\@:#$-])[A-Za-z][\w-]{0,80}(?![\w/\\]|\.\w|::)")
 _PREFIX = re.compile(r"(?:\s{0,9}\[[^\[\]]{0,40}\]){0,3}\s{0,9}([A-Za-z][\w-]{0,80}):\s")
 """The beginning of a title that names the part of the program that the issue is about."""
 _DOTTED = re.compile(r"(?<![\w./\\@:$-])[A-Za-z_]\w{0,80}(?:(?:\.|::)[A-Za-z_]\w{0,80}){1,6}(?![\w/\\.])")
+_CLASS = re.compile(r"\b[Cc]lass `?([A-Z]\w{2,80})\b|(?<![\w.])`?([A-Z]\w{2,80})`? class\b")
 _PART = re.compile(r"\w+")
 _SIDE_BY_SIDE = (
     re.compile(r"(?<![\w./\\@:$-])(?=([A-Za-z]\w{1,40} [A-Za-z]\w{1,40}(?![\w/\\])))"),
@@ -136,11 +137,12 @@ def _check_title(fact: Fact, witness: Witness) -> str | None:
 
 
 def _title_names(title: str) -> list[str]:
-    """Return what may be the name of a file: compound words, parts of dotted names, the prefix, words side by side."""
+    """Return what may be the name of a file: compound words, parts of dotted names, prefix, classes, words in a row."""
     plain = URL.sub(" ", title)
     prefix = _PREFIX.match(plain)
     named = [word for word in _WORD.findall(plain) if COMPOUND.search(word)] + ([prefix[1]] if prefix else [])
     named += [part for dotted in _DOTTED.findall(plain) for part in _PART.findall(dotted) if COMPOUND.search(part)]
+    named += [found[1] or found[2] for found in _CLASS.finditer(plain)]
     named += [words for many in _SIDE_BY_SIDE for words in many.findall(plain)]
     return [words for words in dict.fromkeys(named) if len(words) >= SHORTEST and words.casefold() not in _GENERAL]
 

@@ -38,8 +38,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     word = max(rare, key=len, default="") if code.own.sum() >= MIN_FILES else ""
     lines, number = lines_with(inquiry.witness, first, word) if word else [], code.number(first)
     if lines and number is not None and code.own[number] and (hit := code.hit(number, lines[0])):
-        text = "The word “{word}” of the title is in `{place}`, and in no other file of the project's own code."
-        yield hit.fact_of_few("quoted_here", say(text, word=word, place=hit.place), word, 1)
+        values = {"word": word, "place": hit.place}
+        says = say(
+            "The word “{word}” of the title is in `{place}`, and in no other file of the project's own code.", **values
+        )
+        yield hit.fact_of_few("quoted_here", says, word, 1)
 
 
 def _forms(word: str) -> tuple[str, ...]:

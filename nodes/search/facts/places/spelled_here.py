@@ -48,7 +48,7 @@ _SHAPE = re.compile(r"\s*(?:(?:export|declare|default|public|internal)\s+)*(?:in
 """The head of a type that only names its members: what happens to them is elsewhere."""
 _ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
 """Words of a name that only say what the code is for its framework; a report need not have them."""
-ELLIPSIS = " … "
+_ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
@@ -106,8 +106,8 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
             if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
                 continue
             if stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
-                found[name] = ELLIPSIS.join(stems[part] for part in parts)
-    for name, words in sorted(found.items(), key=lambda item: -item[1].count(ELLIPSIS)):
+                found[name] = _ELLIPSIS.join(stems[part] for part in parts)
+    for name, words in sorted(found.items(), key=lambda item: -item[1].count(_ELLIPSIS)):
         if fact := _of_name(inquiry, words, name):
             yield fact
 
@@ -132,12 +132,12 @@ def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
     for name, row in best if len(best) == 1 and _is_defined_once(code, best[0][0]) else ():
         hit, words = (
             code.head(row),
-            ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems),
+            _ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems),
         )
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
-            yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
+            yield hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), 1)
 
 
 def _is_defined_once(code: Code, name: str) -> bool:
@@ -227,7 +227,7 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
         return None
     values = {"words": words, "name": name, "place": hit.place, "only": only_of(len(held))}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
-    return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), len(held))
+    return hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), len(held))
 
 
 def _expression(name: str) -> Expression:
@@ -248,7 +248,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name, and that as many lines have the name as stated."""
     words = fact.words or ""
     spelled = SAYS.match(fact.says)
-    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(ELLIPSIS), spelled[2], witness):
+    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(_ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
     if " defines." in fact.says:
         return defined_once.check(replace(fact, words=spelled[2]), witness)
