@@ -68,7 +68,7 @@ async def add_history(report: TriageReport, case: Case, context: Context) -> Add
 async def _with_history(report: TriageReport, history: History, case: Case, context: Context) -> Added:
     found = history.suspicion
     # Recent changes are evidence as well, although the report calls them no suspects.
-    changes = (
+    changes = [
         Evidence(
             kind="commit",
             locator=Locator(sha=change.commit.sha),
@@ -77,8 +77,9 @@ async def _with_history(report: TriageReport, history: History, case: Case, cont
             reasons=tuple(reason.text[:200] for reason in change.reasons[:4]),
         )
         for change in (*found.changes[:SHOWN], *found.recent[:SHOWN])
-    )
-    gathered = [item for item in changes if await still_matches(item, context.code, "")]
+    ]
+    matches = await asyncio.gather(*(still_matches(item, context.code, "") for item in changes))
+    gathered = [item for item, is_right in zip(changes, matches, strict=True) if is_right]
     await context.evidence.put(gathered)
     keys = tuple(item.key for item in gathered)
     by_key = numbers_of((*case.state.evidence, *keys))

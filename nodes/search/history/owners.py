@@ -51,14 +51,18 @@ def owners_of(rules: Sequence[Rule], path: str) -> Rule | None:
     return next((rule for rule in reversed(rules) if _matches(rule.pattern, path)), None)
 
 
-def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tuple[Owner, ...]:
-    """Rank the people who know the places, best first; only changes after ``since`` count as recent."""
+def recent_changes(log: Log, spots: Sequence[Spot], since: str | None) -> list[Commit]:
+    """Return the latest commits after ``since`` that change one of the files."""
+    paths = sorted({spot.path for spot in spots})
+    return log.touching(paths, since, log.commit, MAX_CHANGES) or [] if paths else []
+
+
+def find_owners(log: Log, touched: Sequence[Touched], recent: Sequence[Commit]) -> tuple[Owner, ...]:
+    """Rank the people who know the places, best first, also by the recent changes of their files."""
     found: dict[str, list[Reason]] = defaultdict(list)
     _, rules = read_rules(log.repository, log.commit)
     authored = {sha for place in touched for sha in place.lines.values()} - log.ignored
     commits = {commit.sha: commit for commit in log.details(sorted(authored))}
-    paths = sorted({place.spot.path for place in touched})
-    recent = log.touching(paths, since, log.commit, MAX_CHANGES) or [] if paths else []
     seen: set[str] = set()
     for number, place in enumerate(touched):
         # Rounded, so that sums do not differ between machines in the last bits.

@@ -9,7 +9,7 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha
 from nodes.search.history.claims import Claims, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
-from nodes.search.history.owners import find_owners
+from nodes.search.history.owners import find_owners, recent_changes
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Basis, Commit, Doubt, History, NoRange, Range, Spot, Suspicion, Touched
 from nodes.search.history.versions import own_names
@@ -130,11 +130,13 @@ def read_history(
     if not spots and not named:
         return History(Suspicion(doubt="no_places", explanation="no place in the code was found"), fingerprints=names)
     horizon = log.horizon(WINDOW)
-    touched = read_touched(log, spots, span, horizon)
-    # Without the files' history, as in a partial clone, the age of lines is unknown.
-    known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
-    suspicion = suspect_changes(log, query, span, known, named=named, own=own)
-    return History(suspicion, find_owners(log, known, horizon), names)
+    with ThreadPoolExecutor(1) as meanwhile:
+        recent = meanwhile.submit(recent_changes, log, spots, horizon)
+        touched = read_touched(log, spots, span, horizon)
+        # Without the files' history, as in a partial clone, the age of lines is unknown.
+        known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
+        suspicion = suspect_changes(log, query, span, known, named=named, own=own)
+        return History(suspicion, find_owners(log, known, recent.result()), names)
 
 
 def subject_of(log: Log, change: str) -> str | None:

@@ -17,7 +17,7 @@ from nodes.search.tokens import load_sections
 MAXMANIFESTS, HEAD = 80, 20_000
 """Maximum number of manifests that are read, the outermost first, and of bytes of each."""
 _TABLE = load_sections(Path(__file__).with_name("project.txt"))
-MANIFEST = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['manifest'])})$")
+_MANIFEST = re.compile("|".join(_TABLE["manifest"]))
 _NAMED_BY_FILE = re.compile(r"\.(?:gemspec|cabal|podspec|csproj)$")
 _NAME = re.compile("|".join(_TABLE["name"]), re.IGNORECASE | re.MULTILINE)
 _PARENT = re.compile(r"<parent>[^<]{0,200}(?:<[^<]{0,300}){0,20}?</parent>")
@@ -185,7 +185,9 @@ def repository_name(repository: Repository) -> str:
 
 def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozenset[str]:
     """Return the names of the project's packages, as its manifests write them."""
-    found = [path for path in blobs if MANIFEST.search(path) and role_of(path) in ("source", "config")]
+    found = [
+        path for path in blobs if _MANIFEST.fullmatch(path.rpartition("/")[2]) and role_of(path) in ("source", "config")
+    ]
     chosen = sorted(found, key=lambda path: (path.count("/"), path))[:MAXMANIFESTS]
     names = {path.rpartition("/")[2].rpartition(".")[0] for path in chosen if _NAMED_BY_FILE.search(path)}
     for _, content in repository.read(dict.fromkeys(blobs[path] for path in chosen)):
