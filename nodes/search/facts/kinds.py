@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
-from nodes.search.facts.changes import changed_in, fixed_since, named_change, releases
+from nodes.search.facts.changes import alike, changed_in, fixed_since, named_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
@@ -61,6 +61,7 @@ FINDERS: tuple[Finder, ...] = (
     called_from.find,
     used_here.find,
     changed_in.find,
+    alike.find,
     releases.find,
     fixed_since.find,
     tested_here.find,
@@ -75,7 +76,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (decided_here, labelled_here, pressed_here, rare_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, rare_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -63,6 +63,8 @@ CODE = {
     "acme/coots.rs": "fn coots(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
     "acme/grouse.rs": "fn grouse(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
     "acme/PondEditor.java": "class PondEditorDialog {\n    PondEditorDialog() {\n        open();\n    }\n}\n",
+    "acme/beds.py": "def tend(bed):\n    return bed.dawn_of_day\n",
+    "acme/boiler.py": "def boil(tank):\n    return tank.dawn_of_day\n",
     "acme/perch.py": "def perch(mass):\n    raise PerchError('Perch of ' + mass + ' cannot be so light')\n",
     "acme/ferns.py": "def send(mail, options):\n    mail.note(options.strict_ferns)\n    if options.strict_ferns:\n        return None\n    return mail\n",
     "acme/fern_options.py": "def parse(line):\n    return {'strict_ferns': '--strict-ferns' in line}\n",
@@ -140,10 +142,15 @@ def make_project(path: Path) -> str:
         sluice: files[sluice].removeprefix("import math\n\n\n"),
         key: "def read(keys):\n    return keys[1]\n",
         gate: "def swing(gate):\n    return gate.hinge(gate.swivel)\n",
+        "acme/beds.py": "def tend(bed):\n    return bed.dusk\n",
+        "acme/boiler.py": "def boil(tank):\n    return tank.dusk\n",
     }
     messages = ("Initial", "Import mathematics", "Read the first key", "Strip the name of a gate (#812)")
     for number, message in enumerate(messages, 1):
         old |= {one: new[one] for one in list(new)[: number - 1]}
         make_repository(path, files | old, message=message)
         git(path, "tag", f"v1.{number}.0")
+        if number == 3:  # between two releases
+            del old["acme/beds.py"], old["acme/boiler.py"]
+            make_repository(path, files | old, message="Warm the glasshouse at dawn")
     return make_repository(path, files | {"README.md": "# Acme\n"}, message="Describe the project")

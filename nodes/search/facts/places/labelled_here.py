@@ -181,7 +181,7 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
     for count in range(len(words), 1, -1):
         run = words[-count:] if from_end else words[:count]
         # Of “the general Settings button”, only the word with a capital is what the button says.
-        if run[0].islower() and run[-1].istitle():
+        if run[0].islower() and run[0].isalpha() and run[-1].istitle():
             continue
         if sum(word.casefold() not in STOPWORDS and len(word) > 2 for word in run) >= LEAST:
             yield " ".join(run)

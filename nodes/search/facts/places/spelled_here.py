@@ -12,7 +12,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
-from nodes.search.facts.types import Fact, declares_type
+from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
@@ -48,7 +48,7 @@ _SHAPE = re.compile(r"\s*(?:(?:export|declare|default|public|internal)\s+)*(?:in
 """The head of a type that only names its members: what happens to them is elsewhere."""
 _ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
 """Words of a name that only say what the code is for its framework; a report need not have them."""
-_ELLIPSIS = " … "
+ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
@@ -106,15 +106,15 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
             if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
                 continue
             if stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
-                found[name] = _ELLIPSIS.join(stems[part] for part in parts)
-    for name, words in sorted(found.items(), key=lambda item: -item[1].count(_ELLIPSIS)):
+                found[name] = ELLIPSIS.join(stems[part] for part in parts)
+    for name, words in sorted(found.items(), key=lambda item: -item[1].count(ELLIPSIS)):
         if fact := _of_name(inquiry, words, name):
             yield fact
 
 
 def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only definition in the first files whose name consists of words of the report, two of the title."""
-    # A text of the interface says where a reporter saw the fault, and the name of a function often what does it.
+    # A text of the interface says where a reporter saw the fault, and a name often what does it.
     if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
         return
     code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), _report_stems(inquiry)
@@ -124,25 +124,27 @@ def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
         many = len(title.keys() & parts)
         if many >= OF_TITLE and stems.keys() >= set(parts) - _ROLES and not _ACCESSOR.match(name):
             head = None if _is_constructor(code, row) else code.head(row)
-            is_less = head and inquiry.is_placed and declares_type(head.text)
-            if head and not (is_less or _SHAPE.match(head.text)):
+            if head and not _SHAPE.match(head.text):
                 found.setdefault(name, ((many, len(parts)), row))
     most = max((many for many, _ in found.values()), default=(0, 0))
     best = [(name, row) for name, (many, row) in found.items() if many == most]
-    for name, row in best if len(best) == 1 and _is_defined_once(code, best[0][0]) else ():
+    for name, row in best if len(best) == 1 and _is_defined_once(inquiry, best[0][0]) else ():
         hit, words = (
             code.head(row),
-            _ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems),
+            ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems),
         )
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
-            yield hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), 1)
+            yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
 
 
-def _is_defined_once(code: Code, name: str) -> bool:
-    """Return whether only one place defines a name, besides a constructor."""
-    return sum(not _is_constructor(code, row) for row in code.definitions(name)) == 1
+def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
+    """Return whether only one place defines a name, besides a constructor if nothing else places the report."""
+    rows = inquiry.code.definitions(name)
+    return len(rows) == 1 or (
+        not inquiry.is_placed and sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
+    )
 
 
 def _is_constructor(code: Code, row: int) -> bool:
@@ -227,7 +229,7 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
         return None
     values = {"words": words, "name": name, "place": hit.place, "only": only_of(len(held))}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
-    return hit.fact_of_few("quoted_here", says, max(words.split(_ELLIPSIS), key=len), len(held))
+    return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), len(held))
 
 
 def _expression(name: str) -> Expression:
@@ -248,7 +250,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name, and that as many lines have the name as stated."""
     words = fact.words or ""
     spelled = SAYS.match(fact.says)
-    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(_ELLIPSIS), spelled[2], witness):
+    if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
     if " defines." in fact.says:
         return defined_once.check(replace(fact, words=spelled[2]), witness)
