@@ -63,14 +63,24 @@ _GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
 _R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
 _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
 """A parser's message between the path and its place."""
-_LAST = re.compile(r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})[\"'`:,;]{0,3}\s{0,8}$")
+_LAST = re.compile(
+    r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})(?:[\"'`:,;]{0,3}\s{0,90}|[ ─-]{2,90})$"
+)
 _BELOW = re.compile(
     r"[\s>|*-]{0,12}(?:[\"'`]?"
     r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ines?(?: ?[Nn]umbers?| ?[Nn]o\.?)?(?:\(s\))?)[\"'`*]{0,3}[\s:=*`~≈L]{1,8}"
     r"(?P<line>\d{1,6})\b"
-    rf"|(?:[IiOo]n|[Aa]t|[Aa]uf|[Ee]n|[Àà]|[Nn]a|[Вв])\s(?:la |der |the )?{_WORD}\s(?P<prose>\d{{1,6}})\b"
+    rf"|(?:[IiOo]n|[Aa]t|[Aa]uf|[Ee]n|[Àà]|[Nn]a|[Вв])\s(?:la |der |the )?{_WORD}\s"
+    r"(?P<prose>\d{1,6})\b(?!\s(?:of|in|from|von|de|du|del|в|из)\b)"
     r"|(?P<row>\d{1,6}):\d{1,6}[\s:]{1,4}(?:error|warning|info|[✖⚠×✘])(?!\w))"  # noqa: RUF001
 )
+FAR_BELOW = 8
+"""Number of lines from the path that heads a finding to the number of its line."""
+_HEADS = re.compile(
+    r"(?:(?P<table>\s{1,4}Line\s{2,8})|[-─]{2,4} [A-Z][A-Z' ]{3,60} (?:in )?[-─ ]{0,90})[\w./\\-]{3,200}[ ─-]{0,90}$"
+)
+"""The path above findings: of a table of PHPStan, and of the compilers of Elm and Roc."""
+_ROW, _DRAWN = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S"), re.compile(r"\s{0,6}(?P<line>\d{1,6})[|│]")
 _BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
 """What may stand between a path and its number below it."""
 _HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)
@@ -122,6 +132,9 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
             yield at, cell
         after = at + 1 + bool(at + 2 < len(lines) and _BETWEEN.match(lines[at + 1]))
         below = _BELOW.match(lines[after]) if not places and after < len(lines) else None
+        if heads := _HEADS.match(line[:MAX_LINE]) if not (places or below) else None:
+            numbered = _ROW if heads["table"] else _DRAWN
+            below = next(filter(None, map(numbered.match, lines[at + 1 : at + FAR_BELOW])), None)
         path = _LAST.search(line[:MAX_LINE]) if below else None
         if path and below and _is_name(written := _cleaned(path[1])) and (number := _number(below)):
             yield at, Located(written, number, number, path.start(1), path.end(1))

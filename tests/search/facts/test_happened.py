@@ -54,6 +54,26 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
         pytest.param(
             "f(node::Node, x)", "", "UndefVarError: `Node` not defined in `Acme`", "uses `Node`", id="julia-type"
         ),
+        pytest.param(
+            "return near / far;", "java.lang.ArithmeticException", "/ by zero", "divides by `far`", id="java-zero"
+        ),
+        pytest.param(
+            "held = stock[:sku]", "KeyError", "key not found: :sku", "looks up `:sku` in `stock`", id="ruby-key"
+        ),
+        pytest.param(
+            "held = stock[:sku]",
+            "KeyError",
+            "key :sku not found in: %{}",
+            "looks up `:sku` in `stock`",
+            id="elixir-key",
+        ),
+        pytest.param(
+            'held = stock["sku"];',
+            "KeyNotFoundException",
+            "The given key 'sku' was not present in the dictionary.",
+            'looks up `"sku"` in `stock`',
+            id="dotnet-key",
+        ),
         pytest.param("held = STOCK.get(sku)", "KeyError", "'A-1'", None, id="key-without-a-subscript"),
         pytest.param(
             "this.pop(row, or, any).close();", NULL_POINTER, "", "uses `.close` on what `this.pop(…)`", id="call"

@@ -77,7 +77,12 @@ class _Match:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that build what the report quotes, if there are at most three."""
     code, issue = inquiry.code, inquiry.issue
-    matches = list(find_matches(code, texts(issue)))
+    ranks = [(normalise_space(line.text), line.rank) for line in issue.logged]
+    # An error says more than a warning of the same log.
+    matches = sorted(
+        find_matches(code, texts(issue)),
+        key=lambda match: next((rank for text, rank in ranks if match.words in text), 0),
+    )
     same: dict[str, list[_Match]] = {}
     for match in matches:
         same.setdefault(match.words, []).append(match)
@@ -85,7 +90,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # If the title quotes another message, messages of the body often describe what works.
     others = title_quotes(issue.title) and not any(folded(match.words) in folded(issue.title) for match in matches)
     quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}
-    informing = [normalise_space(line.text) for line in issue.logged if line.rank > UNKNOWN]
+    informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
         aside = _folder_of_others(code, match, places)

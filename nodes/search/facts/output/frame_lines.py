@@ -32,7 +32,7 @@ _WITHOUT_PARENTHESES = (".hs", ".lhs", ".ml", ".elm", ".purs", ".fs")
 _REMARKS = ("# ", "//", "/*", "* ", "-- ")
 SCRIPT = re.compile(r"\.[cm]?jsx?$")
 COMPILED = ("ts", "tsx", "mts", "cts")
-_WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c"})
+_WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c", "nim"})
 """Languages whose traces begin with frames of the runtime that reports the error."""
 _RAISES = re.compile(
     r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("

@@ -45,19 +45,23 @@ _UNDEFINED, _ARGUMENT, _NULL_ARGUMENT, _CLAUSE = messages("argument")
 _SLICE = re.compile(r"slice bounds out of range|range (?:start|end) index|begin \d{1,9}, end -?\d{1,9}, length")
 _KEY = re.compile(r"\bKeyError\b|\bKeyNotFoundException\b|[Uu]ndefined (?:array key|index)")
 _NAMED_KEY = re.compile(
-    r"(?:\bKeyError: ?|[Uu]ndefined (?:array key|index):? )[\"'`:]?(?P<key>[^\"'`\n]{1,60}?)[\"'`]?(?: in |$)", re.M
+    r"(?:\bKeyError: ?(?:key (?:not found: ?)?)?|[Uu]ndefined (?:array key|index):? |The given key )"
+    r"[\"'`:]{0,2}(?P<key>[^\"'`\n]{1,60}?)[\"'`]?(?: not found in| was not| in |$)",
+    re.MULTILINE,
 )
 _INDEX = re.compile(
-    r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndexError\b"
+    r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndex(?:Error|Defect)\b"
     r"|index (?:-?\d{1,20} )?(?:was )?out of (?:range|bounds)",
     re.I,
 )
-_ZERO = re.compile(r"ZeroDivisionError|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I)
+_ZERO = re.compile(
+    r"ZeroDivisionError|: / by zero|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I
+)
 _NO_VALUE = re.compile(r"called [`'](?:Option|Result)::unwrap\(\)[`']")
 _EXPECTED = re.compile(r"\.expect\(\s?\"([^\"]{1,200})")
 _DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(])")
 _ASSERTION = re.compile(
-    r"\b(?:assert\w{0,20}|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
+    r"\b(?:assert\w{0,20}|stopifnot|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
 )
 _RAISES = re.compile(r"(?:raise|throw|panic!?|die|abort)\b|[\"'#*]|//")
 """A line that raises, or that begins with a string or a comment."""

@@ -10,12 +10,13 @@ from itertools import pairwise
 import numpy as np
 
 from nodes.search.facts.code import Code
-from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
+from nodes.search.issue.located import Located, find_located
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.paths.project import simplified
@@ -69,11 +70,22 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for number, words in found.items() if len(found) <= FEW else ():
         if inquiry.issue.holds(words):
             path = code.path(number)
-            says = say("The report names the file `{path}`.", path=path)
+            last = len(code.lines(number))
+            count = last if code.text(number, last) else last - 1  # nothing is after the last newline
+            beyond = next((place.line for place in _places(inquiry.issue, words) if place.line > count), 0)
+            values = {"path": path, "line": str(beyond), "count": str(count)}
+            says = say("The report names line {line} of `{path}`, which has {count} lines at this commit.", **values)
+            says = says if beyond and count else say("The report names the file `{path}`.", path=path)
             yield Fact("named_here", says, words, path, count=1, strong=True)
     # A path or a link says more than a word of the title that a file is named like.
     if not found and not linked:
         yield from _find_in_title(inquiry)
+
+
+def _places(issue: Issue, words: str) -> Iterator[Located]:
+    """Yield the places with a line that a report names in a file."""
+    for line in (issue.title, *issue.prose):
+        yield from (place for place in find_located(line) if words in line and place.path.endswith(words))
 
 
 def _from_root(code: Code, words: str) -> str:

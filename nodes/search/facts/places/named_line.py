@@ -23,7 +23,7 @@ from nodes.search.facts.places.which_file import MIN_CODE, file_of
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
-from nodes.search.issue.located import Located, find_in_lines
+from nodes.search.issue.located import FAR_BELOW, Located, find_in_lines
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
@@ -248,7 +248,8 @@ def _says(lines: Sequence[str], found: _Named, where: str, event: Happened | Non
     if event is not None:
         return event.at(where)
     # A backtick of the report would begin or end a code span of the sentence; code is not a message.
-    reported = message(lines, at, found.place).rstrip("`").replace("`", "'")
+    reported = message(lines, at, found.place)
+    reported = (reported.rstrip("`") if reported.count("`") % 2 else reported).replace("`", "'")
     is_code = normalise_space(reported)[:MIN_CODE] in normalise_space(text)
     quoted = "" if "“" in reported or is_code else shortened(reported)
     thrown = _THROWS.match(text)
@@ -265,7 +266,7 @@ def words_of(lines: Sequence[str], at: int, place: Located) -> str:
     words, number = lines[at][place.start : place.end].strip(), re.compile(rf"(?<!\d){place.line}(?!\d)")
     if number.search(words):
         return words
-    last = at + 1 if at + 2 >= len(lines) or number.search(lines[at + 1]) else at + 2
+    last = next((n for n in range(at + 1, min(at + FAR_BELOW, len(lines))) if number.search(lines[n])), at)
     return "\n".join((lines[at][place.start :], *lines[at + 1 : last], lines[last].strip()[:80]))
 
 

@@ -10,6 +10,8 @@ from nodes.search.facts.around.called_from import is_comment, without_strings
 from nodes.search.facts.code import Code, outside_docstrings
 from nodes.search.facts.inquiry import MAX_LINE, FinderInput, Issue
 from nodes.search.facts.names.read_here import IMPORT
+from nodes.search.facts.output.happened import is_assertion
+from nodes.search.facts.output.shapes import messages
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, is_path
@@ -58,6 +60,7 @@ FAILED = re.compile(
     r"[>#\s]{0,8}(?:Error in (?P<call>\S.{2,158}?) ?:(?:\s|$)|[^\d:]{0,40}\bline \d{1,6}: (?P<command>\S.{2,158})$)"
 )
 """The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
+ASSERTED = messages("asserted")
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
 """A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
 _SEGMENTS = r"/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40})"
@@ -196,7 +199,7 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
         strong = on_first or (len(places) == 1 and one.marked) or is_defined
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
-        yield replace(fact, unclaimed=len(places) > 1 or one.is_value)
+        yield replace(fact, unclaimed=len(places) > 1 or one.is_value or is_assertion(hit.text))
 
 
 def only_of(count: int) -> str:
@@ -231,12 +234,13 @@ def checked_hits(witness: Witness, one: Expression, name: str) -> list[Hit]:
 def expressions(issue: Issue) -> list[list[Expression]]:
     """Return for each code span, and for each expression of prose, the expression and the parts of a longer one.
 
-    The call or the command that an error names is an expression too.
+    The call or the command that an error names, and what an assertion tests, are expressions too.
     """
     spans: Iterable[list[Expression]] = (
         [Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans
     )
-    calls = (found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE])))
+    calls = [found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE]))]
+    calls += [found["code"] for line in issue.lines for form in ASSERTED if (found := form.search(line[:MAX_LINE]))]
     spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
     # A string that the title quotes is what the report is about.
     titled = ([Expression(item, marked=item[0] in "\"'")] for item in _of_prose(issue.title))

@@ -71,7 +71,8 @@ def _of_card(lines: Sequence[str], at: int) -> str:
 
 def printed(lines: Sequence[str], at: int, line: int) -> str:
     """Return the code that a tool prints below a place: behind its number, or above a line that marks a part of it."""
-    below = list(_following(lines, at))
+    # A table of findings has a message behind the number.
+    below = list(_following(lines, at)) if not lines[at].lstrip().startswith("Line ") else []
     numbered = re.compile(_PRINTED_AS.format(line))
     found = next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)
     text = found[1] if found else below[0] if len(below) > 1 and _POINTER.fullmatch(below[1]) else ""
