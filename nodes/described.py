@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core.core_schema import DataclassSchema
 
 
 @functools.cache
@@ -37,7 +36,7 @@ def describe_fields(schema: dict[str, Any], of: type) -> None:
 class Described(GenerateJsonSchema):
     """Also describes the fields of dataclasses, which have no ``json_schema_extra``."""
 
-    def dataclass_schema(self, schema: DataclassSchema) -> dict[str, Any]:
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
         """Return the schema of a dataclass with its fields' docstrings."""
         made = super().dataclass_schema(schema)
         describe_fields(made, schema["cls"])

@@ -2,10 +2,9 @@
 
 from typing import Annotated, Any, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from nodes.described import describe_fields
-from nodes.messages import Kept
+from nodes.messages import Kept, Part
 from nodes.report import Kind, Severity
 from nodes.search.types import ToolName
 
@@ -34,10 +33,8 @@ def _whole(value: Any) -> int:
         return 0
 
 
-class Judgement(BaseModel):
+class Judgement(Part):
     """A brain's answer; every string is bounded, every number has its range."""
-
-    model_config = ConfigDict(frozen=True, json_schema_extra=describe_fields, defer_build=True)
 
 
 class Investigation(Judgement):

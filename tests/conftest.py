@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
-from bot.store.databases import sqlite
+from bot.store.databases import sqlite_file
 from nodes.search.git import running
 from nodes.search.languages import pool, protocol
 from tests.servers.postgres import NoPostgresError, Postgres, serve_postgres
@@ -50,9 +50,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
-_created = sqlite._connect
+_created = sqlite_file._connect
 # For all tests: a fixture that every one of them uses takes a fifth of a millisecond for each.
-vars(sqlite)["_connect"] = copying(_created)
+vars(sqlite_file)["_connect"] = copying(_created)
 inline_helper.use()
 inline_git.use()
 vars(protocol)["subprocess"] = SimpleNamespace(Popen=ForkedHelper, DEVNULL=subprocess.DEVNULL)
@@ -154,7 +154,7 @@ def started_git(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def created_databases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Create and sync every SQLite file as in production."""
-    monkeypatch.setattr(sqlite, "_connect", _created)
+    monkeypatch.setattr(sqlite_file, "_connect", _created)
 
 
 @pytest.fixture(scope="session")
@@ -186,7 +186,7 @@ def url(postgres: Postgres, migrated: str) -> str:
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """Yield an empty database of each kind."""
     from bot.store.databases.postgres import PostgresDatabase
-    from bot.store.databases.sqlite import SqliteDatabase
+    from bot.store.databases.sqlite_file import SqliteDatabase
 
     if request.param == "sqlite":
         database: Database = SqliteDatabase(tmp_path / "store.db")
@@ -207,7 +207,7 @@ def store(database: Database) -> Store:
 @pytest.fixture
 async def writes(tmp_path: Path) -> AsyncIterator[StoredWrites]:
     """Yield the write limits that a client checks before it writes."""
-    from bot.store.databases.sqlite import SqliteDatabase
+    from bot.store.databases.sqlite_file import SqliteDatabase
     from bot.store.writes import StoredWrites
 
     database = SqliteDatabase(tmp_path / "writes.db")

@@ -18,7 +18,8 @@ from bot.runs.local import open_brain
 from bot.settings import load_settings
 from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
-from bot.store.databases.sqlite import SqliteStore
+from bot.store.databases.sqlite_file import SqliteDatabase
+from bot.store.runs.rows import LocalRuns
 from nodes.brains.rules import RulesBrain
 from nodes.context.ports import Context
 from nodes.graph import build_graph
@@ -72,14 +73,14 @@ async def _opened(title: str, body: str, where: Clone, thread: str, sha: str | N
     settings = await asyncio.to_thread(load_settings, where.repository)
     path = await asyncio.to_thread(Path(where.repository).resolve)
     opened = await asyncio.to_thread(open_engine, str(path), sha or where.rev, settings.triage_data_dir)
-    store = await asyncio.to_thread(SqliteStore, settings.triage_data_dir / "store.db")
-    async with aclosing(store), open_brain(settings) as brain:
+    runs = LocalRuns(await asyncio.to_thread(SqliteDatabase, settings.triage_data_dir / "store.db"))
+    async with aclosing(runs), open_brain(settings) as brain:
         rules = RulesBrain()
         parts = Context(
             title=title,
             body=body,
             code=EngineCode(*opened),
-            evidence=store.evidence(f"studio:{thread}"),
+            evidence=runs.evidence(f"studio:{thread}"),
             brain=brain or rules,
             rules=rules,
             renderer=MarkdownRenderer(),

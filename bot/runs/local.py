@@ -18,7 +18,8 @@ from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
 from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
-from bot.store.databases.sqlite import SqliteStore
+from bot.store.databases.sqlite_file import SqliteDatabase
+from bot.store.runs.rows import LocalRuns
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
@@ -64,18 +65,18 @@ async def triage(
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
     given = partial(Context, title=title, body=text.body, attached=text.attached, code=code, **parts)
     async with (
-        _open_run(settings, key) as (number, store, saver),
+        _open_run(settings, key) as (number, runs, saver),
         open_brain(settings) as brain,
         _outside(settings, operator) as outside,
     ):
         thread = f"{key}:{number}"
-        whole = given(evidence=store.evidence(thread), brain=brain or rules, rules=rules, outside=outside)
+        whole = given(evidence=runs.evidence(thread), brain=brain or rules, rules=rules, outside=outside)
         context = configured(whole, RepositoryConfig(language=language, answer_questions=True))
         start = initial_state(title, text.body, repository="", sha=code.sha, outside=outside, notes=text.notes)
         with _tracing(settings):
             state = (await advance(build_graph(saver), context, thread, start, ask)).state
         # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
-        await store.finish_run(key, number)
+        await runs.finish(key, number)
         return await _account(number, state, context, settings)
 
 
@@ -95,12 +96,12 @@ def _tracing(settings: Settings) -> AbstractContextManager[object]:
 
 
 @asynccontextmanager
-async def _open_run(settings: Settings, key: str) -> AsyncIterator[tuple[int, SqliteStore, SqliteCheckpoints]]:
+async def _open_run(settings: Settings, key: str) -> AsyncIterator[tuple[int, LocalRuns, SqliteCheckpoints]]:
     """Open the stores of the data directory, and in them the unfinished run of a key or a new one, by its number."""
-    async with aclosing(SqliteStore(settings.triage_data_dir / "store.db")) as store:
-        number = await store.open_run(key)
+    async with aclosing(LocalRuns(SqliteDatabase(settings.triage_data_dir / "store.db"))) as runs:
+        number = await runs.open(key)
         async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
-            yield number, store, SqliteCheckpoints(connection, serde=serializer())
+            yield number, runs, SqliteCheckpoints(connection, serde=serializer())
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str, *, language: str) -> str:

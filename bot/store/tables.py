@@ -19,7 +19,7 @@ from bot.store.pages.overview import Attention, Queue, Repositories
 from bot.store.pages.runs import Runs
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs.api_runs import ApiRuns
-from bot.store.runs.issue_runs import IssueRuns, open_run
+from bot.store.runs.issue_runs import IssueRuns
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, Standing, read_standing
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
@@ -92,20 +92,6 @@ class Store:
     def for_issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of the store that belongs to one issue."""
         return self.for_repository(ref.repository).issue(ref)
-
-    async def open_run(self, issue_key: str) -> int:
-        """Return the number of a local issue's unfinished run, or of a new one."""
-        now = self.clock()
-        return (await self._database.do(lambda db: open_run(db, issue_key, now))).number
-
-    async def finish_run(self, issue_key: str, run_no: int) -> None:
-        """Mark a local run as finished; the next one gets a new number."""
-        statement = "UPDATE runs SET status = 'finished' WHERE issue_key = ? AND run_no = ?"
-        await self._database.do(lambda db: db.execute(statement, (issue_key, run_no)).rowcount)
-
-    def evidence(self, run: str) -> RunEvidence:
-        """Return access to the evidence of one run."""
-        return RunEvidence(self._database, run)
 
     async def aclose(self) -> None:
         """Close the database."""

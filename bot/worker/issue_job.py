@@ -15,7 +15,7 @@ from bot.limits.writes import WHOLE, WriteBudget, installation_key
 from bot.observability.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, Permission, RepositoryRef
 from bot.settings.repository_file import FoundConfig, find_config
-from bot.store.runs.issue_runs import Run
+from bot.store.runs.rows import Run
 from bot.store.tables import IssueStore, Store
 from bot.worker.publish import replies
 from bot.worker.publish.labels import LATER

@@ -13,7 +13,7 @@ from bot.limits.ceilings import Scope, day_of
 from bot.ports import IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.databases.sqlite import SqliteDatabase
+from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.worker import open_worker
 from tests.limits.day import BusyModel, Day, StrictGitHub

@@ -15,7 +15,7 @@ import pytest
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
 from bot.report.words import FOLLOWS
-from bot.store.databases.sqlite import SqliteDatabase
+from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import usage
 from bot.worker.runs import graph

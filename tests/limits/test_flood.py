@@ -14,7 +14,7 @@ from bot.limits.writes import PER_HOUR
 from bot.ports import Comment, IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.databases.sqlite import SqliteDatabase
+from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.worker import Worker, open_worker
 from tests.limits.day import Day

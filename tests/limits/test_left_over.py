@@ -13,7 +13,7 @@ import pytest
 from bot.jobs import Commands, Triage
 from bot.limits.writes import LABELS, PER_HOUR, installation_key
 from bot.ports import Comment, IssueRef
-from bot.store.databases.sqlite import SqliteDatabase
+from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from tests.limits.day import Day
 from tests.limits.test_admission import Stage, staged

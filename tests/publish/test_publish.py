@@ -23,7 +23,7 @@ from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.record import Record
 from bot.settings.repository import ConfigFault, read_config
 from bot.settings.repository_file import FoundConfig, find_config
-from bot.store.databases.sqlite import SqliteDatabase
+from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.effects import Effects
 from bot.store.writes import StoredWrites
 from bot.worker.publish.labels import put_postponed

@@ -18,7 +18,7 @@ from bot.report.sanitise import block, cell, code, prose
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.settings.yaml_file import ConfigFault
-from bot.store.runs.issue_runs import Run, RunStatus
+from bot.store.runs.rows import Run, RunStatus
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
 from bot.worker.commands.table import _last_run, _waiting

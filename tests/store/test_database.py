@@ -10,7 +10,9 @@ import pytest
 
 from bot.errors import UserError
 from bot.store.databases.database import STEPS
-from bot.store.databases.sqlite import SqliteStore, _connect
+from bot.store.databases.sqlite import SqliteStore
+from bot.store.databases.sqlite_file import SqliteDatabase, _connect
+from bot.store.runs.rows import LocalRuns
 from tests.support.databases import copying
 
 pytestmark = pytest.mark.usefixtures("created_databases")
@@ -20,12 +22,12 @@ async def test_a_file_of_the_first_release_retains_its_runs(tmp_path: Path) -> N
     with closing(sqlite3.connect(tmp_path / "store.db")) as db, db:
         db.executescript(STEPS[0])
         db.execute("INSERT INTO runs VALUES ('cli:1', 1, 'finished')")
-    store = SqliteStore(tmp_path / "store.db")
-    assert await store.open_run("cli:1") == 2
-    assert await store.open_run("cli:1") == 2
-    await store.finish_run("cli:1", 2)
-    assert await store.open_run("cli:1") == 3
-    await store.aclose()
+    runs = LocalRuns(SqliteDatabase(tmp_path / "store.db"))
+    assert await runs.open("cli:1") == 2
+    assert await runs.open("cli:1") == 2
+    await runs.finish("cli:1", 2)
+    assert await runs.open("cli:1") == 3
+    await runs.aclose()
 
 
 def test_a_file_of_a_newer_release_is_refused(tmp_path: Path) -> None:

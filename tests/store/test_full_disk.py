@@ -12,7 +12,7 @@ import pytest
 
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.database import StoreError
-from bot.store.databases.sqlite import SqliteDatabase
+from bot.store.databases.sqlite_file import SqliteDatabase
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.cache import Cache

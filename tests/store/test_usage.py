@@ -8,7 +8,7 @@ import pytest
 
 from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope
 from bot.ports import IssueRef
-from bot.store.runs.issue_runs import Run
+from bot.store.runs.rows import Run
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.tables import Store
 

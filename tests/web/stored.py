@@ -11,8 +11,9 @@ from bot.jobs import Job, Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.report.document import Result
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.issue_runs import Origin, RunStatus
+from bot.store.runs.issue_runs import Origin
 from bot.store.runs.outcomes import Reported, Verdict
+from bot.store.runs.rows import RunStatus
 from bot.store.runs.run_events import Visit, dump
 from bot.store.tables import IssueStore, Store
 from bot.worker.runs.conclude import ending_of

@@ -93,12 +93,11 @@ def command(
     An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched to
     TRIAGE_DATA_DIR, unless --repo names a clone. After Ctrl-C the same command resumes the run.
     """
-    from bot.runs.past import read_listed
     from bot.settings.operator import load_operator_config
 
     given, repo = issue_of(named, _current_repository)
     settings = settings_for(repo, brain)
-    past = None if issues is None else read_listed(issues)
+    past = None if issues is None else _earlier(issues)
     operator = load_operator_config(settings, repo)
     with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(given, repo, settings, progress) if isinstance(given, str) else Located(given, str(repo))
@@ -144,6 +143,12 @@ def _running(
         past=past,
         listener=progress.node,
     )
+
+
+def _earlier(issues: str) -> PastPort:
+    from bot.runs.past import read_listed
+
+    return read_listed(issues)
 
 
 def _current_repository() -> str:

@@ -12,7 +12,8 @@ from bot.observability.logs import log_to_stderr
 from bot.settings import load_settings
 from bot.settings.server import NoAppError, load_server_settings
 from bot.store.databases.database import StoreError
-from bot.store.databases.sqlite import NO_DRIVER, copy_database
+from bot.store.databases.sqlite import NO_DRIVER
+from bot.store.databases.sqlite_file import copy_database
 
 _CONCURRENCY = click.option(
     "--concurrency",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from bot.store.databases.database import Value
-from bot.store.runs.issue_runs import RunStatus
+from bot.store.runs.rows import RunStatus
 
 Keys = Collection[str] | None
 """Keys of the repositories that the viewer may see; None means all."""

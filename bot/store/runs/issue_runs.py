@@ -12,10 +12,9 @@ from bot.store.issues.past_issues import Crash, note_crash
 from bot.store.issues.people import read_signals
 from bot.store.jobs.queue import settle_job
 from bot.store.runs.outcomes import Reported, note_report
+from bot.store.runs.rows import Run, RunStatus, new_run, open_run, read_last
 from bot.store.runs.usage import reserve
 
-RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
-_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result, began_at"
 # ``last_signal`` only grows, and an attempt without a result leaves the stored one in place.
 _NOTE = """
 UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
@@ -37,34 +36,6 @@ WHERE issue_key = ? AND run_no = ?
 _SHOW = (
     "UPDATE runs SET kind = ?, claimed = ?, confidence = ?, place = ?, symbol = ? WHERE issue_key = ? AND run_no = ?"
 )
-_UNFINISHED = ("running", "waiting")
-# Above any run's number.
-_ANY = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One row of the table of runs."""
-
-    number: int
-    status: RunStatus
-    sha: str
-    """The commit that the run reads; empty until it is known."""
-    brain: str
-    config_hash: str
-    body_hash: str
-    """Hash of the title and body that the run read."""
-    last_signal: int
-    """The number of the last signal that this run, or one before it, has read."""
-    result: str | None
-    """JSON of the run's result (``triage schema`` describes it)."""
-    began_at: float
-    """Seconds since 1970."""
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether the run can continue."""
-        return self.status in _UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +65,6 @@ class Ending:
     symbol: str = ""
 
 
-def read_last(db: Connection, issue_key: str, before: int = _ANY) -> Run | None:
-    """Return the newest run with a number below ``before``."""
-    which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
-    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
-    return Run(*row) if row else None
-
-
 class IssueRuns(Keyed):
     """The runs of one issue."""
 
@@ -123,7 +87,7 @@ class IssueRuns(Keyed):
     @transaction
     def restore(self, db: Connection, status: Literal["waiting", "finished"], body_hash: str) -> Run:
         """Store a run of another store, without its result and checkpoint; return the newest run if one exists."""
-        run = read_last(db, self._key) or _new(db, self._key, 1, 0, self._clock())
+        run = read_last(db, self._key) or new_run(db, self._key, 1, 0, self._clock())
         # A run that waits or ended is further than the other store knows.
         if run.status == "running":
             stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
@@ -208,21 +172,3 @@ class IssueRuns(Keyed):
             late.append(Continue(ref=self._ref))
         # Last: it raises if another attempt has the job, and then everything above is rolled back.
         settle_job(db, job, message, (*next_work, *late), now)
-
-
-def open_run(db: Connection, issue_key: str, now: float) -> Run:
-    """Return the unfinished run of an issue, or open a new one, within a transaction."""
-    last = read_last(db, issue_key)
-    if last is not None and last.unfinished:
-        return last
-    # A signal that an earlier run has read must not interrupt this one.
-    return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0, now)
-
-
-def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: float) -> Run:
-    statement = f"""
-        INSERT INTO runs (issue_key, repository_key, run_no, last_signal, began_at, changed_at)
-        VALUES (?, ?, ?, ?, ?, ?) RETURNING {_FIELDS}
-    """
-    parameters = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
-    return Run(*db.execute(statement, parameters).fetchone())

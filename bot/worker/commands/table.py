@@ -14,7 +14,7 @@ from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
-from bot.store.runs.issue_runs import Run
+from bot.store.runs.rows import Run
 from bot.store.tables import IssueStore
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
 

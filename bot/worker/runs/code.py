@@ -9,7 +9,7 @@ from bot.ports import Issue, Outcome, report_of
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.fetching import ForbiddenError
-from bot.store.runs.issue_runs import Run
+from bot.store.runs.rows import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts
 from nodes.context.ports import CodePort

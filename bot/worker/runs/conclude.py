@@ -12,8 +12,9 @@ from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.settings.repository_file import FoundConfig
 from bot.store.issues.past_issues import Crash
-from bot.store.runs.issue_runs import Ending, Run, RunStatus
+from bot.store.runs.issue_runs import Ending
 from bot.store.runs.outcomes import Reported
+from bot.store.runs.rows import Run, RunStatus
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish.publisher import Publication, Published
 from nodes.agents.writing.statement import function_of

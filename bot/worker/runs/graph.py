@@ -17,7 +17,7 @@ from bot.runs.past import StoredPast
 from bot.runs.promise import promise_of
 from bot.runs.sources import OpenPulls
 from bot.store.databases.database import StoreError
-from bot.store.runs.issue_runs import Run
+from bot.store.runs.rows import Run
 from bot.store.runs.run_events import recording
 from bot.worker.budgets import run_scope
 from bot.worker.issue_job import CurrentIssue, IssueJob, may_ask

@@ -6,7 +6,7 @@ from bot.errors import RateLimitedError
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
-from bot.store.runs.issue_runs import Run
+from bot.store.runs.rows import Run
 from bot.worker.commands.table import STOPPED
 from bot.worker.issue_job import CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why

@@ -8,7 +8,8 @@ from bot.runs.past import is_enough, learn_page, update_stored_issue
 from bot.settings.repository_file import FoundConfig
 from bot.store.issues.past_issues import ReadingProgress
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.issue_runs import Origin, Run
+from bot.store.runs.issue_runs import Origin
+from bot.store.runs.rows import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.wanted import reason_to_skip, remedy_for

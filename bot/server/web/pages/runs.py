@@ -12,7 +12,7 @@ from bot.server.web.render import OUTCOMES, render
 from bot.server.web.site import site_of
 from bot.store.pages.rows import Place, RunFilter
 from bot.store.pages.runs import COUNTED
-from bot.store.runs.issue_runs import RunStatus
+from bot.store.runs.rows import RunStatus
 
 Form = Mapping[str, tuple[str, Mapping[str, str] | None]]
 """The fields of the form: their labels, and their values with the names of these; None for a part of the title."""
