@@ -10,9 +10,8 @@ from nodes.search.facts.witness import Witness, is_own
 from nodes.search.paths.roles import role_of
 from nodes.search.tokens import comparable
 
-LONG_NAME, MAX_WIDTH, MOST = 8, 1_000, 8
-"""Minimum length of the last part of a key that needs no tables, and maximum number of characters of a line, and of
-lines of a file that have one word."""
+LONG_NAME, MAX_WIDTH = 8, 1_000
+"""Minimum length of the last part of a key that needs no tables, and maximum number of characters of a line."""
 _KEYED = re.compile(
     r"\s(?:name|x:Key)=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
 )
@@ -45,12 +44,6 @@ def is_own_text(path: str) -> bool:
 def spaced(text: str) -> str:
     """Return a text with spaces for its hyphens, as programs may write it."""
     return text.replace("-", " ")
-
-
-def whole_strings(witness: Witness, word: str) -> list[Hit]:
-    """Return the lines with a word as a whole string, between two tags, or alone."""
-    found = witness.hits((rf"[\"'>`]{word}[\"'<`]", rf"^\s*{word}\s*$"), "-E", most=MOST, paths=NOT_SEARCHED)
-    return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
 
 
 def keys_of(witness: Witness, label: str, hits: Iterable[Hit]) -> dict[str, str]:

@@ -17,7 +17,6 @@ from nodes.search.facts.places.keys import (
     keys_of,
     spaced,
     uses_of,
-    whole_strings,
 )
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
@@ -49,8 +48,6 @@ _CUE = re.compile(
 """What stands before the name of something to click."""
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
 """What stands after it."""
-_ONE_WORD = re.compile(rf"(?<=[a-z,] )([A-Z][a-z]{{3,20}})(?={_THING.pattern})")
-"""A word within a sentence that is the whole name of something to click."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
@@ -84,18 +81,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             placed = True
             yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact
-    if not placed:
-        yield from _of_one_word(inquiry)
-
-
-def _of_one_word(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the only string, or the only use of the only key, that is one word before something to click."""
-    lines = (URL.sub(" ", line[:MAX_WIDTH]) for line in (inquiry.issue.title, *inquiry.issue.prose))
-    words = dict.fromkeys(word for line in lines for word in _ONE_WORD.findall(line))
-    for word in islice((word for word in words if word.lower() not in STOPWORDS | inquiry.code.names), MAX_MARKED):
-        whole = whole_strings(inquiry.witness, word)
-        alone = [fact for search in (_by_element, _by_key, _in_code) for fact in search(inquiry, word, whole)]
-        yield from alone if len(alone) == 1 and len(keys_of(inquiry.witness, word, whole)) <= 1 else ()
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
@@ -271,12 +256,7 @@ def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
-    fault = _fault(fact, witness, _hits(witness, [label]))
-    return _fault(fact, witness, whole_strings(witness, label)) if fault and label.isalpha() else fault
-
-
-def _fault(fact: Fact, witness: Witness, hits: Sequence[Hit]) -> str | None:
-    label = fact.words or ""
+    hits = _hits(witness, [label])
     if bound_here.SAYS.match(fact.says):
         used = (hit for key in keys_of(witness, label, hits) for hit in uses_of(witness, key))
         return bound_here.fault_of(fact, witness, (*used, *(hit for hit in hits if has_text(hit, label))))
