@@ -14,6 +14,7 @@ from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, defined_once
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
+from nodes.search.facts.places.of_class import names_class
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.located import Located, find_located
@@ -101,7 +102,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.in_title:
         return _check_title(fact, witness)
     if fact.line is not None:
-        if path.rpartition("/")[2] not in words:
+        if path.rpartition("/")[2] not in words and not names_class(path, words):
             return logged.check(fact, witness)
         return named_line.check(fact, witness)
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:

@@ -17,6 +17,7 @@ from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed
+from nodes.search.facts.places.of_class import find_of_class, names_class
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.places.which_file import MIN_CODE, file_of
@@ -91,7 +92,7 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     seen = set[tuple[int, int]]()
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     lines = [line for line in inquiry.issue.lines if line.strip()]
-    places = _by_severity(inquiry.issue, lines)
+    places = _by_severity(inquiry.issue, lines) or list(find_of_class(inquiry.code, lines))
     named = named_release(inquiry) if places else None
     for at, place, is_aside in places[:MAX_READ]:
         found = _at_commit(inquiry, lines, at, place, named.release if named else None)
@@ -276,7 +277,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
         fact.exact and witness.mentions((fact.text or "").strip())
     )
-    if path.rpartition("/")[2] not in words or not is_numbered:
+    is_named = path.rpartition("/")[2] in words or names_class(path, words)
+    if not (is_named and is_numbered):
         return "the words do not name this line"
     if defined := _DEFINED.search(fact.says):
         text = witness.line(defined[3], int(defined[2])) or ""

@@ -1,0 +1,31 @@
+"""Lines that the report names by a class and a number, as ``org.acme.Kettle.boil(Water), on line 110``."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from nodes.search.facts.code import Code
+from nodes.search.issue.located import Located
+
+MAX_PLACES, MAX_WIDTH = 8, 2_000
+"""Maximum number of places of one report, and of characters of a line that are read."""
+_CLASS = re.compile(
+    r"(?<![A-Za-z0-9./\\#-])(?:[a-z]\w{0,40}\.){0,10}([A-Z][A-Za-z0-9]{3,80})(?:(?:\.|::|#)\w{1,80})?(?:\([^()\n]{0,120}\))?[`_*\"')]{0,3}"
+    r"[\s,:(\u2013-]{1,4}(?:(?:at|on|in|around) )?[Ll]ines? ?#?(\d{1,6})(?![\w%]|\.\d)"
+)
+
+
+def find_of_class(code: Code, lines: Sequence[str]) -> Iterator[tuple[int, Located, bool]]:
+    """Yield each place and the index of its line, if only one own file is named like the class."""
+    every = ((at, found) for at, line in enumerate(lines) for found in _CLASS.finditer(line[:MAX_WIDTH]))
+    for at, found in islice(every, MAX_PLACES):
+        names = (held for name, held in code.index.names.by_name.items() if name.startswith(f"{found[1]}."))
+        paths = [code.path(number) for held in names for number in held if code.own[number]]
+        if len(paths) == 1:
+            yield at, Located(paths[0], int(found[2]), int(found[2]), *found.span()), False
+
+
+def names_class(path: str, words: str) -> bool:
+    """Return whether words name the class of a file, and its line."""
+    found = _CLASS.search(words)
+    return found is not None and path.rpartition("/")[2].startswith(f"{found[1]}.")
