@@ -218,6 +218,12 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
         pytest.param("Import fails", "It should show no error.", True, id="expected-no-error"),
         pytest.param("Remove double slashes in paths", "Some servers refuse it; this fails.", False, id="request"),
         pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
+        pytest.param(
+            "Raise an error if the name has a dot",
+            "It should fail; an error was added for the other.",
+            False,
+            id="a-change",
+        ),
         pytest.param("Length is negative", "For example: void test1() throws Throwable { check(); }", False, id="java"),
     ],
 )

@@ -177,15 +177,17 @@ def open_needs(case: Case, words: str) -> tuple[Need, ...]:
         return ("lines",) if facts.traces and main_trace(facts) is None else ()
     shows_both = SAYS["is"].search(words) and SAYS["shall_be"].search(words)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
+    # Who proposes a change has nothing to reproduce.
+    proposes = SAYS["proposes"].match(case.title) is not None
     needs: dict[Need, bool] = {
         "error": bool(SAYS["says_error"].search(words))
-        and not SAYS["proposes"].match(case.title)
+        and not proposes
         and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors or ANNOUNCED.search(words))
         and not any(line.rank < UNKNOWN for line in log_lines(case.body)),
         "lines": bool(facts.traces) and main_trace(facts) is None,
-        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or shows_both),
-        "expected": not (facts.traces or facts.errors or _says_expected(case, words)),
+        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or shows_both or proposes),
+        "expected": not (facts.traces or facts.errors or _says_expected(case, words) or proposes),
         "version": "version" in asks and not facts.versions,
     }
     # A heading that asks for something, in any language, and has an answer.

@@ -35,6 +35,7 @@ _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
 _TRACE = "\1"
 """Placeholder for a removed stack trace."""
 # Of 809 files behind these that had a fact in development issues, 13 were in the fix.
+_DECLARED = ("defined_once", "default_here")
 FIRST = 5
 """Number of ranked files that a report may show."""
 
@@ -178,9 +179,9 @@ class FinderInput:
 
     @property
     def is_placed(self) -> bool:
-        """Return whether a fact, such as any frame, places the report better than the definition of a name."""
+        """Return whether a fact, such as any frame, places the report better than a declaration does."""
         frames = (fact for fact in self.found if fact.kind == "raised_here")
-        strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind != "defined_once")
+        strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind not in _DECLARED)
         named = (fact.is_named_line or fact.is_option or fact.path in self.first for fact in strong)
         return any(frames) or any(named)
 

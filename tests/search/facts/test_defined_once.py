@@ -290,3 +290,23 @@ def test_a_name_of_the_body_in_a_named_class_is_no_fact(tmp_path: Path):
     facts = facts_of(tmp_path, files, "Ledger.drop_zone returns 0", body, first=["a.py", "b.py"])
     assert [fact.symbol for fact in of_kind(facts, "defined_once") if fact.path == "a.py" and fact.chosen] == []
     assert next(fact for fact in of_kind(facts, "defined_once")).symbol == "Ledger.drop_zone"
+
+
+@pytest.mark.parametrize(
+    ("title", "code", "line"),
+    [
+        ("The distance is wrong", "Zone(2, 0).distance(3)", 2),
+        ("The depth is wrong", "Zone(2, 0).distance(3)", None),
+        ("The distance is wrong", "zone(2, 0).distance(3)", None),
+        ("The distance is wrong", "zones.Zone(2, 0).distance", None),
+    ],
+)
+def test_a_method_that_the_title_names_and_code_calls_on_a_new_object(
+    tmp_path: Path, title: str, code: str, line: int | None
+):
+    files = {
+        f"{name.lower()}.py": f"class {name}:\n    def distance(self, a):\n        return a\n"
+        for name in ("Zone", "Map")
+    }
+    found = of_kind(facts_of(tmp_path, files, title, f"```python\nprint({code})\n```"), "defined_once")
+    assert [fact.line for fact in found if fact.strong and fact.path == "zone.py"] == ([line] if line else [])

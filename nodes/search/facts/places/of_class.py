@@ -11,6 +11,7 @@ MAX_PLACES, MAX_WIDTH = 8, 2_000
 """Maximum number of places of one report, and of characters of a line that are read."""
 _CLASS = re.compile(
     r"(?<![A-Za-z0-9./\\#-])(?:[a-z]\w{0,40}\.){0,10}([A-Z][A-Za-z0-9]{3,80})(?:(?:\.|::|#)\w{1,80})?(?:\([^()\n]{0,120}\))?[`_*\"')]{0,3}"
+    r"(?: (?:class|method|function|constructor))?(?: (?:fails|crashes|throws|breaks|stops))?"
     r"[\s,:(\u2013-]{1,4}(?:(?:at|on|in|around) )?[Ll]ines? ?#?(\d{1,6})(?![\w%]|\.\d)"
 )
 
