@@ -124,6 +124,8 @@ CODE = {
     "elm/Swans.elm": "module Swans exposing (swim)\n\nswim : Int -> String\nswim far =\n    far + 12\n",
     "src/voles.nim": "proc digVole(at: int): int =\n  let holes = @[1, 2]\n  result = holes[at]\n",
     "acme/barge.py": "def tow(barge):\n    log.warning('the rope of this barge is wet')\n    log.error('the barge has lost its rope')\n",
+    "acme/gulls.py": "def fly_gulls(gulls):\n    print('the wind of the harbour is strong today')\n    return gulls.wings + 1\n\n\ndef land_gulls(gulls):\n    return gulls.feet()\n",
+    "lib/finch.ex": "defmodule Finch do\n  @type t :: finch_type(:wild)\n  def sing(finch), do: finch.song\nend\n",
     "html/duties.php": "<?php\necho 'duties';\n",
     "web/ice.vue": "<template>\n  <button>Glacière</button>\n</template>\n",
     "web/lakes.vue": "<template>\n  <h3>{{ $t('settings.lakeRules') }}</h3>\n</template>\n",

@@ -86,6 +86,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     same: dict[str, list[_Match]] = {}
     for match in matches:
         same.setdefault(match.words, []).append(match)
+    messages = {normalise_space(trace.message) for trace in issue.traces if trace.message}
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
     # If the title quotes another message, messages of the body often describe what works.
     others = title_quotes(issue.title) and not any(folded(match.words) in folded(issue.title) for match in matches)
@@ -117,7 +118,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             several = fact.several and not is_wrapped
             # What a log writes when all is well is near the fault by chance, unless the search agrees.
             is_aside = fact.path not in inquiry.first[:1] and any(match.words in line for line in informing)
-            strong = fact.strong and not is_wrapped and not others and not is_aside
+            # Nor does what a program printed before it crashed lead over the crash.
+            told = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
+            strong = fact.strong and not is_wrapped and not others and not is_aside and bool(told or not on_trace)
             withheld = fact.unclaimed or not printed
             yield replace(fact, strong=strong, several=several and not others, unclaimed=withheld)
 

@@ -41,6 +41,8 @@ _APART = 200
 _STRUCT = lazy(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
 _FIELD = lazy(r"(module|function|message): (?:\"((?:[^\"\\]|\\.){1,400})\"|:?\"?([\w.?!]{1,120}))")
 _MAX_FIELDS = 12
+_COMPILED = lazy(r"([\w./\\-]{1,200}\.exs?):(\d{1,6}): (.{1,400})")
+"""What the compiler says of a place; its own functions are the frames."""
 _RAISED = lazy(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
 _WORDS = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ARITY = lazy(r"/\d{1,3}$")
@@ -89,6 +91,8 @@ def _heading(bare: str) -> Heading | None:
     if "exception " in bare[:100] and (shell := _EXCEPTION.match(bare)):
         return Heading(None, shell[1], Frame(forward(shell[2]), int(shell[3])) if shell[2] else None)
     match = _RAISED.match(bare) if "** (" in bare else None
+    if match and (place := _COMPILED.match(match[2])):
+        return Heading(match[1], place[3], Frame(forward(place[1]), int(place[2])))
     return Heading(match[1], match[2].strip() or None) if match else None
 
 
