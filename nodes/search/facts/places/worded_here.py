@@ -69,7 +69,8 @@ def _own(hits: Iterable[Hit]) -> list[Hit]:
 def pieces_of(text: str, title: str) -> list[str]:
     """Return the words of a title that a text consists of, besides endings and particles; if others are left, none."""
     content = _GRAMMAR.sub("", text)
-    if len(content) < LEAST or not set(content) <= set(title):
+    # A word twice in a row, as in a pattern, is not a text.
+    if len(content) < LEAST or 2 * len(set(content)) <= len(content) or not set(content) <= set(title):
         return []
     pieces, at = list[str](), 0
     while at < len(text):
