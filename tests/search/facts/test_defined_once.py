@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,49 +107,6 @@ def test_words_of_a_fact_have_only_marks_that_the_line_has(
 )
 def test_an_ambiguous_name_is_not_a_fact(tmp_path: Path, files: dict[str, str], text: str):
     assert of_kind(facts_of(tmp_path, files, text), "defined_once") == []
-
-
-OVERLOADS = """class Ratio {
-  Ratio(double value, int most) {
-    this.value = value;
-  }
-  Ratio(double value) {
-    this(value, 9);
-  }
-  double power(final double base, long by) {
-    return base;
-  }
-  double power(double base, Map<String, Long> by,
-      int[] more) {
-    return base;
-  }
-}
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "strong", "shown"),
-    [
-        pytest.param("Ratio(double, int) is negative", 2, True, "`Ratio(double, int)`", id="constructor"),
-        pytest.param("`Ratio#power(double, long)` hangs", 8, True, "`Ratio#power(double, long)`", id="method"),
-        pytest.param(
-            "Ratio.power(double d, Map<String, Long> by, int[] m) hangs",
-            11,
-            True,
-            "`Ratio.power(double d, Map<String, Long> by, int[] m)`",
-            id="names-over-lines",
-        ),
-        pytest.param("Ratio.power(1.5, 4) hangs", 8, True, "`Ratio.power`", id="values"),
-        pytest.param("`Ratio(String)` fails", 1, False, "`Ratio`", id="no-such-overload"),
-    ],
-)
-def test_types_of_parameters_select_an_overload(tmp_path: Path, text: str, line: int, strong: bool, shown: str):
-    files = {"Ratio.java": OVERLOADS, **{f"Use{n}.java": f"class Use{n} {{ Ratio r; }}\n" for n in range(20)}}
-    facts = of_kind(facts_of(tmp_path, files, text), "defined_once")
-    (found,) = [fact for fact in facts if shown in fact.says]
-    assert (found.line, found.strong) == (line, strong)
-    other = replace(found, line=5, text="  Ratio(double value) {")
-    assert "(" not in shown or verify(other, (engine := Engine(tmp_path)).repository, engine.commit(), text)
 
 
 def test_a_declaration_without_a_body_supports_no_claim(tmp_path: Path):
@@ -259,37 +215,6 @@ def test_an_inherited_member_is_found_in_the_base_class(tmp_path: Path, path: st
     facts = of_kind(facts_of(tmp_path, {path: code}, "It is slow", "`Packed.load_all` takes minutes."), "defined_once")
     assert [fact.line for fact in facts] == [line] * (line is not None)
     assert all(fact.says.startswith("`Packed.load_all` is inherited from `Zone.load_all`") for fact in facts)
-
-
-RANKS = "class {0}:\n    def add_zone(self):\n        return 1\n"
-
-
-def test_a_class_that_the_report_names_too_selects_a_definition(tmp_path: Path):
-    files = {"a.py": RANKS.format("Ledger"), "b.py": RANKS.format("Journal")}
-    facts = facts_of(tmp_path, files, "In Ledger, add_zone returns 1", "`add_zone()` of `Ledger` is wrong.")
-    (fact,) = (fact for fact in of_kind(facts, "defined_once") if fact.symbol == "Ledger.add_zone")
-    assert (fact.path, fact.line, fact.strong, fact.chosen) == ("a.py", 2, False, True)
-    assert fact.says == "The only definition of `add_zone` in `Ledger` is in `a.py`."
-    repository = Engine(tmp_path).repository
-    wrong = replace(fact, symbol="Journal.add_zone")
-    assert verify(wrong, repository, repository.resolve("HEAD"), "add_zone") == "its parameters or its class are others"
-
-
-def test_two_classes_that_the_report_names_select_none(tmp_path: Path):
-    files = {"a.py": RANKS.format("Ledger"), "b.py": RANKS.format("Journal")}
-    facts = facts_of(tmp_path, files, "add_zone returns 1", "`add_zone()` of `Ledger` and `Journal` is wrong.")
-    assert not [fact for fact in of_kind(facts, "defined_once") if "add_zone" in fact.says]
-
-
-def test_a_name_of_the_body_in_a_named_class_is_no_fact(tmp_path: Path):
-    files = {
-        "a.py": RANKS.format("Ledger") + "\n    def drop_zone(self):\n        return 0\n",
-        "b.py": RANKS.format("Journal"),
-    }
-    body = "`add_zone()` works, only `Ledger.drop_zone` does not."
-    facts = facts_of(tmp_path, files, "Ledger.drop_zone returns 0", body, first=["a.py", "b.py"])
-    assert [fact.symbol for fact in of_kind(facts, "defined_once") if fact.path == "a.py" and fact.chosen] == []
-    assert next(fact for fact in of_kind(facts, "defined_once")).symbol == "Ledger.drop_zone"
 
 
 @pytest.mark.parametrize(

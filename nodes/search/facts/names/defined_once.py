@@ -1,13 +1,12 @@
 """``defined_once``: a name of the report with exactly one definition in the project's own code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
-from nodes.search.facts.names.overloads import MAX_HEAD, MAX_SIGNATURE, overload, types, types_on
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.project import module_parts
@@ -52,38 +51,27 @@ class _Hit:
     """The number of definitions, with those in a folder of copies."""
     aside: str | None = None
     """The folder of copies that has all other definitions."""
-    within: str | None = None
-    """The class that the report names too, if other classes define the name as well."""
-    signature: str = ""
-    """The types of the parameters in parentheses, if the report gives them and they select one of several overloads."""
     outside: bool = False
     """Whether it is the only function of no class, and the report calls it as one."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each name that is defined once."""
-    hits, chosen = list(_hits(inquiry))[:MAX_DEFINED], list[Fact]()
+    hits = list(_hits(inquiry))[:MAX_DEFINED]
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
     most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
     everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
     for hit in hits:
         # Skip, for example, the project's own name. Without ranked files, a person asked for the definition.
-        if inquiry.first and not (hit.name.is_qualified or hit.signature) and hit.users > everywhere:
+        if inquiry.first and not hit.name.is_qualified and hit.users > everywhere:
             continue
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
             text = fact.text or ""
-            is_code = not declares_type(text) and not _FORWARDS.match(text)
-            strong = _is_strong(hit, listed, most) and is_code and not hit.within
+            strong = _is_strong(hit, listed, most) and not (declares_type(text) or _FORWARDS.match(text))
             # A declaration without a body has no code that could be wrong.
             unclaimed = bool(_BODILESS.match(text))
-            fact = replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=unclaimed)
-            if hit.within is None:
-                yield fact
-            elif is_code and hit.name.in_title:
-                chosen.append(replace(fact, chosen=True))
-    # After the others, so that a report links to what is certain.
-    yield from chosen
+            yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=unclaimed)
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
@@ -94,11 +82,9 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
-        count, aside, within, outside = 1, None, None, False
+        count, aside, outside = 1, None, False
         if row is None:
             row, count, aside = _outside_copies(inquiry.code, name)
-        if row is None:
-            row, within = _in_named_class(inquiry.code, name, every)
         if row is None:
             row, outside = _outside_classes(inquiry, name)
         if row is None or row in seen:
@@ -109,10 +95,9 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
             continue
         users = inquiry.code.count_users(name.last, FEW_USERS)
         if name.in_title or name.marked or name.is_qualified or users <= FEW_USERS:
-            row, signature = overload(inquiry, row, name)
             used = rf"(?:\.|::|#|->){re.escape(name.last.casefold())}\b|\b{re.escape(name.last.casefold())}`? ?\("
             unused = "." in inquiry.code.index.name_of(row) and not re.search(used, inquiry.issue.folded)
-            yield _Hit(name, row, users, unused, count, aside, within, signature, outside)
+            yield _Hit(name, row, users, unused, count, aside, outside)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -171,17 +156,6 @@ def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None
     return outside[0], len(rows), next(iter(folders))
 
 
-def _in_named_class(code: Code, name: Name, every: Sequence[Name]) -> tuple[int | None, str | None]:
-    """Return the only definition of a name in one class that the report names too, and that class."""
-    rows = code.definitions(name.last) if len(name.parts) == 1 else []
-    classes = {other.last for other in every if other.last[0].isupper() and other.last != name.last}
-    held = {row: code.index.name_of(row).split(".")[-2:-1] for row in rows[: MAX_COPIES + 1]}
-    mine = {row: owner[0] for row, owner in held.items() if owner and owner[0] in classes}
-    if len(rows) > MAX_COPIES or len(mine) != 1:
-        return None, None
-    return next(iter(mine.items()))
-
-
 def _outside_classes(inquiry: FinderInput, name: Name) -> tuple[int | None, bool]:
     """Return the only definition outside classes, if the report calls the name and never on an object."""
     code, called = inquiry.code, re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
@@ -208,9 +182,6 @@ def _is_marked(hit: _Hit) -> bool:
 def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
     if SYMPTOM.search(hit.name.last) or (hit.unused and not hit.name.is_qualified):
         return False
-    # The types of the parameters select one function, however many files use its name.
-    if hit.signature and (hit.name.in_title or hit.name.marked):
-        return True
     if hit.name.in_title:
         # A name in the title may be used widely, because the reporter says that the issue is about it.
         return hit.users <= most
@@ -224,11 +195,9 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     words, where = _without_marks(hit.name.words, head.text), ""
     if hit.aside:
         where = say(" outside `{folder}`", folder=hit.aside)
-    elif hit.within:
-        where = say(" in `{symbol}`", symbol=hit.within)
     elif hit.outside:
         where = say(" outside classes")
-    values = {"name": f"{words}{hit.signature}", "where": where, "path": head.path}
+    values = {"name": words, "where": where, "path": head.path}
     says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
     if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
         values = {"name": words, "symbol": head.place, "path": head.path}
@@ -248,12 +217,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not contain the name"
-    given = re.match(
-        rf"The only definition of `{re.escape(fact.words or '')}\(([^()`]{{1,{MAX_SIGNATURE}}})\)`", fact.says
-    )
-    below = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + MAX_HEAD) if given else []
-    if (given and types_on(below, name) != types(given[1])) or not _is_within(fact):
-        return "its parameters or its class are others"
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
         base = (fact.symbol or "").rpartition(".")[0].rpartition(".")[2]
@@ -268,9 +231,3 @@ def check(fact: Fact, witness: Witness) -> str | None:
         if head.search(hit.text) and hit.path != fact.path and not owner and not aside:
             return f"`{hit.path}` defines it as well"
     return None
-
-
-def _is_within(fact: Fact) -> bool:
-    """Return whether a definition is in the class that the sentence names, if it names one."""
-    within = re.match(r"The only definition of `[^`]+` in `([^`]+)` is in", fact.says)
-    return within is None or (fact.symbol or "").split(".")[-2:-1] == [within[1]]

@@ -119,8 +119,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             # What a log writes when all is well is near the fault by chance, unless the search agrees.
             is_aside = fact.path not in inquiry.first[:1] and any(match.words in line for line in informing)
             # Nor does what a program printed before it crashed lead over the crash.
-            told = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
-            strong = fact.strong and not is_wrapped and not others and not is_aside and bool(told or not on_trace)
+            stressed = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
+            strong = fact.strong and not is_wrapped and not others and not is_aside and bool(stressed or not on_trace)
             withheld = fact.unclaimed or not printed
             yield replace(fact, strong=strong, several=several and not others, unclaimed=withheld)
 
