@@ -15,9 +15,9 @@ from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import query_terms, terms_of
 
-MAX_CHANGES, FEW, MOST_FILES = 2_000, 2, 3
+MAX_CHANGES, FEW, MOST_FILES, SHORT = 2_000, 2, 3, 40
 """Maximum number of changes whose subjects are read, the latest ones, of those that share as many words with the title,
-and of source files of a change."""
+of source files of a change, and of changes of a range in which one word is not shared by chance."""
 _LITTLE = frozenset(query_terms(" ".join(SAYS_LITTLE | OF_REPORTS)))
 """Words that most reports and changes have, in any form."""
 _PATH = re.compile(r"\S{0,200}[\\/]\S{0,200}")
@@ -40,7 +40,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     inside, subjects = code.log.between(span.start, span.end), code.log.subjects(MAX_CHANGES)
     held = {sha: wanted.keys() & query_terms(text).keys() for sha, text in subjects.items() if sha in inside}
     most = max(map(len, held.values()), default=0)
-    best = [sha for sha, shared in held.items() if len(shared) == most > 0]
+    least = 1 if len(inside) <= SHORT else 2
+    best = [sha for sha, shared in held.items() if len(shared) == most >= least]
     known = {fact.change for fact in inquiry.found}
     for commit in code.log.details(best) if len(best) <= FEW else ():
         own = [path for path in commit.files if is_own(path)]

@@ -27,7 +27,7 @@ _WHOLE_NAME = re.compile(
     rf"(?:<[{_LETTER}, ]{{1,40}}>)?(?:\(.{{0,120}}\)?)?"
 )
 _CALLED = re.compile(rf"(?<![{_LETTER}$])([A-Za-z_][{_LETTER}]{{2,80}})\(")
-_ON_OBJECT = re.compile(r"(?<![\w.])(([A-Z]\w{1,80})\([^()\n]{0,80}\)\.(\w{3,80}))\(")
+_ON_OBJECT = re.compile(r"(?<![\w.])(([A-Z]\w{1,80})\([^()\n]{0,80}\)\.(\w{4,80}))\(")
 SHORTEST = 4
 """Minimum length of a word in the title that counts as a name only because code in the body contains it."""
 _SPLIT = re.compile(r"\.|::|#|->")

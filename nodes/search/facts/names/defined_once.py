@@ -85,8 +85,8 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         count, aside, outside = 1, None, False
         if row is None:
             row, count, aside = _outside_copies(inquiry.code, name)
-        if row is None:
-            row, outside = _outside_classes(inquiry, name)
+        if row is None and (row := _outside_classes(inquiry, name)) is not None:
+            outside = True
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -156,15 +156,13 @@ def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None
     return outside[0], len(rows), next(iter(folders))
 
 
-def _outside_classes(inquiry: FinderInput, name: Name) -> tuple[int | None, bool]:
+def _outside_classes(inquiry: FinderInput, name: Name) -> int | None:
     """Return the only definition outside classes, if the report calls the name and never on an object."""
-    code, called = inquiry.code, re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
-    rows = code.definitions(name.last) if len(name.parts) == 1 and name.last not in BUILT_IN else []
-    plain = [row for row in rows[: MAX_COPIES + 1] if "." not in code.index.name_of(row)]
-    if len(plain) != 1 or len(rows) > MAX_COPIES:
-        return None, False
-    calls = [found[1] for found in called.finditer(f"{inquiry.issue.title}\n{inquiry.issue.body}")]
-    return (plain[0], True) if calls and not any(calls) else (None, False)
+    rows = inquiry.code.definitions(name.last) if len(name.parts) == 1 and name.last not in BUILT_IN else []
+    plain = [row for row in rows if "." not in inquiry.code.index.name_of(row)] if len(rows) <= MAX_COPIES else []
+    called = re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
+    calls = [found[1] for found in called.finditer(f"{inquiry.issue.title}\n{inquiry.issue.body}")] if plain else []
+    return plain[0] if len(plain) == 1 and calls and not any(calls) else None
 
 
 def _is_owner(code: Code, row: int, owner: str) -> bool:
