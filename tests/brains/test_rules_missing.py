@@ -231,12 +231,6 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
         pytest.param("Import fails", "It should show no error.", True, id="expected-no-error"),
         pytest.param("Remove double slashes in paths", "Some servers refuse it; this fails.", False, id="request"),
         pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
-        pytest.param(
-            "Raise an error if the name has a dot",
-            "It should fail; an error was added for the other.",
-            False,
-            id="a-change",
-        ),
         pytest.param("Length is negative", "For example: void test1() throws Throwable { check(); }", False, id="java"),
     ],
 )
@@ -289,3 +283,12 @@ def test_the_page_is_requested_only_if_it_is_unknown(body: str, *, asked: bool) 
 )
 def test_steps_are_not_requested_if_both_results_are_shown(body: str, *, asked: bool) -> None:
     assert ("steps" in needs(case("Ordinals of Bulgarian", body))) == asked
+
+
+@pytest.mark.parametrize(
+    ("title", "asked"),
+    [("Refuse a dot in the name", True), ("Add a check of the name", False)],
+)
+def test_who_proposes_a_change_is_not_asked_for_steps(title: str, *, asked: bool) -> None:
+    found = needs(case(title, "Every dot counts now."))
+    assert ("steps" in found, "expected" in found) == (asked, asked)

@@ -235,8 +235,8 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
 
     Facts in a function that the title names precede the others, except the definition, which the reporter knows. Then
     the kinds decide, then the ranks of the files; among equals, a function that the report names precedes one that it
-    does not name. A short pasted line and a name of a file come after the other kinds, a frame that may have moved
-    after what the code says itself, and one whose line is gone after what is there.
+    does not name. A short pasted line, a name of a file and a frame that is gone come last, one that may have moved
+    after what the code says itself.
     """
     named = [fact for fact in facts if fact.kind == "defined_once" and not declares_type(fact.text or "")]
     functions, of_title = {fact.symbol for fact in named}, {fact.symbol for fact in named if fact.in_title}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.search.facts.finding import facts_at, of_kind
+from nodes.search.engine import Engine
+from nodes.search.facts.changes import alike
+from tests.search.facts.finding import facts_at, of_kind, verify
 from tests.support.repositories import git, make_repository
 
 ONE = "def load(path):\n    handle = open_it(path)\n    return handle\n"
@@ -202,3 +205,36 @@ def test_an_unreleased_fix_of_what_the_title_names_is_found(tmp_path: Path, chan
     head = make_repository(tmp_path, {"zones/io.py": TWO, "CHANGELOG.md": changes}, message="Open lazily")
     found = of_kind(facts_at(tmp_path, head, "`load_all` refuses empty files", "It fails."), "fixed_since")
     assert [(fact.line, fact.strong, fact.unclaimed) for fact in found] == ([(line, True, True)] if line else [])
+
+
+def _oidc(path: Path) -> tuple[str, str]:
+    make_repository(path, {"zones/io.py": ONE, "zones/login.py": OTHER})
+    git(path, "tag", "v1.4.1")
+    change = make_repository(path, {"zones/io.py": ONE, "zones/login.py": TWO}, message="Renew the tokens of OIDC")
+    head = make_repository(path, {"zones/io.py": ONE, "zones/login.py": TWO, "zones/scan.py": OTHER}, message="Tidy up")
+    git(path, "tag", "v1.4.2")
+    return change, head
+
+
+@pytest.mark.parametrize(("short", "found"), [(alike.SHORT, True), (1, False)], ids=["short-range", "long-range"])
+def test_one_word_of_the_title_names_a_change_of_a_short_range_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: int, found: bool
+):
+    monkeypatch.setattr(alike, "SHORT", short)
+    change, head = _oidc(tmp_path)
+    facts = facts_at(tmp_path, head, "Cannot get in through OIDC", "Since the update to 1.4.2.", first=["zones/io.py"])
+    assert [fact.change for fact in facts if "The title has the words" in fact.says] == [change] * found
+
+
+def test_the_words_and_the_file_of_such_a_change_are_checked_again(tmp_path: Path):
+    _, head = _oidc(tmp_path)
+    title, body = "Cannot get in through OIDC", "Since the update to 1.4.2."
+    facts = facts_at(tmp_path, head, title, body, first=["zones/io.py"])
+    (fact,) = (fact for fact in facts if "The title has the words" in fact.says)
+    repository = Engine(tmp_path).repository
+    assert verify(fact, repository, head, f"{title}\n{body}") is None
+    assert (
+        verify(fact, repository, head, f"Cannot get in\n{title}") == "the title or the change does not have the words"
+    )
+    other = replace(fact, says=fact.says.replace("zones/login.py", "zones/io.py"))
+    assert verify(other, repository, head, f"{title}\n{body}") == "the commit does not change this file"

@@ -597,3 +597,21 @@ def test_the_message_of_a_card_of_a_log_is_quoted(tmp_path: Path, words: tuple[s
 def test_a_line_in_a_list_of_findings_is_named(tmp_path: Path, body: str):
     (found,) = of_kind(facts_of(tmp_path, FILES, "Text is returned as it is", body), "named_here")
     assert (found.path, found.line, found.symbol) == ("src/zones/parse.py", 2, "parse")
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("In org.acme.Kettle.boil(Water), on line 2, it is wrong.", 2),
+        ("The Kettle.boil method fails in line 2.", 2),
+        ("Kettle: line 2 has no water.", None),
+        ("Kettle at line 2, column 3 has no water.", None),
+        ("In Kettle, line 2 of my list is skipped.", None),
+        ("It prints KettleError at line 2.", None),
+    ],
+)
+def test_a_line_of_a_class_is_none_of_what_the_class_reads(tmp_path: Path, body: str, line: int | None):
+    code = "class {0} {{\n  int boil(Water water) {{\n    return water.heat();\n  }}\n}}\n"
+    files = {f"acme/{name}.java": code.format(name) for name in ("Kettle", "KettleError")}
+    found = [fact.line for fact in of_kind(facts_of(tmp_path, files, "It is wrong", body), "named_here") if fact.line]
+    assert found == ([line] if line else [])

@@ -118,7 +118,7 @@ def _body(lines: Sequence[str], head: int) -> int:
 
 
 def uses(text: str, name: str) -> bool:
-    """Return whether a line of code has a name outside comments and strings, or as a whole string, such as a key.
+    """Return whether a line of code has a name outside comments and strings, or as a whole string, joined to no other.
 
     A line that only imports or assigns the name does not use it. A word that is not compound must be called or be a
     member, because a variable may have the same name.

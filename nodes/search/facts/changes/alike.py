@@ -40,8 +40,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     inside, subjects = code.log.between(span.start, span.end), code.log.subjects(MAX_CHANGES)
     held = {sha: wanted.keys() & query_terms(text).keys() for sha, text in subjects.items() if sha in inside}
     most = max(map(len, held.values()), default=0)
-    least = 1 if len(inside) <= SHORT else 2
-    best = [sha for sha, shared in held.items() if len(shared) == most >= least]
+    best = [sha for sha, shared in held.items() if len(shared) == most >= (1 if len(inside) <= SHORT else 2)]
     known = {fact.change for fact in inquiry.found}
     for commit in code.log.details(best) if len(best) <= FEW else ():
         own = [path for path in commit.files if is_own(path)]

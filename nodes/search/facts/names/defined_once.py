@@ -51,8 +51,8 @@ class _Hit:
     """The number of definitions, with those in a folder of copies."""
     aside: str | None = None
     """The folder of copies that has all other definitions."""
-    outside: bool = False
-    """Whether it is the only function of no class, and the report calls it as one."""
+    top_level: bool = False
+    """Whether it alone is at the top level, as the report calls it."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -82,11 +82,11 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
-        count, aside, outside = 1, None, False
+        count, aside, top_level = 1, None, False
         if row is None:
             row, count, aside = _outside_copies(inquiry.code, name)
-        if row is None and (row := _outside_classes(inquiry, name)) is not None:
-            outside = True
+        if row is None and (row := _at_top_level(inquiry, name)) is not None:
+            top_level = True
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -97,7 +97,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         if name.in_title or name.marked or name.is_qualified or users <= FEW_USERS:
             used = rf"(?:\.|::|#|->){re.escape(name.last.casefold())}\b|\b{re.escape(name.last.casefold())}`? ?\("
             unused = "." in inquiry.code.index.name_of(row) and not re.search(used, inquiry.issue.folded)
-            yield _Hit(name, row, users, unused, count, aside, outside)
+            yield _Hit(name, row, users, unused, count, aside, top_level)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -156,8 +156,8 @@ def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None
     return outside[0], len(rows), next(iter(folders))
 
 
-def _outside_classes(inquiry: FinderInput, name: Name) -> int | None:
-    """Return the only definition outside classes, if the report calls the name and never on an object."""
+def _at_top_level(inquiry: FinderInput, name: Name) -> int | None:
+    """Return the only definition at the top level, if the report calls the name and never on an object."""
     rows = inquiry.code.definitions(name.last) if len(name.parts) == 1 and name.last not in BUILT_IN else []
     plain = [row for row in rows if "." not in inquiry.code.index.name_of(row)] if len(rows) <= MAX_COPIES else []
     called = re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
@@ -193,8 +193,8 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     words, where = _without_marks(hit.name.words, head.text), ""
     if hit.aside:
         where = say(" outside `{folder}`", folder=hit.aside)
-    elif hit.outside:
-        where = say(" outside classes")
+    elif hit.top_level:
+        where = say(" at the top level")
     values = {"name": words, "where": where, "path": head.path}
     says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
     if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
@@ -225,7 +225,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, own=True):
         aside = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
-        aside |= " outside classes is in " in fact.says and hit.text[:1].isspace()
+        aside |= " at the top level is in " in fact.says and hit.text[:1].isspace()
         if head.search(hit.text) and hit.path != fact.path and not owner and not aside:
             return f"`{hit.path}` defines it as well"
     return None
