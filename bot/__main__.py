@@ -6,6 +6,7 @@ import sys
 
 from bot.cli import cli
 from bot.files import restrict_umask
+from bot.packages import LatePackages
 
 _STAYING = frozenset({"serve", "worker", "mcp"})
 """Commands that run until they are stopped."""
@@ -14,6 +15,7 @@ _STAYING = frozenset({"serve", "worker", "mcp"})
 def main() -> None:
     """Run the command line; only the owner can read the files it creates."""
     restrict_umask()
+    sys.meta_path.insert(0, LatePackages)
     # The collector's passes over what imports create, none of it garbage, took a tenth of a local run. A process that
     # stays keeps Python's own threshold, so that its memory does.
     if not _STAYING & set(sys.argv[1:]):

@@ -59,7 +59,6 @@ async def advance(
     question_id: str | None = None,
     watch: Watch | None = None,
     snapshot: StateSnapshot | None = None,
-    durability: Durability = "sync",
 ) -> Waiting | Finished:
     """Run a thread from its checkpoint until it waits or ends; a finished thread stays finished.
 
@@ -76,6 +75,9 @@ async def advance(
     is_at_rest = answer is None if snapshot.interrupts else not snapshot.tasks
     if not (_exists(snapshot) and is_at_rest):
         begins = _graph_input(snapshot, initial, answer, question_id)
+        # Checkpoints are written at each step if a step may cost a call; else at the end: repeating a run by rules is
+        # cheaper than storing its steps.
+        durability: Durability = "exit" if context.brain is context.rules and not context.outside.infos else "sync"
         steps = graph.astream(
             begins, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
         )
@@ -90,9 +92,7 @@ async def advance(
     if ask is None or isinstance(outcome, Finished) or (given := await ask(outcome)) is None:
         return outcome
     question = outcome.exchange.question_id
-    return await advance(
-        graph, context, thread_id, initial, ask, answer=given, question_id=question, watch=watch, durability=durability
-    )
+    return await advance(graph, context, thread_id, initial, ask, answer=given, question_id=question, watch=watch)
 
 
 def _step(task: dict[str, Any]) -> Step:

@@ -77,6 +77,7 @@ async def triage(
             state = (await advance(build_graph(saver), context, thread, start, ask)).state
         # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
         await runs.finish(key, number)
+        await saver.adelete_thread(thread)
         return await _account(number, state, context, settings)
 
 

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code import candidates as places
-from nodes.agents.code.candidates import CANDIDATES, CANDIDATES_ON_RETRY, POINTED, Candidates, in_order
+from nodes.agents.code.candidates import POINTED, Candidates, in_order
 from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.explanation import is_explained
 from nodes.agents.writing.statement import reporter_query
@@ -23,6 +23,7 @@ from nodes.judgements import CodeReading, Submission, SubmittedPlace
 from nodes.search.git.errors import SearchError
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.state.limits import CANDIDATES, CANDIDATES_ON_RETRY
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from functools import partial
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
-from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing import acceptance, statement
 from nodes.agents.writing.acceptance import Gate, is_by_rules, was_searched
 from nodes.agents.writing.compose import compose, conclude, without_code_claims
@@ -30,6 +29,7 @@ from nodes.search.history.claims import names_history
 from nodes.search.sentences import say
 from nodes.search.types import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
+from nodes.state.limits import CANDIDATES
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.prose import ProseCheck
 

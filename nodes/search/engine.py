@@ -86,17 +86,10 @@ class Engine:
         cache_bytes: int = LARGEST,
         most_text: int = MAX_TEXT,
     ) -> None:
-        """Open a repository.
+        """Open a clone, bare or not, which is only read; raises ``NotARepository`` if there is none at that path.
 
-        Args:
-            repository: a clone, bare or not; it is only read.
-            cache_dir: folder for parse results between runs; None stores nothing.
-            progress: called with (phase, done, total) at intervals.
-            cache_bytes: maximum size of the cache in bytes.
-            most_text: maximum bytes of a commit's text that are indexed.
-
-        Raises:
-            NotARepository: there is no repository at that path.
+        Without a ``cache_dir`` no parse results are stored. ``progress`` is called with (phase, done, total) at
+        intervals. ``cache_bytes`` limits the cache, and ``most_text`` the bytes of a commit's text that are indexed.
         """
         self.repository = Repository.open(repository)
         self.cache: Cache | None = None

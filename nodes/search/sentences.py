@@ -19,11 +19,9 @@ class Sentence(str):
 
 
 def say(text: str, /, **values: str | int) -> Sentence:
-    """Return an English sentence; Babel finds the texts of these calls, so they are literals.
+    """Return an English sentence with values for placeholders such as ``{path}``; they are never formatted themselves.
 
-    Args:
-        text: the text with placeholders such as ``{path}``.
-        values: the value of each placeholder, which is inserted once and never formatted itself.
+    Babel finds the texts of these calls, so they are literals.
     """
     filled = {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
     sentence = Sentence(text.format(**filled))

@@ -1,4 +1,4 @@
-"""The bounds of one run: rounds, retries, questions, redirects and parallel specialists."""
+"""The bounds of one run: rounds, retries, candidates, questions, redirects and parallel specialists."""
 
 MAX_ITERATIONS = 8
 MAX_RETRIES = 2
@@ -10,3 +10,5 @@ ROUNDS_LIMIT = MAX_ITERATIONS + MAX_QUESTIONS * ROUNDS_PER_ANSWER + MAX_REDIRECT
 """The maximum number of rounds of any run, including those added by answers and redirects."""
 MAX_BESIDE = 3
 """Maximum further specialists in parallel; with more, findings would be cut before their evidence is numbered."""
+CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
+"""Number of candidates fetched at first, and on a retry after a rejected draft (SPEC section 5)."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -222,3 +224,9 @@ def without_times(value: Any) -> Any:
 
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_run_leaves_no_checkpoint(place: Path) -> None:
+    assert triage(place, "run", "issue.md", "--repo", "app", TRIAGE_DATA_DIR=str(place / "data")).returncode == 0
+    with contextlib.closing(sqlite3.connect(place / "data" / "checkpoints.db")) as database:
+        assert database.execute("SELECT COUNT(*) FROM checkpoints").fetchone() == (0,)

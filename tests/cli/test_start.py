@@ -50,3 +50,39 @@ def test_what_imports_create_is_searched_for_garbage_only_in_a_process_that_stay
     )
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
     assert (int(done.stdout.split()[-1]) > 100_000) == raised
+
+
+def test_a_run_imports_no_clients_of_servers(tmp_path: Path) -> None:
+    make_repository(tmp_path / "app", {"app.py": "def load(key):\n    return {}[key]\n"})
+    script = "import sys, bot.__main__ as one\ntry:\n    one.main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "run", "--repo", str(tmp_path / "app"), "--text", "KeyError in load()"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "TRIAGE_DATA_DIR": str(tmp_path / "data"), "TRIAGE_BRAIN": "rules"},
+        cwd=tmp_path,
+    )
+    assert "app.py" in done.stdout
+    loaded = set(done.stderr.split())
+    assert loaded >= {"langgraph_sdk.auth.types", "langsmith.types.run_select_field"}
+    assert not {"langgraph_sdk.client", "websockets", "langsmith.types.run", "numpy.ma"} & loaded
+
+
+@pytest.mark.parametrize(
+    ("use", "module"),
+    [
+        pytest.param("langgraph_sdk.get_client", "langgraph_sdk.client", id="a-name"),
+        pytest.param("__import__('langsmith.types', fromlist=['Run']).Run", "langsmith.types.run", id="from-it"),
+        pytest.param("hasattr(langgraph_sdk, 'nothing')", "langgraph_sdk.client", id="a-name-that-it-lacks"),
+    ],
+)
+def test_a_package_is_imported_as_a_whole_when_a_name_of_it_is_used(use: str, module: str) -> None:
+    script = (
+        "import sys\nfrom bot.packages import LatePackages\nsys.meta_path.insert(0, LatePackages)\n"
+        "import langgraph_sdk.auth.types, langsmith.types.run_select_field\n"
+        f"before = {module!r} in sys.modules\nfound = {use}\n"
+        f"print(before, found is not None, {module!r} in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "True"]

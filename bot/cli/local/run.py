@@ -19,6 +19,7 @@ from bot.errors import UserError
 from bot.files import repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 from nodes.state import Answer, HumanExchange, Waiting
+from nodes.state.limits import CANDIDATES
 from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
@@ -162,12 +163,15 @@ def _current_repository() -> str:
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
     """Return the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
     from bot.runs.code import EngineCode
+    from nodes.search.types import Query
 
     if where.no_code is not None:
         progress.clear()
         click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
         return where.no_code
-    return EngineCode(*open_engine(where.repository, rev, settings.triage_data_dir, progress.phase))
+    code = EngineCode(*open_engine(where.repository, rev, settings.triage_data_dir, progress.phase))
+    code.search_ahead(Query(where.text.title, where.text.body, limit=CANDIDATES))
+    return code
 
 
 def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool) -> str:

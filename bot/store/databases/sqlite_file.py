@@ -28,15 +28,10 @@ class SqliteDatabase(Database):
     """One connection in one thread: SQLite has one writer at a time, and transactions run in the order of the calls."""
 
     def __init__(self, path: Path, *, tidy: bool = True) -> None:
-        """Open a file and migrate an older one.
+        """Open a file and migrate an older one; raises ``UserError`` if a newer release wrote it, or it cannot be used.
 
-        Args:
-            path: path of the file.
-            tidy: checkpoint the write-ahead log into the file periodically. False leaves that to another process, so
-                that no commit has to wait for it, unless the log is far too long.
-
-        Raises:
-            UserError: a newer release wrote it, or it cannot be used at all.
+        Unless it is ``tidy``, it leaves to another process to checkpoint the write-ahead log into the file, so that no
+        commit has to wait for it, unless the log is far too long.
         """
         super().__init__(ThreadPoolExecutor(1, thread_name_prefix="store"))
         try:

@@ -40,15 +40,10 @@ def plan(
     ours: Iterable[str],
     settled: bool,
 ) -> Plan:
-    """Compute which labels to add and remove.
+    """Compute which labels to add and remove, given those of the issue and of the repository, and our earlier ones.
 
-    Args:
-        wanted: Labels that the issue should have.
-        current: The issue's labels.
-        existing: The repository's labels.
-        touched: Labels that a person added or removed; they are left alone.
-        ours: Labels that we added earlier.
-        settled: The earlier change was completed. Only then does a missing label mean that a person removed it.
+    Labels that a person ``touched`` are left alone. A missing label means that a person removed it only if the earlier
+    change was ``settled``, that is completed.
     """
     names = {name.casefold(): name for name in existing}
     have, touched_names, mine = _folded(current), _folded(touched), _folded(ours)

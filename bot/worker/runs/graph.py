@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final
 
-from langgraph.types import Durability
 from pydantic import ValidationError
 
 from bot.errors import BotError, JobTakenOverError, RateLimitedError, RefusedError, RetryableError
@@ -83,11 +82,6 @@ class _GraphRun:
             raise RetryableError(str(error)) from error
         except (ValidationError, ValueError, TypeError, KeyError) as error:
             raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
-        # Checkpoints are written at each step if a step may cost a call; else at the end: repeating a run by rules is
-        # cheaper than storing its steps.
-        durability: Durability = (
-            "sync" if self.context.brain is not self.context.rules or self.context.outside.infos else "exit"
-        )
         # Steps are recorded outside of the graph, so a page shows the run although nothing is checkpointed until it
         # ends.
         async with recording(issue_job.store.events(self.run.number)) as watch:
@@ -100,7 +94,6 @@ class _GraphRun:
                     self._known_answer,
                     watch=watch,
                     snapshot=snapshot,
-                    durability=durability,
                 )
             except graph_run.ThreadDeletedError:
                 await issue_job.check_ownership()

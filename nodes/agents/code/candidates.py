@@ -17,11 +17,10 @@ from nodes.search.issue.mentions import find_mentions
 from nodes.search.tokens import plain_words
 from nodes.search.types import Location, Passage, Query, Ranking, Survey
 from nodes.state import BugTriageState
+from nodes.state.limits import CANDIDATES, CANDIDATES_ON_RETRY
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""
-CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
-"""Number of candidates fetched at first, and on a retry after a rejected draft (SPEC section 5)."""
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
 MAX_FACTS, FACT_SCORE = 8, 0.5

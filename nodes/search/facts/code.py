@@ -241,7 +241,8 @@ class Code:
         term, chunk = found.term[is_own], found.chunk[is_own]
         order = np.argsort(term, kind="stable")
         bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
-        held = {value: np.unique(chunk[order[bounds[at] : bounds[at + 1]]]) for at, value in enumerate(hashes)}
+        # In order and each once, as the index has them.
+        held = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
         return {text: _in_all([held[value] for value in values]) for text, values in wanted.items()}
 
     def count_users(self, name: str, enough: int) -> int:

@@ -54,19 +54,10 @@ def find_facts(
     ignored: Iterable[int] = (),
     template: Iterable[str] = (),
 ) -> tuple[Fact, ...]:
-    """Find the facts of an issue at a commit.
+    """Find the facts of an issue at a commit, in the order of their kinds' precedence, the same on every run.
 
-    Args:
-        witness: the clone and the commit.
-        index: the commit's index.
-        query: the issue.
-        first: the ranked files, best first.
-        finders: the finders to ask, in order; each receives the facts of those before it.
-        ignored: numbers of files that a maintainer excluded.
-        template: lines of the repository's issue templates.
-
-    Returns:
-        Facts in the order of their kinds' precedence, the same on every run.
+    ``first`` has the ranked files, best first. Each of the ``finders`` receives the facts of those before it.
+    ``ignored`` has the numbers of files that a maintainer excluded, ``template`` lines of the issue templates.
     """
     code = Code(witness.repository, witness.sha, index, ignored)
     inquiry = FinderInput(query, read_issue(query, template), code, witness, tuple(first[:FIRST]))

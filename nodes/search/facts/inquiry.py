@@ -90,12 +90,7 @@ class Issue:
 
 
 def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
-    """Read the title, the body and all answers; drop what the reporter did not write.
-
-    Args:
-        query: the issue.
-        template: lines of the repository's own issue templates.
-    """
+    """Read the title, the body and all answers; drop what the reporter did not write, such as lines of a template."""
     title = query.title[:1_000]
     whole = "\n".join((query.body, *query.extra))[:LONGEST]
     # The placeholder in the text itself would count as a trace.

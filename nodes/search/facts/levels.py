@@ -127,13 +127,7 @@ def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
 
 
 def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) -> Statement:
-    """Decide what a report may state.
-
-    Args:
-        facts: all facts, including those outside the first files.
-        files: the ranked files, best first.
-        confidence: the probability that the first file is right, by the ranking and the facts.
-    """
+    """Decide what a report may state by all facts, the ranked files, and the probability that the first is right."""
     first = list(files[:FIRST])
     order = precedence(facts, first)
     stated = tuple(sorted(filter(_is_stated(first), facts), key=order))

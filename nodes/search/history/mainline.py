@@ -136,12 +136,8 @@ def files_of(repository: Repository, commits: Sequence[MainlineCommit]) -> dict[
 def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
     """Return the latest commits of a history that name an issue, without those that were reverted.
 
-    Args:
-        log: the history.
-        number: the issue's number.
-        project: owner/name, to recognise references that include it.
-        since: when the issue was opened (seconds since 1970); earlier commits refer to another issue, for example of an
-        old tracker.
+    ``project`` is owner/name, as references may include it. Commits before ``since``, when the issue was opened
+    (seconds since 1970), refer to another issue, for example of an old tracker.
     """
     made = main_releases(read_releases(log.repository, log.committed_at))
     found: list[NamingCommit] = []

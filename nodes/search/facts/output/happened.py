@@ -94,10 +94,7 @@ class Happened(NamedTuple):
 def happened(text: str, error: str, column: int | None = None) -> Happened | None:
     """Return what a line did when an error occurred, or None if the two do not fit each other beyond doubt.
 
-    Args:
-        text: the line of code.
-        error: the class of the error and its message.
-        column: the column of the line at which the error occurred, 1-based, or None if it is unknown.
+    ``error`` is the class of the error and its message, ``column`` the 1-based column of the line at which it occurred.
     """
     above, _, text = text.rpartition("\n")
     line = _of_code(text.strip())

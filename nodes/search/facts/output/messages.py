@@ -159,13 +159,7 @@ def match_whole(parts: Sequence[str], text: str) -> str | None:
 
 
 def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:
-    """Return the end of a text if it begins a message: the first fixed parts in order, up to the text's end.
-
-    Args:
-        parts: the fixed parts of the message.
-        text: a line that may end within the message.
-        enough: the minimum number of fixed words in it.
-    """
+    """Return the end of a text if it begins a message: its first fixed parts in order, with ``enough`` words in all."""
     fixed = [part for item in parts if WORD.search(part := item.strip(_EDGES))]
     head = fixed[0][:LONGEST_HEAD] if fixed else ""
     at = -1

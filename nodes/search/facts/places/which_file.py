@@ -28,13 +28,9 @@ def file_of(
 ) -> int | None:
     """Return the only own file that a path can mean, if it has the line.
 
-    Args:
-        code: the repository's files.
-        place: the path and its line.
-        context: the text around the path, of which one word has to be in the code if the path is ambiguous.
-        release: the release to which the number of the line belongs, if the report names one.
-        printed: the code of that line as a tool prints it, or an empty text; a file that has it has the line.
-        report: the whole text, which may name the file's folder or paste the line elsewhere.
+    If the path is ambiguous, a word of ``context``, the text around it, has to be in the code. The number of the line
+    may belong to a ``release``. A file has the line if it has ``printed``, its code as a tool prints it. ``report``,
+    the whole text, may name the file's folder or paste the line elsewhere.
     """
     if code.index.project.is_foreign(place.path):
         return None
