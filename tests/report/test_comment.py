@@ -131,7 +131,7 @@ USED = Fact(
 )
 CLASS = replace(
     NAMED,
-    says="The only definition of `ZoneMap` outside `lib/legacy` is in `lib/zones.py`.",
+    says="The only definition of `ZoneMap` at the top level is in `lib/zones.py`.",
     words="ZoneMap",
     text="class ZoneMap:",
     symbol="ZoneMap",

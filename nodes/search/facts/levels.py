@@ -173,20 +173,12 @@ def _lead(
     were right.
     """
     weak = frozenset(fact for fact in facts if is_sure and fact.unclaimed and fact.kind in _WEAK and not fact.refuses)
-    mine = [
-        fact
-        for fact in facts
-        if fact.path == path
-        and (fact in stated or _supports(fact, facts) or fact in weak)
-        and not (is_sure and fact.in_title and fact.kind == "named_here")
-    ]
+    of_title = {fact for fact in facts if is_sure and fact.in_title and fact.kind == "named_here"}
+    here = [fact for fact in facts if fact.path == path and fact not in of_title]
+    mine = [fact for fact in here if fact in stated or fact in weak or _supports(fact, facts)]
     # A use inside the type of the title says less than the function that the title names.
     places = {(fact.path, fact.line) for fact in mine if not fact.is_echo}
-    uses = [
-        fact
-        for fact in facts
-        if fact.path == path and fact.kind == "used_here" and (not places or fact.follows in places)
-    ]
+    uses = [fact for fact in here if fact.kind == "used_here" and (not places or fact.follows in places)]
     lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *order(fact)), default=None)
     # The reporter knows where the type of the title is; of 27 such claims 22 were right. What shows a fault of other
     # code, or a line that may have moved, is stated.
@@ -195,8 +187,9 @@ def _lead(
 
 def _use_inside(lead: Fact, facts: Sequence[Fact]) -> Fact:
     """Return the line inside a definition that uses another name of the report; the reporter knows the definition."""
-    inside = (fact for fact in facts if fact.kind == "used_here" and fact.follows == (lead.path, lead.line))
-    return next(inside, lead) if lead.kind == "defined_once" else lead
+    uses = (fact for fact in facts if fact.kind == "used_here" and fact.path == lead.path)
+    inside = (fact for fact in uses if lead.is_echo or fact.follows == (lead.path, lead.line))
+    return next(inside, lead) if lead.is_echo or lead.kind == "defined_once" else lead
 
 
 def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
@@ -234,6 +227,9 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
     """
     named = [fact for fact in facts if fact.kind == "defined_once" and not declares_type(fact.text or "")]
     functions, of_title = {fact.symbol for fact in named}, {fact.symbol for fact in named if fact.in_title}
+    # A line to which the report links says more than a use of a name.
+    uses = ("used_here" for fact in facts if fact.kind == "linked_here" and fact.line)
+    known = {"defined_once", "named_here", *uses}
 
     def key(fact: Fact) -> tuple[bool, int, bool, int, bool]:
         kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
@@ -245,7 +241,9 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
-        is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in ("defined_once", "named_here"))
+        # That words are in a name says less than the name itself.
+        kind = max(kind, LEADING.index("named_here")) if fact.says.endswith(" defines.") else kind
+        is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in known)
         rank = first.index(fact.path) if fact.path in first else len(first)
         return not is_inside, kind, is_weak, rank, fact.symbol not in functions
 

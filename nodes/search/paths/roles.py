@@ -26,14 +26,6 @@ COPIED = re.compile(
     r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
 )
 """Files that bundle copies of the sources, which some projects ship, and declarations without code."""
-_ASIDE = re.compile(r"^(?:.{0,400}/)?(?:contrib|legacy|old|deprecated|archived?|attic|backup|obsolete)(?=/)")
-"""A folder of copies: old versions of the code, or contributions that repeat parts of it."""
-
-
-def folder_of_copies(path: str) -> str | None:
-    """Return the folder of copies that a path is in, or None."""
-    found = _ASIDE.match(path)
-    return found[0] if found else None
 
 
 def role_of(path: str) -> Role:

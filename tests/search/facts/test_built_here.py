@@ -183,17 +183,6 @@ def test_a_short_or_common_beginning_is_not_a_fact(tmp_path: Path, files: dict[s
     assert of_kind(facts_of(tmp_path, files, "It fails", str(body)), "built_here") == []
 
 
-def test_copies_are_not_counted_and_the_sentence_says_so(tmp_path: Path):
-    files = {"lib/a.py": PYTHON, "lib/legacy/a_v1.py": PYTHON, "lib/legacy/a_v2.py": PYTHON}
-    body = "`check` fails.\n\n```\nValueError: the option 'x' is not a known section\n```"
-    facts = facts_of(tmp_path, files, "It fails", body)
-    (found,) = (fact for fact in of_kind(facts, "built_here") if fact.strong)
-    assert (found.path, found.count) == ("lib/a.py", 3)
-    assert found.says.endswith(", the only place outside `lib/legacy` that does.")
-    (defined,) = of_kind(facts, "defined_once")
-    assert defined.says == "The only definition of `check` outside `lib/legacy` is in `lib/a.py`."
-
-
 def test_an_error_that_wraps_a_cause_outside_the_code_does_not_lead(tmp_path: Path):
     code = (
         "class Zones {\n  void load() {\n    try {\n      read();\n    } catch (IOException e) {\n"

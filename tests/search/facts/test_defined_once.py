@@ -224,14 +224,51 @@ def test_an_inherited_member_is_found_in_the_base_class(tmp_path: Path, path: st
         ("The depth is wrong", "Zone(2, 0).distance(3)", None),
         ("The distance is wrong", "zone(2, 0).distance(3)", None),
         ("The distance is wrong", "zones.Zone(2, 0).distance", None),
+        ("The travel time is wrong", "zone = Zone(2, 0)\nzone.travel_time(3)", 4),
+        ("The travel time is wrong", "const zone = new zones.Zone(2)\nzone.travel_time(3)", 4),
+        ("The time is wrong", "zone = Zone(2, 0)\nzone.travel_time(3)", None),
+        ("The travel time is wrong", "zone = zone_of(2, 0)\nzone.travel_time(3)", None),
+        ("The distance is wrong", "zone = Zone(2, 0)\nzone.distance(3)", None),
     ],
 )
 def test_a_method_that_the_title_names_and_code_calls_on_a_new_object(
     tmp_path: Path, title: str, code: str, line: int | None
 ):
     files = {
-        f"{name.lower()}.py": f"class {name}:\n    def distance(self, a):\n        return a\n"
+        f"{name.lower()}.py": f"class {name}:\n    def distance(self, a):\n        return a\n    def travel_time(self):\n        pass\n"
         for name in ("Zone", "Map")
     }
-    found = of_kind(facts_of(tmp_path, files, title, f"```python\nprint({code})\n```"), "defined_once")
+    found = of_kind(facts_of(tmp_path, files, title, f"```python\n{code}\n```"), "defined_once")
     assert [fact.line for fact in found if fact.strong and fact.path == "zone.py"] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        pytest.param("metric.travel_time() is wrong", True, id="its-class-is-not-named"),
+        pytest.param("metric.travel() is wrong", False, id="one-word"),
+        pytest.param("Map.travel_time() is wrong", False, id="another-class"),
+        pytest.param("metric.read_map() is wrong", False, id="no-member"),
+    ],
+)
+def test_a_member_of_an_object_that_the_title_names(tmp_path: Path, title: str, *, found: bool) -> None:
+    zone = "class Zone:\n    def travel_time(self):\n        pass\n    def travel(self):\n        pass\n"
+    files = {"zones.py": f"{zone}\n\ndef read_map():\n    pass\n", "maps.py": "class Map:\n    pass\n"}
+    facts = of_kind(facts_of(tmp_path, files, title), "defined_once")
+    assert [fact.line for fact in facts if fact.path == "zones.py" and fact.strong] == [2] * found
+
+
+def test_a_member_with_its_module_leads_however_often_it_is_used(tmp_path: Path) -> None:
+    zone = "class Zones {\n  void load() {}\n}\n"
+    files = {"src/org/acme/Zones.java": zone, "src/org/acme/Maps.java": zone.replace("Zones", "Maps")}
+    files |= {f"src/org/acme/U{n}.java": f"class U{n} {{\n  void run(Zones z) {{ z.load(); }}\n}}\n" for n in range(6)}
+    for name, strong in (("org.acme.Zones.load()", True), ("Zones.load()", False)):
+        (fact,) = of_kind(facts_of(tmp_path, files, "It fails", f"See {name} for it."), "defined_once")
+        assert (fact.path, fact.strong, fact.unclaimed) == ("src/org/acme/Zones.java", strong, strong)
+
+
+def test_a_class_inside_another_is_named_as_java_names_it(tmp_path: Path) -> None:
+    inner = "class {} {{\n  class Reader {{\n    void load() {{}}\n  }}\n}}\n"
+    files = {f"{name}.java": inner.format(name) for name in ("Zones", "Maps")}
+    facts = facts_of(tmp_path, files, "It fails", "See `Zones$Reader` and org.acme.Maps$Reader.load of it.")
+    assert [(fact.path, fact.line) for fact in of_kind(facts, "defined_once")] == [("Zones.java", 2)]

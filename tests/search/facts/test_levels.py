@@ -127,8 +127,16 @@ def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
 
 def test_a_use_of_another_name_leads_before_the_definition_that_the_title_names():
     assert statement([TYPE, replace(IN_TITLE, symbol=None), USES], FILES, 0.9).headline == USES
+    assert statement([TYPE, replace(IN_TITLE, symbol=None, line=None), USES], FILES, 0.5).headline == USES
     raised = _fact("a.py", "raised_here")
     assert statement([raised, replace(USES, follows=("a.py", 1))], FILES, 0.9).headline == raised
+
+
+def test_a_linked_line_leads_before_a_use_in_the_function_that_the_title_names():
+    title = replace(_fact("a.py"), symbol="Zone.load", text="def load(self):", line=9, in_title=True)
+    linked, inside = _fact("a.py", "linked_here"), replace(USES, symbol="Zone.load", line=12, follows=("a.py", 9))
+    assert statement([title, inside], FILES, 0.9).headline == inside
+    assert statement([title, inside, linked], FILES, 0.9).headline == linked
 
 
 def test_a_use_in_the_type_of_the_title_does_not_lead_before_its_function():

@@ -180,9 +180,10 @@ DEFINED = {
 @pytest.mark.parametrize("language", DEFINED)
 def test_words_side_by_side_that_spell_a_definition_of_the_first_file(tmp_path: Path, language: str):
     path, content, name = DEFINED[language]
-    (found,) = of_kind(facts_of(tmp_path, {path: content}, "Drop index loses an entry", first=[path]), "named_here")
-    assert (found.path, found.words, found.symbol, found.strong) == (path, "Drop index", name, True)
-    assert found.says == f"The title has the words `Drop index`, the name of `{name}`, which only `{path}` defines."
+    facts = facts_of(tmp_path, {path: content}, "Drop index loses an entry", first=[path])
+    (found,) = of_kind(facts, "named_here", "quoted_here")
+    assert (found.path, found.words, found.symbol, found.strong) == (path, "index", name, True)
+    assert found.says == f"The words “Drop … index” are in the name `{name}`, which only `{path}` defines."
     assert name in (found.text or "")
 
 
@@ -193,7 +194,6 @@ def test_words_side_by_side_that_spell_a_definition_of_the_first_file(tmp_path: 
         pytest.param(
             {"a.py": DEFINED["python"][1], "b.py": "class DropIndex:\n    pass\n"}, "Drop index fails", id="two-files"
         ),
-        pytest.param({"a.py": DEFINED["python"][1]}, "Drop an index", id="not-side-by-side"),
         pytest.param({"a.py": DEFINED["python"][1]}, "Raindrop index", id="part-of-a-word"),
         pytest.param(
             {"a.py": DEFINED["python"][1], **{f"u{n}.py": f"drop_index({n})\n" for n in range(31)}},
@@ -203,7 +203,7 @@ def test_words_side_by_side_that_spell_a_definition_of_the_first_file(tmp_path: 
     ],
 )
 def test_words_that_spell_no_definition_of_the_first_file(tmp_path: Path, files: dict[str, str], title: str):
-    assert of_kind(facts_of(tmp_path, files, title, first=list(files)), "named_here") == []
+    assert of_kind(facts_of(tmp_path, files, title, first=list(files)), "named_here", "quoted_here") == []
 
 
 def test_a_part_of_a_dotted_name_that_names_one_file(tmp_path: Path):

@@ -45,6 +45,12 @@ TITLE = "Show menu bar icon is only effective after a restart"
             ("Zone.java", 2),
             id="capitals",
         ),
+        pytest.param(
+            {"api/pool.py": "def fill(client):\n    client.create_pool(3)\n"},
+            "ClientError when calling the CreatePool operation",
+            ("api/pool.py", 2),
+            id="another-convention",
+        ),
     ],
 )
 def test_words_of_the_title_lead_to_a_name(tmp_path: Path, files: dict[str, str], title: str, place: tuple[str, int]):
@@ -61,10 +67,22 @@ def test_words_of_the_title_lead_to_a_name(tmp_path: Path, files: dict[str, str]
         pytest.param({"a.py": "x = run_it\n"}, "Run it now", id="few-letters"),
         pytest.param({"a.py": "x = code_of_the_menus\n"}, "Code of the menu", id="words-that-say-nothing"),
         pytest.param({"a.py": "x = my_menu_bar_icons_on\n"}, TITLE, id="part-of-a-longer-name"),
+        pytest.param({"a.py": "index_error = 1\n"}, "It fails with an IndexError", id="name-of-an-error"),
+        pytest.param({f"{n}.py": f"x{n} = pool_size\n" for n in range(6)}, "PoolSize is 0", id="too-many-lines"),
+        pytest.param({"a.py": "x = pool_size\n", "b.py": "y = PoolSize\n"}, "PoolSize is 0", id="the-name-itself"),
     ],
 )
 def test_other_words_lead_nowhere(tmp_path: Path, files: dict[str, str], title: str):
     assert of_kind(facts_of(tmp_path, files, title), "quoted_here") == []
+
+
+@pytest.mark.parametrize(("code", "line"), [("new Pool({ poolSize: NaN })", 2), ("new Pool(3)", None)])
+def test_short_words_spell_a_name_that_the_code_of_the_report_has(tmp_path: Path, code: str, line: int | None):
+    files = {"src/pool.js": "export function make(options) {\n  return fill(options.poolSize)\n}\n"}
+    facts = facts_of(tmp_path, files, "The pool size is lost", f"```js\n{code}\n```")
+    assert [fact.line for fact in of_kind(facts, "quoted_here") if "spell `poolSize`" in fact.says] == [line] * bool(
+        line
+    )
 
 
 PLAYER = """class Player:

@@ -40,7 +40,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     inside, subjects = code.log.between(span.start, span.end), code.log.subjects(MAX_CHANGES)
     held = {sha: wanted.keys() & query_terms(text).keys() for sha, text in subjects.items() if sha in inside}
     most = max(map(len, held.values()), default=0)
-    best = [sha for sha, shared in held.items() if len(shared) == most >= (1 if len(inside) <= SHORT else 2)]
+    # Of two changes of long ranges that development reports led to, none was near the fault.
+    best = [sha for sha, shared in held.items() if len(shared) == most] if most and len(inside) <= SHORT else []
     known = {fact.change for fact in inquiry.found}
     for commit in code.log.details(best) if len(best) <= FEW else ():
         own = [path for path in commit.files if is_own(path)]

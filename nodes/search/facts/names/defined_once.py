@@ -9,8 +9,8 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
+from nodes.search.issue.query import COMPOUND
 from nodes.search.paths.project import module_parts
-from nodes.search.paths.roles import folder_of_copies
 from nodes.search.sentences import say
 
 # In prose, 64 % of such names were defined in a fixed file, of all names with one definition 33 %.
@@ -36,8 +36,8 @@ MAX_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MAX_DEFINED = 40
 """Maximum number of facts of one issue."""
-MAX_COPIES = 24
-"""Maximum number of definitions of a name that are read to find the only one outside a folder of copies."""
+MAX_NAMESAKES = 24
+"""Maximum number of definitions of a name among which the only one at the top level is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,6 @@ class _Hit:
     users: int
     unused: bool = False
     """Whether it is a member of a class that the report neither calls nor names as a member; others may be meant."""
-    count: int = 1
-    """The number of definitions, with those in a folder of copies."""
-    aside: str | None = None
-    """The folder of copies that has all other definitions."""
     top_level: bool = False
     """Whether it alone is at the top level, as the report calls it."""
 
@@ -67,10 +63,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
-            text = fact.text or ""
-            strong = _is_strong(hit, listed, most) and not (declares_type(text) or _FORWARDS.match(text))
+            text, is_whole = fact.text or "", _is_whole(hit, fact.path or "")
+            strong = _is_strong(hit, listed, most) or (is_whole and listed <= FEW_NAMES)
+            strong = strong and not (declares_type(text) or _FORWARDS.match(text))
             # A declaration without a body has no code that could be wrong.
-            unclaimed = bool(_BODILESS.match(text))
+            unclaimed = bool(_BODILESS.match(text)) or is_whole
             yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=unclaimed)
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
@@ -82,11 +79,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
-        count, aside, top_level = 1, None, False
-        if row is None:
-            row, count, aside = _outside_copies(inquiry.code, name)
-        if row is None and (row := _at_top_level(inquiry, name)) is not None:
-            top_level = True
+        top_level = row is None and (row := _at_top_level(inquiry, name)) is not None
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -97,7 +90,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         if name.in_title or name.marked or name.is_qualified or users <= FEW_USERS:
             used = rf"(?:\.|::|#|->){re.escape(name.last.casefold())}\b|\b{re.escape(name.last.casefold())}`? ?\("
             unused = "." in inquiry.code.index.name_of(row) and not re.search(used, inquiry.issue.folded)
-            yield _Hit(name, row, users, unused, count, aside, top_level)
+            yield _Hit(name, row, users, unused, top_level)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -122,8 +115,15 @@ def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
     row = definition_of(code, name)
     if row is None and len(name.parts) > 1:
         row = inherited.definition(code, name.parts[-2], name.last)
-    if row is not None or not name.in_title or len(name.parts) < 2 or not name.parts[-2][0].isupper():
+    if row is not None or not name.in_title or len(name.parts) < 2:
         return name, row
+    # Of an object that the title names without its class, only the member is known.
+    own = replace(name, words=name.last, parts=name.parts[-1:])
+    is_alone = COMPOUND.search(name.last) and not code.definitions(name.parts[-2])
+    if is_alone and (row := definition_of(code, own)) is not None and "." in code.index.name_of(row):
+        return own, row
+    if not name.parts[-2][0].isupper():
+        return name, None
     # Such a member is, for example, an operator.
     owner = name.parts[-2]
     words = name.words[: name.words.rindex(owner) + len(owner)]
@@ -145,21 +145,10 @@ def definition_of(code: Code, name: Name) -> int | None:
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
 
 
-def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None]:
-    """Return the only definition outside one folder of copies, the number of all, and that folder."""
-    rows = code.definitions(name.last) if len(name.parts) == 1 else []
-    places = {row: folder_of_copies(code.path_of(row)) for row in rows[: MAX_COPIES + 1]}
-    outside = [row for row, folder in places.items() if folder is None]
-    folders = {folder for folder in places.values() if folder}
-    if len(rows) > MAX_COPIES or len(outside) != 1 or len(folders) != 1:
-        return None, 1, None
-    return outside[0], len(rows), next(iter(folders))
-
-
 def _at_top_level(inquiry: FinderInput, name: Name) -> int | None:
     """Return the only definition at the top level, if the report calls the name and never on an object."""
     rows = inquiry.code.definitions(name.last) if len(name.parts) == 1 and name.last not in BUILT_IN else []
-    plain = [row for row in rows if "." not in inquiry.code.index.name_of(row)] if len(rows) <= MAX_COPIES else []
+    plain = [row for row in rows if "." not in inquiry.code.index.name_of(row)] if len(rows) <= MAX_NAMESAKES else []
     called = re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
     calls = [found[1] for found in called.finditer(f"{inquiry.issue.title}\n{inquiry.issue.body}")] if plain else []
     return plain[0] if len(plain) == 1 and calls and not any(calls) else None
@@ -186,21 +175,24 @@ def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
     return _is_marked(hit) and hit.users <= FEW_USERS and listed <= FEW_NAMES
 
 
+def _is_whole(hit: _Hit, path: str) -> bool:
+    """Return whether the prose names what many files use with its module: ``org.acme.Zone.load``."""
+    module = f"/{'/'.join(hit.name.parts[:2])}/" in f"/{path.replace('.', '/')}" and len(hit.name.parts) > 2
+    return module and hit.users > FEW_USERS and not hit.name.in_title
+
+
 def _fact(code: Code, hit: _Hit) -> Fact | None:
     head = code.head(hit.row)
     if head is None:
         return None
-    words, where = _without_marks(hit.name.words, head.text), ""
-    if hit.aside:
-        where = say(" outside `{folder}`", folder=hit.aside)
-    elif hit.top_level:
-        where = say(" at the top level")
+    words = _without_marks(hit.name.words, head.text)
+    where = say(" at the top level") if hit.top_level else ""
     values = {"name": words, "where": where, "path": head.path}
     says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
     if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
         values = {"name": words, "symbol": head.place, "path": head.path}
         says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", **values)
-    return head.fact("defined_once", says, words, count=hit.count, users=hit.users)
+    return head.fact("defined_once", says, words, count=1, users=hit.users)
 
 
 def _without_marks(words: str, line: str) -> str:
@@ -211,7 +203,7 @@ def _without_marks(words: str, line: str) -> str:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line contains the name and that no other source line of the language defines it."""
-    parts = [part for part in re.split(r"[.:#>-]+", (fact.words or "").strip("@!?")) if part]
+    parts = [part for part in re.split(r"[.:#>-]+|(?<=\w)\$", (fact.words or "").strip("@!?")) if part]
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not contain the name"
@@ -224,8 +216,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, own=True):
-        aside = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
-        aside |= " at the top level is in " in fact.says and hit.text[:1].isspace()
+        aside = " at the top level is in " in fact.says and hit.text[:1].isspace()
         if head.search(hit.text) and hit.path != fact.path and not owner and not aside:
             return f"`{hit.path}` defines it as well"
     return None

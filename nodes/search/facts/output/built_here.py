@@ -30,7 +30,6 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
 from nodes.search.issue.normal.report import UNKNOWN
-from nodes.search.paths.roles import folder_of_copies
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, shingles
 
@@ -94,26 +93,23 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
-        aside = _folder_of_others(code, match, places)
         # A message that the report cuts off counts only if a single literal begins with it.
         # A literal that equals an interpreter's message was right in 2 of 8 cases.
-        if (len(places) > FEW and not aside) or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
+        if len(places) > FEW or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
             continue
         # What prints every crash of the program says nothing about the place of one.
         if _OF_EVERY_CRASH.search(match.words):
             continue
-        # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 % with
-        # it.
+        # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 with it.
         printed = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
         # A text that the report quotes as a whole is one of the interface, whatever builds it.
         if not printed and not _OF_FAULT.search(match.words) and comparable(match.words) not in quoted:
             continue
-        # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The class of the error is
-        # not compared: whether it is that of the report made no difference that could be measured.
+        # If the report has a trace, a literal outside its files was right in 1 of 14 cases.
         if on_trace and match.number not in on_trace:
             continue
         together = len({(place.number, code.symbol(place.number, place.literal.line)) for place in places}) == 1
-        if fact := _fact(inquiry, match, len(places), aside, together=together):
+        if fact := _fact(inquiry, match, len(places), together=together):
             is_wrapped = match.text.text in wrappers
             several = fact.several and not is_wrapped
             # What a log writes when all is well is near the fault by chance, unless the search agrees.
@@ -128,13 +124,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def title_quotes(title: str) -> bool:
     """Return whether a title quotes a message of several words."""
     return any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(title))
-
-
-def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> str | None:
-    """Return the folder of copies that has all other places of a message, or None."""
-    folders = {folder_of_copies(code.path(place.number)) for place in places if place is not match}
-    alone = len(folders) == 1 and folder_of_copies(code.path(match.number)) is None
-    return next(iter(folders)) if alone else None
 
 
 def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
@@ -195,38 +184,35 @@ def _near(code: Code, short: Sequence[Text]) -> Iterator[tuple[int, int]]:
             yield from ((number, at) for at, line in lines if word in line and _QUOTED.match(line[:MAX_WIDTH]))
 
 
-def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *, together: bool) -> Fact | None:
+def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) -> Fact | None:
     code, line = inquiry.code, match.literal.line
     hit = code.hit(match.number, line)
     if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
-    names, _ = enclosing(match.literal.before)
+    names, what = enclosing(match.literal.before)[0], f"“{shortened(match.words)}”"
     progress = bool(names and _PROGRESS_CALLS.search(names[0]))
-    what = f"“{shortened(match.words)}”"
     what = say("that begins with {message}", message=what) if match.text.cut else what
-    says = sentence(what, hit.path, hit.symbol, count, aside)
-    alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(hit.symbol or "")
+    says = sentence(what, hit.path, hit.symbol, count)
+    reports = not progress and not _OF_ERROR.search(hit.symbol or "")
     # What only reports progress is often of a part that works, so it is stated for the first file and never claimed.
     is_stated = progress and count == 1 and hit.path in inquiry.first[:1]
     # The attribute of a Rust error: the place that makes the error is more relevant.
     is_stated |= match.literal.before.rstrip().endswith("#[error(")
     return hit.fact(
         "built_here", says, match.words, count=count,
-        strong=alone and (reports or is_stated), several=not alone and reports, unclaimed=is_stated,
+        strong=together and (reports or is_stated), several=not together and reports, unclaimed=is_stated,
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
 
-def sentence(what: str, path: str, symbol: str | None, count: int, aside: str | None) -> str:
+def sentence(what: str, path: str, symbol: str | None, count: int) -> str:
     """Return the sentence that a place builds a message; a file is never the one that builds it."""
     if symbol:
         only = say("the only place that does") if count == 1 else say("one of {count} places that do", count=count)
-        only = say("the only place outside `{folder}` that does", folder=aside) if aside else only
         return say("`{place}` builds the message {message}, {only}.", place=symbol, message=what, only=only)
     only = (
         say("and nowhere else in the project's own code") if count == 1 else say("one of {count} places", count=count)
     )
-    only = say("and nowhere else outside `{folder}`", folder=aside) if aside else only
     return say("The message {message} is built in `{path}`, {only}.", message=what, path=path, only=only)
 
 
@@ -255,7 +241,7 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     # grep compares single lines. The longest span is the rarest, so few other lines have it by chance.
     held = max((span for span in islice(spans, MAX_SPANS) if any(span in line for line in lines)), key=len, default="")
     hits = witness.grep(held.strip(" .,:;!'\""), own=True) if len(held) > LONG_ENOUGH else ()
-    others = (hit for hit in hits if hit.path != fact.path and (fact.count == 1 or not folder_of_copies(hit.path)))
+    others = (hit for hit in hits if hit.path != fact.path)
     quoting = (hit for hit in others if _QUOTED.match(hit.text[:MAX_WIDTH]))
     return next((hit.path for hit in quoting), None)
 

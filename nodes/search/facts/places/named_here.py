@@ -4,14 +4,13 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, Issue
-from nodes.search.facts.names import BUILT_IN, defined_once
+from nodes.search.facts.names import BUILT_IN
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.of_class import names_class
@@ -130,23 +129,15 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
     if len(found) > 1:
         # Words side by side may be plain English, so a single word is preferred.
         found = {paths: words for paths, words in found.items() if " " not in words}
-    if not found:
-        yield from _definition_in_title(inquiry, written)
     for paths, words in found.items() if len(found) == 1 else ():
         strong = " " not in words or paths[0] in inquiry.first[:1]
         yield Fact("named_here", _says(words, paths), words, paths[0], count=len(paths), strong=strong, in_title=True)
 
 
 def _check_title(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the words spell the name of this file or definition and of no other."""
-    path, words = fact.path or "", fact.words or ""
-    if fact.symbol is None:
-        same = _by_name(filter(is_own, witness.files())).get(_spelling(words), [])
-        return None if path in same and _pair(same, ()) else "the words are not the name of this file alone"
-    name = fact.symbol.rpartition(".")[2]
-    if name not in _joined(words):
-        return "the words do not spell the name"
-    return defined_once.check(replace(fact, words=name), witness)
+    """Verify that the words spell the name of this file and of no other."""
+    same = _by_name(filter(is_own, witness.files())).get(_spelling(fact.words or ""), [])
+    return None if fact.path in same and _pair(same, ()) else "the words are not the name of this file alone"
 
 
 def _title_names(title: str) -> list[str]:
@@ -180,37 +171,6 @@ def _says(words: str, paths: Sequence[str]) -> str:
     if len(paths) > 1:
         return say("The title may mean `{path}`, or the other source file named `{words}`.", words=words, path=paths[0])
     return say("The title may mean `{path}`, the source file named `{words}`.", words=words, path=paths[0])
-
-
-def _definition_in_title(inquiry: FinderInput, written: Sequence[str]) -> Iterator[Fact]:
-    """Yield the definition in the search's first file whose name words of the title spell, if no other file has one.
-
-    In other files than the first, such words named a fixed file in 4 of 27 development issues.
-    """
-    code = inquiry.code
-    for words in written if inquiry.first else ():
-        rows = [row for name in _joined(words) for row in code.definitions(name)] if " " in words else []
-        paths = {code.path_of(row) for row in rows}
-        if paths != set(inquiry.first[:1]):
-            continue
-        symbol, head = code.index.name_of(rows[0]), code.head(rows[0])
-        # A name that most of the project uses is a word of its language, and says little about one file.
-        users = code.count_users(symbol.rpartition(".")[2], defined_once.MANY_USERS)
-        if head is not None and users <= defined_once.MANY_USERS:
-            values = {"words": words, "symbol": symbol, "path": inquiry.first[0]}
-            says = say(
-                "The title has the words `{words}`, the name of `{symbol}`, which only `{path}` defines.", **values
-            )
-            yield head.fact("named_here", says, words, count=1, strong=True, in_title=True)
-            return
-
-
-def _joined(words: str) -> list[str]:
-    """Return the names that words spell: `run_job`, `RunJob`, `runJob`, `RUNJob`."""
-    first, *rest = words.split(" ")
-    tail = "".join(word[:1].upper() + word[1:] for word in rest)
-    heads = (first[:1].upper() + first[1:], first[:1].lower() + first[1:], first.upper())
-    return list(dict.fromkeys((words.replace(" ", "_").lower(), *(head + tail for head in heads))))
 
 
 def _is_compound(path: str) -> bool:

@@ -9,14 +9,15 @@ import numpy as np
 
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import defined_once
+from nodes.search.facts.names import SYMPTOM, defined_once
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
+from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
-from nodes.search.tokens import LISTS, STOPWORDS, WORD, terms_of
+from nodes.search.tokens import LISTS, PART, STOPWORDS, WORD, terms_of
 
 MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
@@ -50,6 +51,7 @@ _ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
 """Words of a name that only say what the code is for its framework; a report need not have them."""
 ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
+_OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
 
@@ -59,6 +61,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if inquiry.is_placed:
         return
     yield from islice(_variables(inquiry), MAX_FACTS)
+    yield from islice(_respelled(inquiry), MAX_FACTS)
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
     yield from spelled or islice(_apart(inquiry), 1)
 
@@ -93,6 +96,18 @@ def _variables(inquiry: FinderInput) -> Iterator[Fact]:
         names = {found[1] for hit in hits if (found := re.search(quoted, hit.text, re.IGNORECASE))}
         numbers = {number for hit in hits if (number := inquiry.code.number(hit.path)) is not None}
         if len(names) == 1 and (fact := _of_name(inquiry, words, names.pop(), sorted(numbers))):
+            yield fact
+
+
+def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the name of the code, with underscores, of an operation that no own file has as the report: `CreateJob`."""
+    code, lines = inquiry.code, (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
+    every = (name for line in lines for name in _OPERATION.findall(line) if not SYMPTOM.search(name))
+    others = {name: "_".join(PART.findall(name)).lower() for name in islice(dict.fromkeys(every), MAX_GROUPS)}
+    code.look_up((*others, *others.values()))
+    for name, other in others.items():
+        files = code.files_with(other)
+        if len(files) <= MAX_FILES and not code.files_with(name) and (fact := _of_name(inquiry, name, other, files)):
             yield fact
 
 
@@ -140,8 +155,13 @@ def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
-    """Return whether only one place defines a name, besides a constructor if nothing else places the report."""
-    rows = inquiry.code.definitions(name)
+    """Return whether one place defines a name in any form, besides a constructor if nothing else places the report."""
+    parts = PART.findall(name)
+    forms = {name, "_".join(parts).lower(), "".join(map(str.capitalize, parts))}
+    rows = [row for form in sorted(forms) for row in inquiry.code.definitions(form)]
+    # A name that most of the project uses is a word of its language, and says little about one file.
+    if inquiry.code.count_users(name, defined_once.MANY_USERS) > defined_once.MANY_USERS:
+        return False
     return len(rows) == 1 or (
         not inquiry.is_placed and sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
     )
@@ -184,14 +204,21 @@ def _acts(parts: list[str], stems: Container[str]) -> list[str]:
 
 def _groups(inquiry: FinderInput) -> Iterator[str]:
     """Yield two to four words side by side of the title, and of what the report quotes or stresses."""
+    # Words with few letters say enough if code of the report has the name that they spell.
+    shown = {_joined(name) for block in inquiry.issue.blocks for name in WORD.findall(block) if COMPOUND.search(name)}
     for text in (URL.sub(" | ", inquiry.issue.title), *labels(inquiry.issue)):
         for phrase in _PHRASE.findall(text):
             words = re.split("[ -]", phrase)
             for count in range(min(MOST_WORDS, len(words)), 1, -1):
                 for at in range(len(words) - count + 1):
                     group = words[at : at + count]
-                    if is_name(group) and inquiry.issue.holds(" ".join(group)):
+                    if (is_name(group) or _joined("".join(group)) in shown) and inquiry.issue.holds(" ".join(group)):
                         yield " ".join(group)
+
+
+def _joined(name: str) -> str:
+    """Return a name without what differs between the conventions of languages."""
+    return name.replace("_", "").lower()
 
 
 def is_name(words: list[str]) -> bool:
@@ -241,7 +268,7 @@ def _spells(words: list[str], name: str, witness: Witness) -> bool:
     """Return whether words of the issue spell a name: side by side, or each a part of it."""
     if len(words) == 1:
         forms = {form.lower() for form in _names(words[0])}
-        return name.lower() in forms or _SEPARATOR.sub("_", name.upper()) == words[0]
+        return name.lower() in forms or _SEPARATOR.sub("", name.lower()) == _joined(words[0])
     stems = [terms_of(word)[0] for word in words]
     return all(map(witness.mentions, words)) and [p for p in _acts(parts_of(name), stems) if p in stems] == stems
 
