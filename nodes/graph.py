@@ -138,8 +138,9 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
 def _bare_report(state: BugTriageState, reason: str) -> TriageReport:
     """Return a minimal report after the writer failed: the best draft, or the state of the search."""
     note = f"Writing the report failed: {reason}"[:300]
+    comment = say("The report could not be written. A maintainer should look at this issue.")
     kept = state.best_draft or TriageReport(
-        verdict=say("I could not finish this triage."),
+        verdict=comment,
         kind=state.reading.kind if state.reading else "bug",
         repository=state.repository,
         commit=state.sha,
@@ -147,7 +148,6 @@ def _bare_report(state: BugTriageState, reason: str) -> TriageReport:
     update: dict[str, object] = {"root_cause": None, "not_found": "claims_failed_checking"}
     update |= {"status": "needs_clarification", "requires_human_review": True}
     update |= {"review_message": note, "notes": (*kept.notes, note)}
-    comment = say("The report could not be written. A maintainer should look at this issue.")
     failed = kept.model_copy(update={**update, "github_comment": comment})
     is_security = "security" in (kept.kind, state.reading and state.reading.kind)
     return without_code_references(failed) if is_security else failed

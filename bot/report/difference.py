@@ -27,12 +27,8 @@ def _finding(report: TriageReport) -> tuple[object, ...]:
     return (report.kind, report.statement, first, same)
 
 
-def differences(before: TriageReport, after: TriageReport) -> tuple[str, ...]:
-    """Return the differences of the second report, most important first; paths and titles in them are untrusted."""
-    return tuple(_sentences(before, after))
-
-
-def _sentences(before: TriageReport, after: TriageReport) -> Iterator[str]:
+def differences(before: TriageReport, after: TriageReport) -> Iterator[str]:
+    """Yield the differences of the second report, most important first; paths and titles in them are untrusted."""
     if before.kind != after.kind:
         yield f"The kind is {after.kind} instead of {before.kind}."
     if before.statement != after.statement:

@@ -16,10 +16,7 @@ LEAKED: Final = say(
     "its history still contains the old text, which a maintainer can delete. Nothing was analysed. "
     "Once the text no longer contains it, triage continues automatically."
 )
-WAITING: Final = (
-    say("**One question before a place can be named.**"),
-    say("**A few questions before a place can be named.**"),
-)
+WAITING: Final = say("**One question before a place can be named.**")
 FOLLOWS: Final = say("*A first report by rules; a model's report will replace it here.*")
 
 

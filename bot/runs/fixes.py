@@ -45,14 +45,15 @@ class FixWithFiles:
     """The reason why it cannot be scored; empty if it can."""
 
 
-def find_fixes(line: Sequence[MainlineCommit], project: str = "") -> list[Fix]:
-    """Return the fixes of a branch's main line, newest first. Each issue appears once, with its first fix.
+def read_fixes(repository: Repository, tip: str, project: str = "") -> list[Fix]:
+    """Return the fixes in the history of a commit, newest first. Each issue appears once, with its first fix.
 
     Before a later one of several closing commits, part of the fix exists already (docs/decisions.md). Reverted
     commits are left out.
 
-    ``line`` has the landed changes, newest first; ``project`` is owner/name, for references that include it.
+    ``tip`` is the commit's full SHA; ``project`` is owner/name, for references that include it.
     """
+    line = read_mainline(repository, tip)
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
     first: dict[int, Fix] = {}
     for landed in reversed(line):
@@ -117,11 +118,6 @@ def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWi
     if len(gold) > MAX_FILES:
         return FixWithFiles(fix, (), f"the fix changed more than {MAX_FILES} source files")
     return FixWithFiles(fix, gold)
-
-
-def read_fixes(repository: Repository, tip: str, project: str = "") -> list[Fix]:
-    """Return the fixes in the history of a commit, given by its full SHA."""
-    return find_fixes(read_mainline(repository, tip), project)
 
 
 def corrected(

@@ -66,18 +66,9 @@ class Sources:
         web = WebSearch(providers, tool, self._config.web.keywords) if providers or tool else None
         return ExternalSources(web, own)
 
-    async def check(self) -> list[SourceCheck]:
-        """Check that each configured tool and provider is reachable, has the tool and accepts a query."""
+    async def check(self) -> list[tuple[bool, str, str]]:
+        """Return whether each configured tool and provider is reachable and answers; its name; and what is wrong."""
         return list(await asyncio.gather(*map(_checked, (*self.tools.values(), *self._providers))))
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCheck:
-    """The result of checking one source."""
-
-    name: str
-    ok: bool
-    says: str
 
 
 def _as_source(find: FindIssues) -> FindIssues:
@@ -92,15 +83,15 @@ def _as_source(find: FindIssues) -> FindIssues:
     return search
 
 
-async def _checked(source: McpTool | SearchProvider) -> SourceCheck:
+async def _checked(source: McpTool | SearchProvider) -> tuple[bool, str, str]:
+    name = source.info.name if isinstance(source, McpTool) else source.name
     try:
         if isinstance(source, McpTool):
-            return SourceCheck(source.info.name, ok=True, says=await source.check())
+            return True, name, await source.check()
         results = await source.search(Inquiry("software bug"), 1)
-        return SourceCheck(source.name, ok=True, says=f"answers ({len(results)} results to a test question)")
     except SourceError as error:
-        name = source.info.name if isinstance(source, McpTool) else source.name
-        return SourceCheck(name, ok=False, says=str(error))
+        return False, name, str(error)
+    return True, name, f"answers ({len(results)} results to a test question)"
 
 
 @dataclass(frozen=True, slots=True)

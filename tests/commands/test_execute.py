@@ -45,7 +45,11 @@ class Stage:
 
     def target(self, found: FoundConfig) -> Target:
         mine, shared = self.store.effects, self.store.repository.effects
-        return Target(self.ref, found, mine, shared, self.github.for_repository, self._ours, self.clock)
+        client = self.github.for_repository
+        return Target(self.ref, found, mine, shared, client, self._ours, self.clock, self._lacks)
+
+    async def _lacks(self, error: Exception) -> None:
+        """Accept a missing permission."""
 
     async def _ours(self) -> None:
         return None

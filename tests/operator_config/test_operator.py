@@ -273,12 +273,8 @@ async def test_the_doctor_checks_every_source() -> None:
             f"web:\n  searxng: {{url: '{server.url}'}}\n\n"
         )
         checks = await Sources(read_operator_config(text)).check()
-    assert [(check.name, check.ok) for check in checks] == [
-        ("gone", False),
-        ("lost", False),
-        ("searxng", True),
-    ]
-    assert "is not an executable" in checks[1].says
+    assert [(name, ok) for ok, name, _ in checks] == [("gone", False), ("lost", False), ("searxng", True)]
+    assert "is not an executable" in checks[1][2]
 
 
 @pytest.mark.parametrize(

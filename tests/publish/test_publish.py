@@ -94,7 +94,11 @@ class Stage:
         mine, shared = (
             Effects(self.databases[-1], key, self.clock.seconds) for key in (ref.key, f"{ref.repository.key}#0")
         )
-        return Target(ref, with_config, mine, shared, self.github.for_repository, self.owner_check, self.clock)
+        client = self.github.for_repository
+        return Target(ref, with_config, mine, shared, client, self.owner_check, self.clock, self.lacks)
+
+    async def lacks(self, error: Exception) -> None:
+        """Accept a missing permission."""
 
     @property
     def effects(self) -> Effects:

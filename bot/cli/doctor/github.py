@@ -9,6 +9,7 @@ from bot.cli.doctor.checks import Check
 from bot.errors import BotError, UserError
 from bot.github.registration import RegisteredApp, fetch_registered_app
 from bot.github.repository import RepositoryClient
+from bot.github.tokens import lacking
 from bot.runs.remote import opened, token_for
 from bot.server.registration import registration
 from bot.settings import Settings
@@ -18,7 +19,7 @@ from bot.settings.server import app_key
 
 _WEBHOOK = "/webhooks/github"
 _check = partial(Check, part="App")
-_LEVELS = ("none", "read", "write", "admin")
+_OPTIONAL = {"pull_requests": "read"}
 FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
@@ -39,31 +40,26 @@ def check_app(settings: Settings) -> Iterator[Check]:
         return
     yield _check(ok=True, name="App", says=app.slug)
     yield _permissions(app.permissions)
-    lacking = sorted(set(registration()["default_events"]) - app.events)
-    says = f"lack {', '.join(lacking)}: tick it on the App's settings page" if lacking else "are as in app.yml"
-    yield _check(ok=not lacking, name="App's events", says=says)
+    missing = sorted(set(registration()["default_events"]) - app.events)
+    says = f"lack {', '.join(missing)}: tick it on the App's settings page" if missing else "are as in app.yml"
+    yield _check(ok=not missing, name="App's events", says=says)
     yield _hook(app, settings)
     # The permission is optional, so its absence is not a fault.
-    may = _rank(app.permissions.get("pull_requests")) > 0
-    says = "are named" if may else "are not named; the optional permission pull_requests: read would allow it"
+    may_not = lacking(app.permissions, _OPTIONAL)
+    says = "are not named; the optional permission pull_requests: read would allow it" if may_not else "are named"
     yield _check(ok=True, name="open pull requests", says=says)
 
 
 def _permissions(held: Mapping[str, str]) -> Check:
     needed: Mapping[str, str] = registration()["default_permissions"]
-    lacking = [f"{name}: {level}" for name, level in needed.items() if _rank(held.get(name)) < _rank(level)]
-    known = {"pull_requests": "read", **needed}
-    spare = [f"{name}: {level}" for name, level in held.items() if _rank(level) > _rank(known.get(name))]
+    missing = ", ".join(f"{name}: {needed[name]}" for name in lacking(held, needed))
+    spare = ", ".join(f"{name}: {held[name]}" for name in lacking({**_OPTIONAL, **needed}, held))
     says = "are as in app.yml"
-    if lacking:
-        says = f"lack {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
+    if missing:
+        says = f"lack {missing}: add it on the App's settings page, and accept it where it is installed"
     elif spare:
-        says += f"; these are not needed, and you may remove them: {', '.join(spare)}"
-    return _check(ok=not lacking, name="App's permissions", says=says)
-
-
-def _rank(level: str | None) -> int:
-    return _LEVELS.index(level) if level in _LEVELS else 0
+        says += f"; these are not needed, and you may remove them: {spare}"
+    return _check(ok=not missing, name="App's permissions", says=says)
 
 
 def _hook(app: RegisteredApp, settings: Settings) -> Check:

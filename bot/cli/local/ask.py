@@ -20,6 +20,7 @@ _HELP = (
     "Ask where something is, who owns it or what changed, or paste a stack trace. An empty line sends it; `exit` ends."
 )
 _LEAVE = frozenset({"exit", "quit", ":q"})
+_TRACE = ("Traceback", "Exception in", "panic:", "thread '", "Error:", "Caused by")
 
 
 @click.command("ask")
@@ -70,7 +71,7 @@ def _asked() -> Iterator[str]:
         line_text = line.rstrip("\n")
         if not waiting and line_text.strip().lower() in _LEAVE:
             return
-        if line_text.strip() and (waiting or _begins_a_trace(line_text)):
+        if line_text.strip() and (waiting or line_text.lstrip().startswith(_TRACE)):
             waiting.append(line_text)
             continue
         if waiting or line_text.strip():
@@ -78,10 +79,6 @@ def _asked() -> Iterator[str]:
         waiting = []
     if waiting:
         yield "\n".join(waiting)
-
-
-def _begins_a_trace(line: str) -> bool:
-    return line.lstrip().startswith(("Traceback", "Exception in", "panic:", "thread '", "Error:", "Caused by"))
 
 
 def _lines(reply: Reply) -> Iterator[str]:

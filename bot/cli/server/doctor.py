@@ -101,8 +101,8 @@ def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     except UserError as error:
         yield Check(ok=False, name="tools", says=str(error), part="tools")
         return
-    for source in asyncio.run(sources.check()):
-        yield Check(source.ok, f"tool {source.name}", source.says, "tools")
+    for ok, name, says in asyncio.run(sources.check()):
+        yield Check(ok, f"tool {name}", says, "tools")
 
 
 def _shown(name: str, settings: Settings) -> str:

@@ -48,15 +48,14 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
 
 def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     """Render a run that waits for an answer: the question, without a cause."""
-    waiting = [question for question in thread.questions if question.state == "open"]
     visible = (
         thread.marker,
-        thread.to_reporter()(WAITING[len(waiting) > 1]),
+        thread.to_reporter()(WAITING),
         open_questions(thread),
         answered_news(thread, thread.to_reporter()),
         settled_questions(thread),
     )
-    for_them = fold("For maintainers: why it is asked", reasons(waiting))
+    for_them = fold("For maintainers: why it is asked", reasons(thread.questions))
     commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
     about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")
     return join((*visible, _config(thread), for_them), (about, thread.footer), fallback=visible)
@@ -72,19 +71,19 @@ def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
     asked, write = open_questions(replace(thread, reporter="")), thread.to_reporter()
     is_known = sticky_url.startswith(f"{thread.base}/issues/")
     link = write(say("It is in [the report]({url}) as well.", url=sticky_url)) if is_known else ""
-    return "\n\n".join(filter(None, (marker("question", question_id), write(WAITING[0]), asked, link))) + "\n"
+    return "\n\n".join(filter(None, (marker("question", question_id), write(WAITING), asked, link))) + "\n"
 
 
 def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
     """Render the reminder of a question, with its address if known; it mentions no one: a comment notifies anyway."""
-    asked = open_questions(replace(thread, reporter="", questions=(question,)))
+    asked, write = open_questions(replace(thread, reporter="", questions=(question,))), thread.to_reporter()
+    named = write(say("This question"))
     is_known = asked_url.startswith(f"{thread.base}/issues/")
-    where = say("[This question]({url})", url=asked_url) if is_known else say("This question")
     says = say(
         "{question} is still open. If no answer comes, the report is written without it; nothing is closed.",
-        question=where,
+        question=f"[{named}]({asked_url})" if is_known else named,
     )
-    return "\n\n".join((marker("reminder", question.question_id), thread.to_reporter()(says), asked)) + "\n"
+    return "\n\n".join((marker("reminder", question.question_id), write(says), asked)) + "\n"
 
 
 def _config(thread: Thread) -> str:

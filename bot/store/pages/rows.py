@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from bot.store.databases.database import Value
 from bot.store.runs.rows import RunStatus
@@ -127,11 +127,6 @@ class Place:
     began_at: float
     issue_key: str
     number: int
-
-    @classmethod
-    def of(cls, row: RunRow) -> Self:
-        """Return the position of a run."""
-        return cls(row.began_at, row.issue_key, row.number)
 
 
 def read_row(row: Sequence[Any]) -> RunRow:

@@ -104,7 +104,8 @@ class Runs(Table):
         """
         # One row more than the page shows, which shows whether there is another page.
         rows = [read_row(row) for row in db.execute(statement, (*parameters, LISTED + 1))]
-        return rows[:LISTED], Place.of(rows[LISTED - 1]) if len(rows) > LISTED else None
+        last = rows[LISTED - 1] if len(rows) > LISTED else None
+        return rows[:LISTED], Place(last.began_at, last.issue_key, last.number) if last else None
 
     @query
     def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:

@@ -5,7 +5,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, get_args
 
 from bot.errors import (
@@ -35,16 +35,6 @@ Lacks = Callable[[MissingPermissionError], Awaitable[None]]
 logger = logging.getLogger(__name__)
 
 
-async def log_missing(error: MissingPermissionError) -> None:
-    """Log a missing permission, without storing it."""
-    logger.warning("%s", error, extra={"action": "permission_missing"})
-
-
-def utc_now() -> datetime:
-    """Return the current time with its time zone."""
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """One issue as a job may write to it; any operation may be repeated, after any failure and by another process."""
@@ -57,8 +47,8 @@ class Target:
     github_for: Callable[[RepositoryRef], RepositoryClient]
     owner_check: OwnerCheck
     """Precedes every write."""
-    now: Callable[[], datetime] = utc_now
-    lacks: Lacks = log_missing
+    now: Callable[[], datetime]
+    lacks: Lacks
 
     @property
     def github(self) -> RepositoryClient:

@@ -31,7 +31,7 @@ _WITHHELD = say("This is probably a security report; continue it in private.")
 _READS_LIKE = {
     "feature": say("This reads like a feature."),
     "question": say("This reads like a question."),
-    "docs": say("This reads like a docs."),
+    "docs": say("This is probably a report on the documentation."),
 }
 _NO_CODE = {"root_cause": None, "citations": (), "suspects": (), "ruled_out": (), "how_to_confirm": ""}
 """The fields of a report that says nothing about code."""

@@ -167,7 +167,7 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
         "judgements": list(map(_judged, context.feedback)),
         "comment_link": f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
         "before": context.before[0] if context.before and report else 0,
-        "differences": differences(context.before[1].report, report) if context.before and report else (),
+        "differences": list(differences(context.before[1].report, report)) if context.before and report else (),
     }
 
 

@@ -40,8 +40,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         first = int(code.index.def_start[row]) if row is not None else max(1, fact.line - FAR)
         found = guard(code.lines(number), fact.line, first)
         hit = code.hit(number, found[0]) if found else None
-        if found and hit:
-            says = _sentence(_whole(code.lines(number), found[0]), holds=found[1])
+        if found and hit and (condition := _whole(code.lines(number), found[0])):
+            says = _sentence(condition, holds=found[1])
             yield replace(hit, symbol=fact.symbol).fact("guarded_by", says, None, follows=fact.at)
 
 
@@ -71,7 +71,7 @@ def _indent(text: str) -> int:
 
 
 def _whole(lines: Sequence[str], at: int) -> str:
-    """Return the condition that begins on a line, with continuation lines; only the line if it is too long."""
+    """Return the condition that begins on a line, with continuation lines; empty if it is too long."""
     joined = lines[at - 1].strip()
     for text in lines[at : at + MAX_WRAPPED]:
         if _depth(joined) <= 0 and not joined.endswith(("\\", "&&", "||", " and", " or")):
@@ -87,12 +87,6 @@ def _depth(text: str) -> int:
 
 
 def _sentence(text: str, *, holds: bool) -> str:
-    if not text:
-        return (
-            say("It runs only under the condition that begins on this line.")
-            if holds
-            else say("It runs in the other branch of the condition that begins on this line.")
-        )
     word = _CONDITION.match(text)
     shown = text.rstrip("{: ").lstrip("} ")
     if word and word["word"] in _CAUGHT:
