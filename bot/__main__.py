@@ -2,10 +2,11 @@
 
 import atexit
 import gc
+import os
 import sys
 
 from bot.cli import cli
-from bot.files import restrict_umask
+from bot.files import UMASK
 from bot.packages import LatePackages
 
 _STAYING = frozenset({"serve", "worker", "mcp"})
@@ -14,7 +15,7 @@ _STAYING = frozenset({"serve", "worker", "mcp"})
 
 def main() -> None:
     """Run the command line; only the owner can read the files it creates."""
-    restrict_umask()
+    os.umask(UMASK)
     sys.meta_path.insert(0, LatePackages)
     # The collector's passes over what imports create, none of it garbage, took a tenth of a local run. A process that
     # stays keeps Python's own threshold, so that its memory does.

@@ -10,15 +10,11 @@ from pathlib import Path
 from bot.errors import UserError
 
 UMASK = 0o077
+"""Only the owner can read files of a command and of its children."""
 _PARTS = ("repos", "clones", "backtest")
 logger = logging.getLogger(__name__)
 PATIENCE = 3.0
 """Seconds to wait for the children of a killed server: they notice in milliseconds."""
-
-
-def restrict_umask() -> None:
-    """Set the umask so that only the owner can read files of this process and its children."""
-    os.umask(UMASK)
 
 
 def restrict_permissions(directory: Path) -> None:

@@ -9,19 +9,6 @@ from typing import Literal
 
 Role = Literal["investigator", "reading", "files", "web_search", "critic", "writer"]
 
-_SUPERVISOR_CORRECTION = (
-    "Your previous response was invalid. Error: {error}\n"
-    "Please respond again with valid JSON matching the schema exactly.\n"
-    "The next_node field must be one of: investigator, codebase_search, "
-    "web_search, critic, human_input, writer, end."
-)  # verbatim from PRD section 2
-
-_CORRECTION = (
-    "Your previous response was invalid. Error: {error}\n"
-    "Please respond again with valid JSON matching the schema exactly."
-)
-
-_TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
 DECIDED = "Submit if these lines decide."
 """The end of an answer to calls; before the first call there are no lines that decide."""
 LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
@@ -60,18 +47,20 @@ def build_task_prompt(role: Role) -> str:
 
 
 def build_supervisor_correction(error: str) -> str:
-    """Return the message that follows an invalid decision (PRD section 2)."""
-    return _SUPERVISOR_CORRECTION.format(error=error)
+    """Return the message that follows an invalid decision, verbatim from PRD section 2."""
+    nodes = "investigator, codebase_search, web_search, critic, human_input, writer, end"
+    return f"{build_correction(error)}\nThe next_node field must be one of: {nodes}."
 
 
 def build_correction(error: str) -> str:
     """Return the message that follows any other invalid answer."""
-    return _CORRECTION.format(error=error)
+    said = f"Your previous response was invalid. Error: {error}"
+    return f"{said}\nPlease respond again with valid JSON matching the schema exactly."
 
 
 def build_turns_left(turns: int, tokens: int) -> str:
     """State what is left of a conversation about the code."""
-    return _TURNS_LEFT.format(turns=turns, tokens=tokens)
+    return f"{turns} turns and {tokens:,} tokens of answers are left."
 
 
 def build_schema_request(schema: str) -> str:

@@ -45,7 +45,7 @@ def prose(text: str) -> str:
     """Return one line of untrusted prose without mark-up except code spans, and without active syntax; mask secrets."""
     line = " ".join(visible(mask(text)).split())
     # An empty code span becomes white space, and asterisks around white space alone are a rule.
-    escaped = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line)).strip()
+    escaped = _joined(_piece(is_code, piece) for is_code, piece in split_code(line)).strip()
     # At the start of a line these would be a list, a rule or a heading.
     opening = _OPENING.match(escaped)
     if opening is None:
@@ -83,7 +83,7 @@ def cell(markdown: str) -> str:
     return odd.replace("\n", " ")
 
 
-def _split_code(line: str) -> list[tuple[bool, str]]:
+def split_code(line: str) -> list[tuple[bool, str]]:
     """Split a line at single-backtick code spans; an unmatched backtick is text, and an empty span is dropped."""
     pieces = line.split("`")
     if len(pieces) % 2 == 0:
@@ -99,7 +99,7 @@ def _split_code(line: str) -> list[tuple[bool, str]]:
     return [*cut, (False, "".join(text).rstrip())]
 
 
-def _piece(is_code: bool, text: str) -> str:  # noqa: FBT001  a pair of _split_code
+def _piece(is_code: bool, text: str) -> str:  # noqa: FBT001  a pair of split_code
     if is_code:
         return code(text)
     pieces: list[str] = []

@@ -1,6 +1,5 @@
 """Build model settings from the environment's settings, and probe the model endpoint."""
 
-import asyncio
 from functools import partial
 
 from bot.errors import UserError, unanswered
@@ -59,12 +58,8 @@ def check_brain(settings: Settings) -> None:
             raise UserError(f"TRIAGE_CONFIG has no price for {model}, and a limit on cost is set")
 
 
-def model_fault(settings: Settings) -> str | None:
+async def model_fault(models: ModelSettings) -> str | None:
     """Return why the configured model does not work, in one line; None if its endpoint responds."""
-    return asyncio.run(_unreachable(model_settings(settings)))
-
-
-async def _unreachable(models: ModelSettings) -> str | None:
     import httpx  # noqa: PLC0415  only where a model is configured
 
     base = (models.base_url or "https://api.openai.com/v1").rstrip("/")

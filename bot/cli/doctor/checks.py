@@ -138,7 +138,7 @@ def check_model(settings: Settings, *, calls: bool) -> Iterator[Check]:
     if settings.brain == "rules":
         yield _check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
         return
-    fault = model_fault(settings)
+    fault = asyncio.run(model_fault(model_settings(settings)))
     says = fault or f"{settings.triage_supervisor_model} exists"
     yield Check(fault is None, "model", says, None if calls else "model")
     if fault is None and calls:

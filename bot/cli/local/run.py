@@ -98,7 +98,11 @@ def command(
 
     given, repo = issue_of(named, _current_repository)
     settings = settings_for(repo, brain)
-    past = None if issues is None else _earlier(issues)
+    past = None
+    if issues is not None:
+        from bot.runs.past import read_listed
+
+        past = read_listed(issues)
     operator = load_operator_config(settings, repo)
     with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(given, repo, settings, progress) if isinstance(given, str) else Located(given, str(repo))
@@ -144,12 +148,6 @@ def _running(
         past=past,
         listener=progress.node,
     )
-
-
-def _earlier(issues: str) -> PastPort:
-    from bot.runs.past import read_listed
-
-    return read_listed(issues)
 
 
 def _current_repository() -> str:

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 
 from bot.errors import RetryableError
 from bot.report.explain import confidence
-from bot.report.sanitise import visible
+from bot.report.sanitise import split_code, visible
 from bot.report.words import percent, span
 from bot.runs.promise import wilson
 from bot.store.pages.rows import Outcome, RunRow
@@ -50,18 +50,8 @@ _MESSAGES = {
     503: "The service is temporarily unavailable. Try again in a moment.",
 }
 _OURS = "Internal error. See the server's log."
-_LABELS = {
-    "supervisor": "Supervisor",
-    "investigator": "Investigator",
-    "codebase_search": "Code search",
-    "web_search": "Web search",
-    "critic": "Critic",
-    "human_input": "Question",
-    "writer": "Writer",
-    "tool": "Tool",
-    "join": "Join",
-    "end": "End",
-}
+_LABELS = {"codebase_search": "Code search", "human_input": "Question"}
+"""Nodes that are not displayed by their names."""
 _CODE = Markup("<code>{}</code>")
 _TIME, _AGO = Markup('<time datetime="{}">{} UTC</time>'), Markup('<time datetime="{}" data-ago>{} UTC</time>')
 # Unicode categories without a visible character: controls, formats, surrogates, private and unassigned ones, and line
@@ -227,7 +217,8 @@ def moment(at: float | str | None, *, ago: bool = False) -> Markup:
 
 def label(node: str) -> str:
     """Return a node's display name."""
-    return _LABELS.get(node) or line(node).replace("_", " ")
+    name = _LABELS.get(node) or line(node).replace("_", " ")
+    return name[:1].upper() + name[1:]
 
 
 def line(text: str) -> str:
@@ -237,12 +228,8 @@ def line(text: str) -> str:
 
 def prose(text: str) -> Markup:
     """Return the same line as HTML, with text between backticks as code."""
-    text, *rest = line(text).split("`")
-    pieces = [escape(text)]
-    for at, piece in enumerate(rest):
-        is_code = at % 2 == 0 and at + 1 < len(rest)
-        pieces.append(_CODE.format(piece) if is_code else escape("`" * (at % 2 == 0) + piece))
-    return Markup("").join(pieces)
+    pieces = split_code(line(text))
+    return Markup("").join(_CODE.format(piece) if is_code else escape(piece) for is_code, piece in pieces)
 
 
 def verbatim(text: str) -> str:

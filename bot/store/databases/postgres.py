@@ -102,8 +102,8 @@ class PostgresDatabase(Database):
                 if not is_transient or time.monotonic() + nap > until:
                     raise StoreError(driver_message(error)) from error
             finally:
-                if connection is not None:
-                    self._give_back(connection)
+                if connection is not None and not connection.closed:
+                    self._idle.put(connection)
             time.sleep(nap * random.uniform(0.5, 1.0))  # noqa: S311  two conflicting transactions must not retry at the same time
             nap = min(2 * nap, _LONGEST_NAP)
 
@@ -118,10 +118,6 @@ class PostgresDatabase(Database):
             return self._idle.get_nowait()
         except Empty:
             return _connect(self._url)
-
-    def _give_back(self, connection: _Connection) -> None:
-        if not connection.closed:
-            self._idle.put(connection)
 
 
 class PostgresStore(Store):

@@ -68,7 +68,7 @@ def missing(connection: Connection) -> int:
 
 def require_current(connection: Connection) -> None:
     """Raise ``UserError`` if the schema is not this release's."""
-    if missing(connection) or not is_installed(connection):
+    if missing(connection) or _applied(connection) != set(_upgrades() | _STEPS):
         raise UserError("the database is not ready for this release: run `triage migrate`")
 
 
@@ -81,15 +81,12 @@ def install(connection: Connection) -> None:
         applied = _applied(connection)
     for name, statements in (_upgrades() | _STEPS).items():
         if name not in applied:
-            _apply(connection, name, statements)
-
-
-def is_installed(connection: Connection) -> bool:
-    """Return whether this release's steps are applied; raises ``UserError`` if a newer release's are."""
-    return _applied(connection) == set(_upgrades() | _STEPS)
+            connection.execute(statements.encode())
+            connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
 
 
 def _applied(connection: Connection) -> set[str]:
+    """Return the names of the applied steps; raises ``UserError`` if a newer release's are."""
     there = connection.execute("SELECT to_regclass('wakeup_steps') IS NOT NULL").fetchone()
     rows = connection.execute("SELECT name FROM wakeup_steps").fetchall() if there == (True,) else []
     applied = {name for (name,) in rows}
@@ -108,11 +105,6 @@ def _install_procrastinate(connection: Connection) -> None:
     # ``schema.sql`` has the result of all upgrades of its release, so they count as applied.
     for name in _upgrades():
         connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
-
-
-def _apply(connection: Connection, name: str, statements: str) -> None:
-    connection.execute(statements.encode())
-    connection.execute("INSERT INTO wakeup_steps VALUES (%s)", (name,))
 
 
 def _upgrades() -> dict[str, str]:

@@ -12,7 +12,7 @@ from bot.worker.issue_job import CurrentIssue, IssueJob, OverLimitError, admit, 
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.runs.questions import post_reminder, settle_by_comment, settle_by_edit
-from bot.worker.runs.steps import read_actionable, read_issue, refresh_issue, step
+from bot.worker.runs.steps import read_actionable, read_issue, step, update_index
 from nodes.state import HumanExchange
 
 _TRIAGED = ("waiting", "finished", "stopped")
@@ -38,11 +38,12 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
     if (await issue_job.store.row.state()).muted:
         await explain_refusal(issue_job, seen.found, work.asked_in, STOPPED)
         return await issue_job.settle("muted")
-    if work.why == "reopened" and run is not None and run.body_hash == body_hash(seen.issue):
-        if run.status == "finished":
-            return await issue_job.settle("nothing new")
-        if run.status == "waiting":
-            return await _reopened(issue_job, seen, run)
+    is_same = work.why == "reopened" and run is not None and run.body_hash == body_hash(seen.issue)
+    if is_same and run is not None and run.status in ("finished", "waiting"):
+        if run.status == "waiting" and await issue_job.store.questions.open() is None:
+            # The answer came while the issue was closed.
+            return await step(issue_job, replace(seen, why="answer"), run)
+        return await issue_job.settle("nothing new" if run.status == "finished" else "the run still waits")
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
     run = await _open_run(issue_job, seen, run, work, by_author=by_author)
     # After the run is opened: an issue that a limit refuses must not seem to be accepted.
@@ -57,13 +58,6 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     )
     then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
     await issue_job.settle("triaged before", then)
-
-
-async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
-    """Leave a waiting run alone, unless the answer came while the issue was closed."""
-    if await issue_job.store.questions.open() is not None:
-        return await issue_job.settle("the run still waits")
-    return await step(issue_job, replace(seen, why="answer"), run)
 
 
 async def _open_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, work: Triage, *, by_author: bool) -> Run:
@@ -85,7 +79,7 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     run = await last_run(issue_job)
     row = await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
-        await refresh_issue(issue_job)
+        await update_index(issue_job, await issue_job.github.issue(issue_job.ref.number))
         return await issue_job.settle("not triaged, or stopped")
     seen = await read_actionable(issue_job, "edited", work)
     if seen is None:

@@ -57,11 +57,6 @@ async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
     return await tools.store.jobs.settle(job, f"{walk.seen} issues learnt", next_work=more)
 
 
-async def refresh_issue(issue_job: IssueJob) -> None:
-    """Read an issue and update the index only; nothing else is done about the issue."""
-    await update_index(issue_job, await issue_job.github.issue(issue_job.ref.number))
-
-
 async def update_index(issue_job: IssueJob, issue: Issue | None) -> None:
     """Update the index, once it is started, with an issue as it was just read; one that left is removed."""
     if not await issue_job.store.repository.past.has_started():

@@ -50,13 +50,13 @@ _CATCHES_ALL = re.compile(
     re.IGNORECASE,
 )
 """How the languages register, or are, the code through which every crash of a program passes."""
-_LOGS = re.compile(
+LOGS = re.compile(
     r"\s{0,200}(?:await\s|return\s)?(?:(?:[\w$]{1,40}(?:\(\))?(?:\.|::|->)){0,4}\$?_{0,2}(?:log(?:ger|ging|rus)?|slog|zap|glog|klog"
     r"|console|syslog|tracing|timber)(?:\(\))?(?:\.|::|->)\w{0,30}|(?:log|tracing)?:{0,2}(?:error|warn|info|debug|trace)!"
     r"|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
     re.IGNORECASE,
 )
-"""The beginning of a line that writes to a log."""
+"""The beginning of a line that writes to a log: it tells of a fault of another one."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
 _DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
@@ -259,11 +259,6 @@ def limited(code: Code, fact: Fact) -> Fact:
     body = code.lines(number)[start - 1 : end]
     withheld = is_empty(body) or (fact.strong and _prints_crashes(code, symbol.rpartition(".")[2], body))
     return replace(fact, unclaimed=True, refuses=True) if withheld else fact
-
-
-def is_logging(text: str) -> bool:
-    """Return whether a line only writes to a log: it tells of a fault of another one."""
-    return bool(_LOGS.match(text))
 
 
 def _prints_crashes(code: Code, name: str, body: Sequence[str]) -> bool:

@@ -30,7 +30,7 @@ SUBJECT = {
 
 def candidate_files(index: Index, parsed: Parsed) -> Flags:
     """Mark the files that may be at fault: source, and files that the title is about or names by path."""
-    roles = {"source"} | roles_in_title(parsed)
+    roles = {"source", *(role for role, pattern in SUBJECT.items() if pattern.search(parsed.texts["title"]))}
     marked = np.array([role in roles for role in index.roles], bool) | named_in_title(index.names, parsed)
     # A repository without source files (documents, configuration) ranks everything.
     return marked if marked.any() else np.ones(len(index.paths), bool)
@@ -70,11 +70,6 @@ def _outside(index: Index) -> Flags:
     plain = np.bincount(index.def_file, minlength=len(index.paths)) > 0
     plain[index.chunk_file[inside]] = False
     return np.asarray(~inside & ~plain[index.chunk_file])
-
-
-def roles_in_title(parsed: Parsed) -> frozenset[str]:
-    """Return the roles of files that the title says the issue is about."""
-    return frozenset(role for role, pattern in SUBJECT.items() if pattern.search(parsed.texts["title"]))
 
 
 def named_in_title(names: PathIndex, parsed: Parsed) -> Flags:

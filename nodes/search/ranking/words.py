@@ -165,16 +165,13 @@ def _words(candidates: Candidates, last: Sequence[str], parsed: Parsed) -> dict[
     scores = rare[term] * saturate(count, relative(lengths)[definition], K1_CHUNK, B_CHUNK)
     of_words = dict(zip(hashes, idf.tolist(), strict=True))
     title = {key: of_words[key] for key in map(term_hash, parsed.terms["title"])}
+    among = added(definition, scores, size)
+    best = best_of_file(len(index.paths), candidates.files, among)
     return {
-        "words_among": _relative_to_file(candidates, added(definition, scores, size)),
+        "words_among": among / np.maximum(best[candidates.files], 1e-9),
         "name_title": divided_by_best(_rarity_of_names(last, title)),
         "name_body": divided_by_best(_rarity_of_names(last, of_words)),
     }
-
-
-def _relative_to_file(candidates: Candidates, scores: Floats) -> Floats:
-    best = best_of_file(len(candidates.index.paths), candidates.files, scores)
-    return scores / np.maximum(best[candidates.files], 1e-9)
 
 
 def _rarity_of_names(last: Sequence[str], rare: Mapping[int, float]) -> Floats:

@@ -316,7 +316,7 @@ def test_what_a_line_did_in_more_languages(line: str, error: str, says: str | No
 def test_an_error_without_a_name_may_be_of_another_line(message: str, says: str):
     found = happened("int n = row.length();", f"{NULL_POINTER}: {message}")
     assert found is not None
-    assert found.if_unmoved == says
+    assert found.at("count", is_known=False) == f"`count` {says}"
 
 
 @pytest.mark.parametrize(("column", "says"), [(12, "reads `a[0]`"), (18, "reads `b[i]`"), (3, None), (None, None)])

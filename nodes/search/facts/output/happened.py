@@ -65,6 +65,7 @@ _ASSERTION = re.compile(
 )
 _RAISES = re.compile(r"(?:raise|throw|panic!?|die|abort)\b|[\"'#*]|//")
 """A line that raises, or that begins with a string or a comment."""
+_OPENS_TEXT = ("'", '"', "`", ":")
 _NEVER_NULL = frozenset({"this", "self", "super", "cls", "@"})
 
 
@@ -81,14 +82,10 @@ class Happened(NamedTuple):
 
     def at(self, place: str, *, is_known: bool = True) -> str:
         """Return the sentence about a place; of a line that is not known, only the number is."""
-        return say("`{place}` {event}", place=place, event=self.says if is_known else self.if_unmoved)
-
-    @property
-    def if_unmoved(self) -> Sentence:
-        """The end of the sentence about a line of which only the number is known."""
-        if not self.null:
-            return self.says
-        return say("uses `{member}` on {value}; this was `{null}` if the line has not moved.", **self.says.values)
+        event = self.says
+        if self.null and not is_known:
+            event = say("uses `{member}` on {value}; this was `{null}` if the line has not moved.", **event.values)
+        return say("`{place}` {event}", place=place, event=event)
 
 
 def happened(text: str, error: str, column: int | None = None) -> Happened | None:
@@ -144,7 +141,7 @@ def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
     every = [*subscripts(line), *popped(line)]
     # A key that the line writes out is the missing one only if the error names it.
     named_here = [one for one in every if named and one.key.strip("\"'`:") == named["key"]]
-    others = [one for one in every if not (one.key[:1].isdigit() or (named and _is_text(one.key)))]
+    others = [one for one in every if not (one.key[:1].isdigit() or (named and one.key[:1] in _OPENS_TEXT))]
     held = _pointed(named_here or others, column)
     key, of = _only([one.key for one in held]), _only([one.value for one in held])
     says = say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=key, value=of)
@@ -238,18 +235,12 @@ def _missing(line: str, whole: str) -> Happened | None:
 
 
 def _unbound(line: str, whole: str) -> Happened | None:
-    found = next(filter(None, (pattern.search(whole) for pattern in (_UNBOUND, _UNSET, _UNDEFINED_NAME))), None)
-    start = (
-        r"\$\{?"
-        if found and found.re is _UNSET
-        else r"(?<![\w.:])\$?\{?"
-        if found and found.re is not _UNBOUND
-        else r"(?<![\w$.])"
-    )
-    if found is None or not re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line):
-        return None
-    says = say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"])
-    return Happened(says, repeats=found.re is _UNDEFINED_NAME)
+    for pattern, start in ((_UNBOUND, r"(?<![\w$.])"), (_UNSET, r"\$\{?"), (_UNDEFINED_NAME, r"(?<![\w.:])\$?\{?")):
+        if found := pattern.search(whole):
+            says = say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"])
+            is_used = re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line)
+            return Happened(says, repeats=pattern is _UNDEFINED_NAME) if is_used else None
+    return None
 
 
 def _undefined(line: str, whole: str) -> Happened | None:
@@ -278,12 +269,10 @@ def _clause(line: str, whole: str) -> Happened | None:
     if found is None or not re.match(rf"defp?\s{{1,8}}{re.escape(found['name'])}\b", line):
         return None
     code = f"{found['name']}/{found['arity']}"
-    return Happened(
-        say(
-            "has the first clause of `{code}` on this line; the error says that no clause fits its arguments.",
-            code=code,
-        )
+    says = say(
+        "has the first clause of `{code}` on this line; the error says that no clause fits its arguments.", code=code
     )
+    return Happened(says)
 
 
 def _fitting(line: str, whole: str) -> Happened | None:
@@ -298,11 +287,6 @@ _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
     _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
     _fitting,
 )  # fmt: skip
-
-
-def _is_text(key: str) -> bool:
-    """Return whether a key is written out."""
-    return key[:1] in ("'", '"', "`", ":")
 
 
 def _is_type(value: str) -> bool:

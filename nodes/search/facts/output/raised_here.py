@@ -92,8 +92,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         strong = fits and len(chain) == 1 and not purpose and not frame.lost_inner
         # Neither the text of the line nor its error says that the number is still that of the line.
         may_have_moved = not frame.is_known and event is None
-        unclaimed = follows or may_have_moved or bool(frame.gone)
-        unclaimed = unclaimed or _is_caused_elsewhere(frame, event, lines[frame.line - 1])
+        # Such an error says nothing about the code of its frame: other code has the fault.
+        asserts = event.asserts if event else is_assertion(lines[frame.line - 1]) and bool(_FAILED.search(frame.error))
+        elsewhere = asserts or frame.in_program or _cleans_up(frame) or bool(_STOPPED.search(frame.error))
+        unclaimed = follows or may_have_moved or bool(frame.gone) or elsewhere
         refuses = is_refusal(lines, frame.line, frame.start)
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
         yield from named
@@ -154,17 +156,10 @@ def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
 
 def _marked(trace: str, text: str) -> int | None:
     """Return the column of a line of code at which Python's marks below it begin: of ``^`` after ``~`` in ``~~^^``."""
-    lines = trace.split("\n")
-    for code, marks in pairwise(lines) if "~^" in trace else ():
+    for code, marks in pairwise(trace.split("\n")) if "~^" in trace else ():
         if code.strip() and code.strip() == text.strip() and (found := _MARKS.fullmatch(marks)):
             return found.end(1) - (len(code) - len(code.lstrip())) + (len(text) - len(text.lstrip())) + 1
     return None
-
-
-def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str) -> bool:
-    """Return whether the error of a trace says nothing about the code of its frame: other code has the fault."""
-    failed = event.asserts if event else is_assertion(text) and bool(_FAILED.search(mapped.error))
-    return failed or mapped.in_program or _cleans_up(mapped) or bool(_STOPPED.search(mapped.error))
 
 
 def _cleans_up(mapped: MappedFrame) -> bool:

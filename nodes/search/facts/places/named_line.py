@@ -9,7 +9,7 @@ from typing import NamedTuple
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, Issue
-from nodes.search.facts.levels import is_logging
+from nodes.search.facts.levels import LOGS
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import Happened, happened
@@ -151,7 +151,7 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     strong = code.index.roles[found.number] != "test" and not is_aside and not informs
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
-    unclaimed = outer or elsewhere or informs or asserts or is_logging(found.text) or is_remark
+    unclaimed = outer or elsewhere or informs or asserts or bool(LOGS.match(found.text)) or is_remark
     says = _undeclared(code, hit.place, found.text, found.error) or _says(lines, found, hit.place, event)
     more = {"strong": strong, "exact": found.is_printed, "unclaimed": unclaimed}
     return hit.fact("named_here", says, found.words, count=1, **more)
