@@ -54,8 +54,10 @@ def build_supervisor_correction(error: str) -> str:
 
 def build_correction(error: str) -> str:
     """Return the message that follows any other invalid answer."""
-    said = f"Your previous response was invalid. Error: {error}"
-    return f"{said}\nPlease respond again with valid JSON matching the schema exactly."
+    return (
+        f"Your previous response was invalid. Error: {error}\n"
+        "Please respond again with valid JSON matching the schema exactly."
+    )
 
 
 def build_turns_left(turns: int, tokens: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import nh3
@@ -25,6 +25,7 @@ from bot.report.words import percent, span
 from bot.runs.promise import wilson
 from bot.store.pages.rows import Outcome, RunRow
 from nodes.guards import MEANINGS
+from nodes.state.decision import NodeName
 from nodes.trust.secrets import mask
 
 _FOLDER = Path(__file__).parent / "static"
@@ -50,8 +51,9 @@ _MESSAGES = {
     503: "The service is temporarily unavailable. Try again in a moment.",
 }
 _OURS = "Internal error. See the server's log."
-_LABELS = {"codebase_search": "Code search", "human_input": "Question"}
-"""Nodes that are not displayed by their names."""
+_NODES = (*get_args(NodeName), "supervisor", "tool", "join")
+_LABELS = {name: name.replace("_", " ").capitalize() for name in _NODES}
+_LABELS |= {"codebase_search": "Code search", "human_input": "Question"}
 _CODE = Markup("<code>{}</code>")
 _TIME, _AGO = Markup('<time datetime="{}">{} UTC</time>'), Markup('<time datetime="{}" data-ago>{} UTC</time>')
 # Unicode categories without a visible character: controls, formats, surrogates, private and unassigned ones, and line
@@ -217,8 +219,7 @@ def moment(at: float | str | None, *, ago: bool = False) -> Markup:
 
 def label(node: str) -> str:
     """Return a node's display name."""
-    name = _LABELS.get(node) or line(node).replace("_", " ")
-    return name[:1].upper() + name[1:]
+    return _LABELS.get(node) or line(node).replace("_", " ")
 
 
 def line(text: str) -> str:
