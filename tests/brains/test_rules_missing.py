@@ -57,6 +57,13 @@ def test_a_completed_form_lacks_no_information() -> None:
     assert missing(filled(), BUG, WISH) == ()
 
 
+def test_no_is_an_answer_to_a_question() -> None:
+    assert missing(filled(**{"Which_version?": "No"}), BUG, WISH) == ()
+    assert missing(filled(**{"Which_version?": "n/a"}), BUG, WISH) == (
+        "“Which version?”, which the issue form asks for",
+    )
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -170,6 +177,8 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
         ),
         pytest.param("Change the name of a table and its filter resets.", None, id="a-command-and-its-result"),
         pytest.param("Typing a name, then leaving it, makes the old one reappear.", None, id="begins-with-an-action"),
+        pytest.param("I went to edit a table, and its filter is ignored.", None, id="a-way-and-its-result"),
+        pytest.param("I opened a table, and its filter is ignored.", None, id="what-was-done-and-its-result"),
         pytest.param("Something resets.", STEPS, id="begins-with-no-action"),
         pytest.param("Rows vanish.", STEPS, id="few-words"),
         pytest.param("Rows vanish sometimes, when something happens.", STEPS, id="no-action"),

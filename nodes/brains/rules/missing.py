@@ -122,9 +122,10 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     is_template = form.path.endswith(".md")
 
     def is_empty(field: FormField) -> bool:
-        # The form's own text and a placeholder such as "n/a" are not answers.
+        # The form's own text and a placeholder such as "n/a" are not answers; "no" answers a question.
         words = " ".join(answers.get(comparable(field.label), "").split())
-        return words == " ".join(field.preset.split()) or SAYS["placeholder"].fullmatch(words) is not None
+        is_no = words.lower().startswith("no") and field.label.rstrip().endswith("?")
+        return words == " ".join(field.preset.split()) or bool(SAYS["placeholder"].fullmatch(words) and not is_no)
 
     return [
         field

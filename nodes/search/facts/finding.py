@@ -134,7 +134,10 @@ def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:
     best = [fact for fact in group if points[fact] == most]
     if not most:
         best = [fact for fact in group if fact.path in inquiry.first[:1]]
-    # Few places that are all in the search's first file are stated side by side.
+    # Few places that are all in the search's first file are stated side by side, those of code in its first files too.
+    is_code = group[0].kind == "quoted_here" and not any(map(labelled_here.SAYS.match, (fact.says for fact in group)))
+    if not most and is_code and {fact.path for fact in group} <= {*inquiry.first}:
+        return list(group)
     is_first = not most and best == group and group[0].kind in ("read_here", "quoted_here")
     return best if is_first or len({(fact.path, fact.symbol) for fact in best}) == 1 else []
 

@@ -25,7 +25,6 @@ from nodes.search.facts.places import (
     pasted_here,
     pressed_here,
     quoted_here,
-    rare_here,
     spelled_here,
     worded_here,
 )
@@ -54,7 +53,6 @@ FINDERS: tuple[Finder, ...] = (
     worded_here.find,
     spelled_here.find_defined,
     changed_in.find_only,
-    rare_here.find,
     # The next finders explain facts of those above, so they come after them.
     set_here.find,  # tells more about a missing value than the condition
     guarded_by.find,
@@ -76,7 +74,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, rare_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -460,6 +460,20 @@ EDIT = "def edit(editor):\n    if not editor:\n        raise UserError(f'Editor 
 
 
 @pytest.mark.parametrize(
+    ("title", "body", "found"),
+    [
+        pytest.param("[Bug] Failed to process zone action", "", True, id="title-behind-a-label"),
+        pytest.param("It stops", "It only says:\nFailed to process zone action\n- version: 3", True, id="own-line"),
+        pytest.param("It Failed to process zone action", "", False, id="within-a-sentence"),
+    ],
+)
+def test_a_line_of_prose_that_is_a_message_quotes_it(tmp_path: Path, title: str, body: str, found: bool):
+    code = "def run(kind):\n    if not kind:\n        raise ValueError(f'Failed to process {kind} action')\n"
+    facts = of_kind(facts_of(tmp_path, {"run.py": code}, title, body), "built_here")
+    assert [(fact.words, fact.strong) for fact in facts] == [("Failed to process zone action", True)] * found
+
+
+@pytest.mark.parametrize(
     ("message", "found"),
     [
         pytest.param("error: Editor 'start' not found.", "Editor 'start' not found", id="with-a-level"),

@@ -35,6 +35,21 @@ def test_the_place_that_the_report_names_is_chosen(
 
 
 @pytest.mark.parametrize(
+    ("first", "chosen"),
+    [
+        pytest.param(("zones/load.py", "zones/store.py"), ["zones/load.py", "zones/store.py"], id="all"),
+        pytest.param(("zones/send.py", "zones/store.py"), [], id="one-of-two"),
+    ],
+)
+def test_code_that_only_the_first_files_have_is_stated_side_by_side(
+    tmp_path: Path, first: tuple[str, ...], chosen: list[str]
+):
+    files = {**RANKS, "zones/send.py": "X = 1\n"}
+    facts = facts_of(tmp_path, files, "A zone is lost", "`z.rank == 3` is wrong.", first=first)
+    assert [fact.path for fact in facts if fact.chosen] == chosen
+
+
+@pytest.mark.parametrize(
     ("files", "body"),
     [
         pytest.param(TWO, f"{BODY}Both `store_zone` and `load_zone` do that.", id="both-are-named"),

@@ -78,6 +78,8 @@ FOUND = [
         4,
         id="constant-of-an-element",
     ),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "还原")}, "“还原”按钮无效", 3, id="short-chinese"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "保存")}, "「保存」を押すと落ちる", 3, id="short-japanese"),
     pytest.param({"S.kt": SCREEN}, "Watch the zones stops", 3, id="not-quoted"),
     pytest.param(
         {"S.kt": SCREEN.replace("the zones", "zones")}, "Watch zones 26 is `OS: Watch zones 26`", 3, id="within-a-quote"
@@ -111,6 +113,7 @@ NONE = [
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),
     pytest.param({"S.kt": SCREEN}, "The zones stop", id="words-of-a-text"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "还原")}, "这里的“还原”是错的", id="short-without-a-click"),
     pytest.param(
         {"S.kt": KEYED, "app/res/values/strings.xml": XML.replace("Watch", "Do not watch")},
         "“Watch the zones” stops",

@@ -98,7 +98,6 @@ def test_every_kind_has_a_check():
         "error_form",
         "labelled_here",
         "pressed_here",
-        "rare_here",
         "releases",
         "set_here",
         "spelled_here",

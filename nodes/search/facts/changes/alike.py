@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from nodes.search.facts.changes.changed_in import claimed_range
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.places.rare_here import OF_REPORTS
 from nodes.search.facts.places.spelled_here import ELLIPSIS, stems_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.history.weigh import SAYS_LITTLE, is_mechanical
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
-from nodes.search.tokens import query_terms, terms_of
+from nodes.search.tokens import LISTS, query_terms, terms_of
 
 MAX_CHANGES, FEW, MOST_FILES, SHORT = 2_000, 2, 3, 40
 """Maximum number of changes whose subjects are read, the latest ones, of those that share as many words with the title,
 of source files of a change, and of changes of a range in which one word is not shared by chance."""
-_LITTLE = frozenset(query_terms(" ".join(SAYS_LITTLE | OF_REPORTS)))
+_LITTLE = frozenset(query_terms(" ".join(SAYS_LITTLE | LISTS["of reports"])))
 """Words that most reports and changes have, in any form."""
 _PATH = re.compile(r"\S{0,200}[\\/]\S{0,200}")
 _FIRMER = frozenset({"raised_here", "linked_here", "built_here", "introduced_in"})

@@ -150,11 +150,9 @@ def _words(literal: Literal, text: Text) -> str | None:
     """Return the words of a text that match the literal's message, or None."""
     if text.cut:
         return match_start(literal.parts, text.text, text.cut)
-    return (
-        match_parts(literal.parts, text.text)
-        if not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS
-        else None
-    )
+    # A line that is a message and nothing else quotes it.
+    is_long = not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS
+    return (match_parts if is_long else match_whole)(literal.parts, text.text)
 
 
 def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:

@@ -33,8 +33,8 @@ _DROPPED = re.compile(
 )
 _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
 """The beginning of a log line without a time that was pasted without mark-up."""
-_LEVEL = re.compile(r"\W{0,3}(?:(?:error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
-"""What a program prints before a message."""
+_LEVEL = re.compile(r"(?:\[[\w ]{1,20}\])?\W{0,3}(?:(?:bug|error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
+"""What a program prints before a message, or a reporter."""
 STANDARD = re.compile("|".join(ERRORS["standard"]), re.IGNORECASE)
 """Messages of interpreters and standard libraries; a literal that equals one does not identify the printing code."""
 
@@ -68,6 +68,7 @@ def texts(issue: Issue) -> list[Text]:
     loud = ([line if line.strip() not in quiet else "" for line in block.split("\n")] for block in issue.blocks)
     found += [Text(run, is_prose=False) for block in loud for run in _runs(block)]
     found += _truncated(issue)
+    found += [Text(normalise_space(line), is_prose=True) for line in issue.prose if len(line) <= LONGEST_VALUE]
     # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
     return [text for text in dict.fromkeys(found) if text.text.count(" ") >= 2]
 

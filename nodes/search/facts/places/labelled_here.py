@@ -53,6 +53,11 @@ _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
 SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
+_CLICKED = re.compile(
+    r"[“「『【\"]([々\u3040-\u30ff\u3400-\u9fff]{2,5})[”」』】\"]\s?(?:按[钮鈕]|菜单|選單|选项|選項|标签|開關|开关|を(?:クリック|押)|ボタン|メニュー)"
+    r"|(?:[点點][击擊]|[选選][择擇]|勾选|打[开開])了?\s?[“「『【\"]([々\u3040-\u30ff\u3400-\u9fff]{2,5})[”」』】\"]"
+)
+"""A short label in quotes beside what is done with it."""
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
@@ -122,7 +127,9 @@ def labels(issue: Issue) -> Iterator[str]:
         if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
             seen.add(comparable(text))
             yield text
-    yield from (key for line in issue.prose for key in _KEY.findall(line[:MAX_WIDTH]) if comparable(key) not in seen)
+    lines = [line[:MAX_WIDTH] for line in (issue.title, *issue.prose)]
+    keys = (key for line in lines for key in (*_KEY.findall(line), *map("".join, _CLICKED.findall(line))))
+    yield from (key for key in keys if comparable(key) not in seen)
     # What a title says in words and the report quotes as well, such as a name within a printed line.
     for found in _WORDS.finditer(URL.sub(" ", issue.title)):
         for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):
