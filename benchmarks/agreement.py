@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli.backtest.agreement import LEAST, fit, reading, store
+from bot.cli.backtest.command import LEAST, fit, reading, store
 from nodes.context.agreement import Opinions
 
 

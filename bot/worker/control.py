@@ -7,7 +7,7 @@ from bot.errors import RefusedError, RetryableError, StoppedError
 from bot.limits.writes import REPLIES
 from bot.ports import IssueRef
 from bot.report.comment.sticky import alert_comment
-from bot.settings.repository_file import FoundConfig
+from bot.settings.repository import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.commands.execute import execute

@@ -14,7 +14,7 @@ from bot.limits.ceilings import PERMISSION, Amount, ReachedCeiling, Scope, secon
 from bot.limits.writes import WHOLE, WriteBudget, installation_key
 from bot.observability.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, Permission, RepositoryRef
-from bot.settings.repository_file import FoundConfig, find_config
+from bot.settings.repository import FoundConfig, find_config
 from bot.store.runs.rows import Run
 from bot.store.tables import IssueStore, Store
 from bot.worker.publish import replies

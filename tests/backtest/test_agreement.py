@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.models import Scripted
-from bot.cli.backtest.agreement import LEAST, fit, reading, store
+from bot.cli.backtest.command import LEAST, fit, reading, store
 from nodes.context.agreement import Opinions, load_fitted, load_table, support_of
 from tests.cli.process import triage
 from tests.servers.model_server import serve

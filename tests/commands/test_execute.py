@@ -13,8 +13,7 @@ from bot.github import GitHub
 from bot.jobs import Commands
 from bot.ports import Comment, IssueRef, Relation
 from bot.report.document import Result
-from bot.settings.repository import read_config
-from bot.settings.repository_file import FoundConfig
+from bot.settings.repository import FoundConfig, read_config
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.outcomes import read_feedback
 from bot.worker.commands.execute import execute

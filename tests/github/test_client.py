@@ -29,7 +29,7 @@ from bot.github.responses import UndecodableError
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
 from bot.runs.sources import OpenPulls
-from bot.settings.repository_file import find_config
+from bot.settings.repository import find_config
 from nodes.context.brain import OpenPull
 from tests.servers.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer
 from tests.servers.github_world import APP_ID, BOT, GRANTED, INSTALLATION, Repo, person

@@ -21,8 +21,7 @@ from bot.github import GitHub
 from bot.ports import AskedQuestion, IssueRef, Relation, Withheld
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.record import Record
-from bot.settings.repository import ConfigFault, read_config
-from bot.settings.repository_file import FoundConfig, find_config
+from bot.settings.repository import ConfigFault, FoundConfig, find_config, read_config
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.effects import Effects
 from bot.store.writes import StoredWrites

@@ -17,8 +17,7 @@ from bot.cli import cli
 from bot.settings import Settings
 from bot.settings.operator import operator_schema
 from bot.settings.plain import PATTERNS
-from bot.settings.repository import ConfigError, RepositoryConfig, config_schema, read_config
-from bot.settings.repository_file import find_config
+from bot.settings.repository import ConfigError, RepositoryConfig, config_schema, find_config, read_config
 from nodes.search.paths.globs import path_matches
 
 WHOLE = """\

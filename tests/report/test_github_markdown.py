@@ -15,8 +15,7 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.comment.sticky import question_reply, report_comment, waiting_comment
 from bot.report.explain import render_markdown
 from bot.report.sanitise import block, cell, code, prose
-from bot.settings.repository import RepositoryConfig
-from bot.settings.repository_file import FoundConfig
+from bot.settings.repository import FoundConfig, RepositoryConfig
 from bot.settings.yaml_file import ConfigFault
 from bot.store.runs.rows import Run, RunStatus
 from bot.worker.commands.execute import _unknown

@@ -1,16 +1,16 @@
-"""``triage backtest``: measure triage on the repository's own past fixes."""
+"""``triage backtest``: measure triage on the repository's own past fixes, and fit the table of agreement to a model."""
 
 import asyncio
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from bot.cli.backtest.agreement import fit, reading, store
 from bot.cli.backtest.experiments import send
 from bot.cli.backtest.run import Judge, backtest
 from bot.cli.backtest.table import as_document, as_text
@@ -19,10 +19,15 @@ from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.errors import UserError
 from bot.runs.model import AGREEMENT
 from bot.settings import load_settings
+from nodes.context.agreement import RELATIONS, Opinions, Relation, Table, load_table, opinions_from
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _EVERY = 10
 """Cases between two progress lines if stderr is not a terminal."""
+LEAST = 20
+"""Readings in a conversation below which no table of agreement is fitted."""
+WEIGHT = 5
+"""Number of readings for which the shipped value counts, so that a few outcomes change it little."""
 
 
 @click.command("backtest")
@@ -98,6 +103,49 @@ def _store_agreement(model: Judge, file: Path) -> None:
     if (table := fit(readings, model.name)) is not None:
         store(table, file)
         click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
+
+
+def reading(numbers: Mapping[str, float] | None) -> Opinions | None:
+    """Return the opinions in the trace of a run; None if the model read no lines."""
+    opinions = opinions_from(numbers, approved=bool(numbers.get("approved"))) if numbers else None
+    return opinions if opinions is not None and opinions.read else None
+
+
+def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> Table | None:
+    """Return a model's shares of readings whose file was fixed, shrunk to the shipped ones; None if too few."""
+    if len(readings) < LEAST:
+        return None
+    shipped = load_table()
+    counted, right = Counter[object](), Counter[object]()
+    for opinions, is_right in readings:
+        cell = (opinions.relation, *shipped.cell(opinions.search, opinions.model))
+        counted[cell] += 1
+        right[cell] += is_right
+
+    def fitted(relation: Relation, row: str, column: int, value: float) -> float:
+        cell = relation, row, column
+        # Rounded down, because a claim needs a minimum.
+        share = int(100 * (right[cell] + WEIGHT * value) / (counted[cell] + WEIGHT) + 1e-9) / 100
+        return share if counted[cell] else value
+
+    rows = {
+        str(relation): {
+            row: tuple(fitted(relation, row, column, value) for column, value in enumerate(values))
+            for row, values in getattr(shipped, relation).items()
+        }
+        for relation in RELATIONS
+    }
+    head = {"fitted": f"on {len(readings)} runs of {model}", "model": model[:200], "cases": len(readings)}
+    return shipped.model_copy(update={**rows, **head})
+
+
+def store(table: Table, file: Path) -> None:
+    """Store a table; raise UserError if the file cannot be written."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{table.model_dump_json(indent=1)}\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror}") from error
 
 
 def _shown(progress: Progress) -> Callable[[int, int, str], None]:

@@ -11,13 +11,11 @@ from bot.github.registration import RegisteredApp, fetch_registered_app
 from bot.github.repository import RepositoryClient
 from bot.github.tokens import lacking
 from bot.runs.remote import opened, token_for
-from bot.server.registration import registration
+from bot.server.registration import WEBHOOK, registration
 from bot.settings import Settings
-from bot.settings.repository import RepositoryConfig
-from bot.settings.repository_file import find_config
+from bot.settings.repository import RepositoryConfig, find_config
 from bot.settings.server import app_key
 
-_WEBHOOK = "/webhooks/github"
 _check = partial(Check, part="App")
 _OPTIONAL = {"pull_requests": "read"}
 FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -67,15 +65,15 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     # smee.io forwards deliveries, so its address legitimately differs from the public one.
     ok, says = "smee.io/" in app.hook_url, f"goes to {app.hook_url}"
     if not app.hook_url:
-        says = f"has no address: set one that ends with {_WEBHOOK}"
+        says = f"has no address: set one that ends with {WEBHOOK}"
     elif app.hook_insecure:
         ok, says = False, f"{app.hook_url} is called without certificate verification: enable it"
-    elif public and app.hook_url != f"{public}{_WEBHOOK}":
-        says += f", but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"
-    elif app.hook_url.endswith(_WEBHOOK):
+    elif public and app.hook_url != f"{public}{WEBHOOK}":
+        says += f", but TRIAGE_PUBLIC_URL says {public}{WEBHOOK}"
+    elif app.hook_url.endswith(WEBHOOK):
         ok = True
     elif not ok:
-        says += f", which does not end with {_WEBHOOK}"
+        says += f", which does not end with {WEBHOOK}"
     return _check(ok=ok, name="App's webhook", says=says)
 
 

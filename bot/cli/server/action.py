@@ -31,8 +31,7 @@ from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import work_for
 from bot.settings import JOB_SECONDS, Settings, load_settings
 from bot.settings.operator import load_operator_config
-from bot.settings.repository import read_config
-from bot.settings.repository_file import PATH
+from bot.settings.repository import PATH, read_config
 from bot.settings.server import ServerSettings
 from bot.settings.yaml_file import ConfigError, ConfigFault
 from bot.store.jobs.deliveries import Arrival

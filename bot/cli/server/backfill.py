@@ -17,8 +17,7 @@ from bot.limits.writes import PER_HOUR
 from bot.ports import Issue
 from bot.report.sanitise import plain
 from bot.report.words import count
-from bot.settings.repository import RepositoryConfig
-from bot.settings.repository_file import find_config
+from bot.settings.repository import RepositoryConfig, find_config
 from bot.settings.server import load_server_settings
 from bot.store.databases.sqlite import open_store
 from bot.store.jobs.deliveries import Arrival

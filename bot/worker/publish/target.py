@@ -22,7 +22,7 @@ from bot.limits.writes import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, IssueRef, OwnerCheck, Reaction, RepositoryRef
 from bot.report.comment.thread import REPORT_MARKER, marker, with_time, without_time
 from bot.report.sanitise import prose
-from bot.settings.repository_file import PATH, FoundConfig
+from bot.settings.repository import PATH, FoundConfig
 from bot.store.effects import Effects
 
 GRACE = timedelta(seconds=15)

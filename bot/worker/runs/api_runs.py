@@ -13,7 +13,7 @@ from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
 from bot.runs.context import InMemoryEvidence, configured, run_to_completion
 from bot.server.api.models import IssueRun, RunRequest, read_request
-from bot.settings.repository_file import find_config
+from bot.settings.repository import find_config
 from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.ports import Context, ExternalSources

@@ -10,7 +10,7 @@ from bot.limits.writes import FIRST_REPORTS, WHOLE
 from bot.ports import Issue, Outcome, Withheld, report_of
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
-from bot.settings.repository_file import FoundConfig
+from bot.settings.repository import FoundConfig
 from bot.store.issues.past_issues import Crash
 from bot.store.runs.issue_runs import Ending
 from bot.store.runs.outcomes import Reported

@@ -12,7 +12,7 @@ import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 from bot.limits.writes import REPLIES
 from bot.ports import AskedQuestion, Comment, Issue
 from bot.report.comment.sticky import reminder
-from bot.settings.repository_file import FoundConfig
+from bot.settings.repository import FoundConfig
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.publisher import thread_of
 from nodes.issue.facts import IssueFacts, read_facts

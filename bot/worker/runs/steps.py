@@ -5,7 +5,7 @@ from bot.jobs import Continue, Edited, Ended, Expire, Job, LearnPast, Remind, Re
 from bot.observability.logs import add_log_context
 from bot.ports import Issue, IssueRef, Outcome, RepositoryRef, Withheld
 from bot.runs.past import is_enough, learn_page, update_stored_issue
-from bot.settings.repository_file import FoundConfig
+from bot.settings.repository import FoundConfig
 from bot.store.issues.past_issues import ReadingProgress
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.issue_runs import Origin
