@@ -29,9 +29,7 @@ OBJECTION = _load("objection")
 def build_supervisor_system_prompt(language: str = "en", tools: Sequence[tuple[str, str]] = ()) -> str:
     """Return section 3 of the PRD without the state, which is in the human message (SPEC section 13).
 
-    Args:
-        language: a code such as ``de``.
-        tools: names that ``also`` may contain, each with the operator's description.
+    ``tools`` has the names that ``also`` may contain, each with the operator's description.
     """
     return f"{_load('supervisor')}{_tools(tools)}{_in_language(language)}"
 

@@ -209,12 +209,8 @@ class SettingsError(UserError):
 def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
     """Read the environment and the current folder's ``.env``, unless it belongs to the analysed repository.
 
-    Args:
-        repository: the analysed repository.
-        otherwise: values that pydantic-settings ranks above the environment; pass only settings that are not set.
-
-    Raises:
-        SettingsError: settings are malformed; the error names all of them.
+    pydantic-settings ranks what is given ``otherwise`` above the environment: pass only settings that are not set.
+    Raises a ``SettingsError`` that names all malformed settings.
     """
     file = find_env_file(repository)
     given_here = variables_of(file)

@@ -104,12 +104,7 @@ class Engine:
         return self._indexes.memory
 
     def commit(self, rev: str = "HEAD") -> str:
-        """Return the full SHA of the commit that a branch, tag or SHA names.
-
-        Raises:
-            EmptyRepository: the repository has no commits.
-            UnknownRevision: no commit has that name.
-        """
+        """Return the full SHA of the commit that a branch, tag or SHA names; raises like ``Repository.resolve``."""
         return self.repository.resolve(rev)
 
     def warm(self, commit: str, scope: Scope = "all") -> Loaded:

@@ -60,11 +60,7 @@ class _Compact(JsonPlusSerializer):
 
 
 def migrate(values: Values) -> Values:
-    """Migrate a checkpoint's values to the current schema.
-
-    Raises:
-        NewerSchemaError: a newer release wrote the values; this release must not guess what they mean.
-    """
+    """Migrate a checkpoint's values to the current schema; raises ``NewerSchemaError`` if a newer release wrote it."""
     version = values.get("schema_version", 0) if values else _CURRENT_SCHEMA_VERSION
     if version > _CURRENT_SCHEMA_VERSION:
         raise NewerSchemaError(

@@ -46,15 +46,20 @@ def test_what_imports_create_is_searched_for_garbage_only_in_a_process_that_stay
     arguments: list[str], raised: bool
 ) -> None:
     script = (
-        "import gc, sys\nfrom bot.__main__ import main\ntry:\n    main()\nfinally:\n    print(gc.get_threshold()[0])"
+        "import gc, sys\nfrom bot.__main__ import main\ntry:\n    main()\nfinally:\n"
+        "    print(gc.get_threshold()[0], sys.getswitchinterval())"
     )
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
-    assert (int(done.stdout.split()[-1]) > 100_000) == raised
+    threshold, interval = done.stdout.split()[-2:]
+    assert (int(threshold) > 100_000, float(interval) < 0.001) == (raised, raised)
 
 
 def test_a_run_imports_no_clients_of_servers(tmp_path: Path) -> None:
     make_repository(tmp_path / "app", {"app.py": "def load(key):\n    return {}[key]\n"})
-    script = "import sys, bot.__main__ as one\ntry:\n    one.main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    script = (
+        "import sys, bot.__main__ as one\ntry:\n    one.main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
+        "    import langsmith.schemas\n    assert not langsmith.schemas.Prompt.__pydantic_complete__"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script, "run", "--repo", str(tmp_path / "app"), "--text", "KeyError in load()"],
         capture_output=True,

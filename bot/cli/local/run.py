@@ -128,6 +128,10 @@ def _running(
     progress: Progress,
 ) -> Coroutine[Any, Any, Account]:
     """Return the run of a report; without ``ask`` its questions stay in the result."""
+    from pydantic import BaseModel
+
+    # LangChain and LangSmith define a hundred models, and a run by rules uses a few of them.
+    BaseModel.model_config["defer_build"] = True
     from bot.report.comment.markdown import MarkdownRenderer
     from bot.runs.context import withdraw
     from bot.runs.local import triage

@@ -1,8 +1,10 @@
 """The headline for a known failure, and people's statements about duplicates, which override the program's."""
 
-import re
+from __future__ import annotations
 
-from bot.ports import Outcome, Relation
+import re
+from typing import TYPE_CHECKING
+
 from bot.report.comment.folds import related_reason
 from bot.report.languages.catalogue import Translator
 from bot.report.links import Links
@@ -10,6 +12,9 @@ from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.sentences import say
 from nodes.state import Finished
+
+if TYPE_CHECKING:
+    from bot.ports import Outcome, Relation
 
 CONFIRMED_BY_MAINTAINER = "a maintainer said so"
 """The reason for a related issue that a person named."""

@@ -71,12 +71,9 @@ class Running:
         limits: ReadLimits,
         most: int | None = None,
     ) -> None:
-        """Start a command with a file as its input, and its whole environment.
+        """Start a command with a file as its input, and its whole environment; raises ``GitFailed`` if there is no git.
 
         The caller limits the output itself if ``most``, the maximum bytes, is None.
-
-        Raises:
-            GitFailed: git is not installed.
         """
         # A file instead of a pipe, which would block git once 64 kB of messages are unread.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  ``__exit__`` closes it

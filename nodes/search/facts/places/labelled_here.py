@@ -73,7 +73,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A message that the code builds is found with what it is built of.
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
     wanted = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
-    hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, [text for text, _ in wanted])]
+    texts, aside = [text for text, _ in wanted], _folders_aside(inquiry)
+    hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, texts, aside)]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
     quotes = any(_SENTENCE.search(line) for line in inquiry.issue.prose)
     for label, is_marked in wanted:
@@ -179,13 +180,21 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
             yield " ".join(run)
 
 
-def _hits(witness: Witness, wanted: Iterable[str]) -> list[Hit]:
+def _folders_aside(inquiry: FinderInput) -> list[str]:
+    """Return pathspecs against the top folders of tests and documents, in which no file can place a label."""
+    index, aside = inquiry.code.index, ("test", "docs")
+    files = [(path.partition("/")[0], path, role) for path, role in zip(index.paths, index.roles, strict=True)]
+    rest = {top for top, path, role in files if role not in aside or top == path or DESCRIBES.search(path)}
+    return [f":(exclude,literal){top}" for top in sorted({top for top, _, _ in files} - rest)]
+
+
+def _hits(witness: Witness, wanted: Iterable[str], aside: Iterable[str] = ()) -> list[Hit]:
     """Return the lines with one of the labels, which reporters write with other capitals and hyphens."""
-    # Git compares only ASCII letters without their case.
     every = ((text, text[0].upper() + text[1:], text[0].lower() + text[1:], spaced(text)) for text in wanted)
     joined = ((*four, *(four[0].replace(" and ", f" {mark} ") for mark in ("&", "&amp;"))) for four in every)
-    forms = dict.fromkeys(form for some in joined for form in some)
-    found = witness.grep_any(tuple(forms), NOT_SEARCHED, any_case=True)
+    # Git compares only ASCII letters without their case.
+    forms = {form.encode("utf-8", "surrogatepass").lower(): form for some in joined for form in some}
+    found = witness.grep_any(tuple(forms.values()), (*NOT_SEARCHED, *aside), any_case=True)
     return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
 
 

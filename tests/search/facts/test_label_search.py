@@ -1,0 +1,73 @@
+"""The search for labels leaves out folders in which no file can place one, and finds everywhere else what git finds."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodes.search.engine import Engine
+from nodes.search.facts.code import Code
+from nodes.search.facts.places.elements import DESCRIBES
+from nodes.search.facts.places.keys import NOT_SEARCHED
+from nodes.search.facts.places.labelled_here import _folders_aside, _hits
+from nodes.search.facts.witness import Witness
+from nodes.search.paths.roles import role_of
+from tests.support.repositories import make_repository
+
+PATHS = [
+    *("app/Screen.kt", "Screen.kt", "tests", "tests/Screen.kt", "tests/deep/ui.min.js", "tests/res/layout/zones.xml"),
+    *("qa/tests/ScreenTest.java", "qa/zones.ui", "docs/page.html", "docs/conf.py", "docs/tool/strings.json"),
+    *("vendor/tests/Screen.kt", "src/main/java/acme/test/Screen.java", "src/test/java/acme/ScreenTest.java"),
+    *("i18n/en.json", "locale/de/LC_MESSAGES/app.po", "locale/de/texts.yml", "examples/a.kt", "[a]*/tests/b.kt"),
+]
+LABEL = "Wätch the-Zones now"
+
+
+def searched(folder: Path, files: dict[str, bytes | str]) -> tuple[Witness, list[str]]:
+    """Commit files; return what reads them, and the pathspecs of the folders that are left out."""
+    sha, engine = make_repository(folder, files), Engine(folder)
+    code: Any = Code(engine.repository, sha, engine.warm(sha).index)
+    return Witness(engine.repository, sha, ""), _folders_aside(SimpleNamespace(code=code))  # type: ignore[arg-type]
+
+
+@given(st.sets(st.sampled_from([path for path in PATHS if path != "tests"]), min_size=1))
+@settings(max_examples=25, deadline=None)
+def test_a_line_that_is_left_out_can_place_no_label(paths: set[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        witness, aside = searched(Path(folder), dict.fromkeys(paths, f'show("{LABEL}")\n'))
+        wide, narrow = set(_hits(witness, [LABEL])), set(_hits(witness, [LABEL], aside))
+    assert narrow <= wide
+    assert all(role_of(hit.path) in ("test", "docs") and not DESCRIBES.search(hit.path) for hit in wide - narrow)
+
+
+@pytest.mark.parametrize(
+    ("paths", "aside"),
+    [
+        pytest.param(["app/a.kt", "tests/a.kt", "docs/conf.py"], ["docs", "tests"], id="tests-and-docs"),
+        pytest.param(["app/a.kt", "tests/a.kt", "tests/b.min.js"], [], id="another-file-among-tests"),
+        pytest.param(["app/a.kt", "tests/a.kt", "tests/a.ui"], [], id="a-described-element-among-tests"),
+        pytest.param(["app/a.kt", "README.md", "test_a.py"], [], id="files-at-the-top"),
+    ],
+)
+def test_a_folder_is_left_out_if_all_its_files_are_tests_or_documents(
+    tmp_path: Path, paths: list[str], aside: list[str]
+) -> None:
+    _, left_out = searched(tmp_path, dict.fromkeys(paths, "text\n"))
+    assert left_out == [f":(exclude,literal){folder}" for folder in aside]
+
+
+@given(st.lists(st.sampled_from(["wätch", "Wätch", "WÄTCH", "THE", "the-Zones", "thE zoneS", "now", "a"]), min_size=1))
+@settings(max_examples=25, deadline=None)
+def test_forms_of_a_label_that_differ_in_case_only_are_searched_for_once(words: list[str]) -> None:
+    text = " ".join(words)
+    forms = (text, text[0].upper() + text[1:], text[0].lower() + text[1:], text.replace("-", " "))
+    with tempfile.TemporaryDirectory() as folder:
+        lines = "".join(f"{word} {one}\n" for one in (*forms, text.upper(), text.lower()) for word in ("", "x_", '"'))
+        witness, _ = searched(Path(folder), {"app/a.kt": lines})
+        assert _hits(witness, [text]) == witness.grep_any(forms, NOT_SEARCHED, any_case=True)
