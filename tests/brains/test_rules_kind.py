@@ -38,6 +38,10 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
         pytest.param("Please add support for TOML", "It would be great.", "feature", id="please-add"),
         pytest.param("Feature request: empty input", f"It crashes.\n{TRACE}", "bug", id="a-trace-in-a-request"),
         pytest.param("[Feature request] dark mode", "Please.", "feature", id="says-feature-request"),
+        pytest.param(
+            "Add support for YAML", "**Describe the bug**\nIt would be nice.", "bug", id="on-a-form-for-faults"
+        ),
+        pytest.param("Add support for YAML", "Describe the bug: it would be nice.", "feature", id="on-no-form"),
         pytest.param("[ENH]: why can't it?", "How do I draw the border?", "feature", id="says-enhancement-and-asks"),
         pytest.param("Add fails with a KeyError", "Expected behaviour: no error.", "bug", id="add-is-a-command-here"),
         pytest.param("Typo in the documentation", "The docs say `foo`.", "docs", id="docs"),

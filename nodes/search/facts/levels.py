@@ -59,6 +59,7 @@ LOGS = re.compile(
 """The beginning of a line that writes to a log: it tells of a fault of another one."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
+_SAYS_LITTLE = re.compile(r"The words “[^”]{1,400}” are in the name |The word “")
 _DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
 _COMMENT = re.compile(r"#|//|/\*|\*")
 _EMPTY = re.compile(r"(?:pass|\.\.\.|return(?:\s{1,9}(?:None|null|nil|undefined))?;?|[{}();]{0,9}|end)$")
@@ -241,8 +242,8 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
-        # That words are in a name says less than the name itself.
-        kind = max(kind, LEADING.index("named_here")) if fact.says.endswith(" defines.") else kind
+        # That words are in a name, or one in a file, says less than a name itself.
+        kind = LEADING.index("named_here") if _SAYS_LITTLE.match(fact.says) else kind
         is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in known)
         rank = first.index(fact.path) if fact.path in first else len(first)
         return not is_inside, kind, is_weak, rank, fact.symbol not in functions

@@ -44,6 +44,15 @@ def test_deep_and_long_code_is_read_within_limits():
     guard([" " * n + "x" for n in range(3_000)], 3_000, 1)
 
 
+@pytest.mark.parametrize(("text", "found"), [("", []), ("\n    return name.size", [2])], ids=["no-text", "its-text"])
+def test_a_line_that_may_have_moved_has_no_condition(tmp_path: Path, text: str, found: list[int]):
+    code = "def size_of(name):\n    if name.upper():\n        return name.size\n"
+    body = f'```\nTraceback (most recent call last):\n  File "/srv/zones/size.py", line 3, in size_of{text}\nZoneError: bad\n```'
+    facts = facts_of(tmp_path, {"zones/size.py": code}, "It fails", body)
+    assert [fact.line for fact in of_kind(facts, "raised_here")] == [3]
+    assert [fact.line for fact in of_kind(facts, "guarded_by")] == found
+
+
 def test_the_one_caller_of_a_builder_is_found(tmp_path: Path):
     files = {
         "zones/check.py": CODE,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.facts.inquiry import read_issue
+from nodes.search.facts.levels import statement
 from nodes.search.facts.names import names
 from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind
@@ -615,3 +616,16 @@ def test_a_line_of_a_class_is_none_of_what_the_class_reads(tmp_path: Path, body:
     files = {f"acme/{name}.java": code.format(name) for name in ("Kettle", "KettleError")}
     found = [fact.line for fact in of_kind(facts_of(tmp_path, files, "It is wrong", body), "named_here") if fact.line]
     assert found == ([line] if line else [])
+
+
+def test_the_line_that_the_message_of_a_trace_names_leads_over_the_frame_that_raised_it(tmp_path: Path):
+    native = "int fill(Pool p) {\n  int n = p.size();\n  CHECK_EQ(n, p.depth());\n  return n;\n}\n"
+    files = {"src/ops/pool.cc": native, "lib/base.py": "def check_call(code):\n    raise PoolError(last_error())\n"}
+    trace = (
+        'Traceback (most recent call last):\n  File "/srv/lib/base.py", line 2, in check_call\n    raise PoolError(x)\n'
+    )
+    body = f"```\n{trace}PoolError: [10:12:44] /home/ci/src/./ops/pool.cc:3: Check failed: n == p.depth()\n```"
+    facts = facts_of(tmp_path, files, "Filling a pool fails", body)
+    (named,) = of_kind(facts, "named_here")
+    assert (named.path, named.line, named.strong) == ("src/ops/pool.cc", 3, True)
+    assert statement(facts, ["lib/base.py", "src/ops/pool.cc"], 0.5).headline == named

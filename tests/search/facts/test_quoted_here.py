@@ -93,6 +93,21 @@ def test_a_word_in_quotes_is_no_expression(tmp_path: Path):
     assert of_kind(facts_of(tmp_path, files, "Wrong", 'It says "zone" there.'), "quoted_here") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param('It says "[DD] [HH:[MM:]]ss[.uuuuuu]" there.', [2], id="its-own-string"),
+        pytest.param("Format “[DD] [HH:[MM:]]ss[.uuuuuu]” is wrong", [2], id="typographic-quotes"),
+        pytest.param('It says "[DD] [HH:MM]ss[.uuuuuu]" there.', [], id="another-string"),
+        pytest.param('It says "the day and time" there.', [], id="only-words"),
+    ],
+)
+def test_a_quoted_string_with_other_characters_than_prose(tmp_path: Path, text: str, lines: list[int]):
+    files = {"a.py": "def f(z):\n    z.form = 'the day and time as [DD] [HH:[MM:]]ss[.uuuuuu].'\n"}
+    found = of_kind(facts_of(tmp_path, files, "It is wrong", text), "quoted_here")
+    assert [fact.line for fact in found] == lines
+
+
 HELD = "def f(z):\n    return z.rank == 3\n"
 NONE = [
     pytest.param({"a.py": "def f(z):\n    # z.rank == 3 is old\n    return z\n"}, "`z.rank == 3`", id="a-comment"),

@@ -43,6 +43,7 @@ def test_which_lines_set_a_variable(line: str, *, sets: bool):
         pytest.param(["let deep = 3;", "ponds.map(|deep| {", "    use(deep)"], id="of-a-closure-in-rust"),
         pytest.param(["if wet:", "    deep = 3", "use(deep)"], id="only-sometimes"),
         pytest.param(["deep = 3", "deep = 4", "use(deep)"], id="twice"),
+        pytest.param(['"""Depth', ">>> deep = [3, 4]", '"""', "use(deep)"], id="in-an-example"),
     ],
 )
 def test_a_value_that_may_come_from_elsewhere_is_not_shown(lines: list[str]):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodes.search.issue.normal.report import normalise
 from nodes.search.issue.stacktraces import find_traces
 
 
@@ -216,3 +217,13 @@ def test_offsets_cover_the_trace():
     covered = ("before\n" + CHAIN)[trace.start : trace.end]
     assert covered.startswith("Traceback")
     assert covered.endswith("KeyError: 'k'")
+
+
+def test_a_frame_whose_function_a_page_dropped_is_not_joined_with_its_source():
+    frames = 'File "/srv/a.py", line 2, in \nfrom b import C\nFile "/srv/b.py", line 9, in \nimport c\n'
+    text = f"Traceback (most recent call last):\n{frames}ModuleNotFoundError: No module named 'c'"
+    (trace,) = find_traces(normalise(text).text)
+    assert [(frame.path, frame.line, frame.function) for frame in trace.frames] == [
+        ("/srv/b.py", 9, None),
+        ("/srv/a.py", 2, None),
+    ]

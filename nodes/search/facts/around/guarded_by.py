@@ -29,11 +29,11 @@ _CAUGHT = ("except", "catch", "rescue")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the innermost condition around the line of each fact in the first files."""
+    """Yield the innermost condition around the line of each fact in the first files, unless it may have moved."""
     code = inquiry.code
     for fact in [fact for fact in inquiry.shown if fact.kind in OF or raises(fact)][:MAX_CONDITIONS]:
         number = code.number(fact.path)
-        if number is None or fact.line is None or is_gone(fact):
+        if number is None or fact.line is None or is_gone(fact) or "may have moved" in fact.says:
             continue
         row = code.index.definition_at(number, fact.line)
         # A condition outside the function decides whether it is defined, and not whether this line runs.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.around.called_from import is_comment
+from nodes.search.facts.code import outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.types import Fact
@@ -74,7 +75,7 @@ def _only_setting(name: str, lines: Sequence[str]) -> int | None:
     )
     *above, use = lines
     short = [line if len(line) < 1_000 and not is_comment(line) else "" for line in above]
-    found = [at for at, line in enumerate(short) if form.search(line)]
+    found = [at - 1 for at in outside_docstrings(short, [at for at, line in enumerate(short, 1) if form.search(line)])]
     if len(found) != 1 or any(map(given.search, short[found[0] :])) or _indent(short[found[0]]) > _indent(use):
         return None
     return found[0]

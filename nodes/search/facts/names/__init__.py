@@ -9,7 +9,7 @@ from pathlib import Path
 from nodes.search.facts.inquiry import Issue
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
-from nodes.search.tokens import STOPWORDS, WORD, load_words, terms_of
+from nodes.search.tokens import STOPWORDS, WORD, load_words
 
 MAX_LOOKED_UP = 160
 """Maximum number of names of one issue that are looked up."""
@@ -28,9 +28,6 @@ _WHOLE_NAME = re.compile(
 )
 _CALLED = re.compile(rf"(?<![{_LETTER}$])([A-Za-z_][{_LETTER}]{{2,80}})\(")
 _ON_OBJECT = re.compile(r"(?<![\w.])(([A-Z]\w{1,80})\([^()\n]{0,80}\)\.(\w{4,80}))\(")
-_MADE = re.compile(r"(?<![\w.])(\w{1,60})\s?:?=\s?(?:new\s)?(?:\w{1,60}\.){0,4}([A-Z]\w{1,80})\(")
-"""A variable that is given a new object."""
-_ON_VARIABLE = re.compile(r"(?<![\w.])((\w{1,60})\.(\w{4,80}))\(")
 SHORTEST = 4
 """Minimum length of a word in the title that counts as a name only because code in the body contains it."""
 _SPLIT = re.compile(r"\.|::|#|->|(?<=\w)\$(?=[A-Z])")
@@ -91,15 +88,10 @@ def names_of_code(issue: Issue) -> list[Name]:
 
 
 def _of_objects(code: str, title: str) -> list[Name]:
-    """Return the methods called on a new object that the title names, and, on one in a variable, in several words."""
-    words, made = set(WORD.findall(title)), dict(_MADE.findall(code))
-    stems = {stem for word in words for stem in terms_of(word)}
-    found = [(call[1], (call[2], call[3])) for call in _ON_OBJECT.finditer(code) if call[3] in words]
-    for called, on, name in (call.groups() for call in _ON_VARIABLE.finditer(code)):
-        # The last term is the whole name.
-        if on in made and stems.issuperset(terms_of(name)[:-1] or ("",)):
-            found.append((called, (made[on], name)))
-    return [Name(called, parts, in_title=True, marked=False) for called, parts in found if parts[1] not in BUILT_IN]
+    """Return the methods that the title names and code calls on a new object: ``Kettle(3).boil(``."""
+    found = ((call[1], (call[2], call[3])) for call in _ON_OBJECT.finditer(code) if call[3] not in BUILT_IN)
+    words = set(WORD.findall(title))
+    return [Name(called, parts, in_title=True, marked=False) for called, parts in found if parts[1] in words]
 
 
 def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:

@@ -91,7 +91,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _find(inquiry: FinderInput) -> Iterator[Fact]:
     seen = set[tuple[int, int]]()
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
-    lines = [line for line in inquiry.issue.lines if line.strip()]
+    # The message of a trace may name the line of other code, as that of a native library.
+    heads = (trace.message.partition("\n")[0] for trace in inquiry.issue.traces if trace.message and trace.frames)
+    lines = [line for line in (*inquiry.issue.lines, *heads) if line.strip()]
     places = _by_severity(inquiry.issue, lines) or list(find_of_class(inquiry.code, lines))
     named = named_release(inquiry) if places else None
     for at, place, is_aside in places[:MAX_READ]:

@@ -82,6 +82,7 @@ _VALUE_IN_PROSE = re.compile(
     r"(?![A-Za-z0-9_/@:=-]|\.[A-Za-z0-9])"
 )
 """A value that code may have as a whole string, such as the name of a model: words and numbers with hyphens or dots."""
+_LITERAL = re.compile(r"[\"“](?=[^\"“”\n]{0,80}[\[\]{}<>%|\\$])([^\"“”\s][^\"“”\n]{6,78}[^\"“”\s])[\"”]")
 _FILE = re.compile(r"\.\w{1,5}$")
 _TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
 
@@ -251,13 +252,14 @@ def expressions(issue: Issue) -> list[list[Expression]]:
         for line in (issue.title, *issue.prose)
         for route in (*REQUEST.findall(line[:MAX_LINE]), *_ADDRESS.findall(line[:MAX_LINE]))
     )
+    plain = [URL.sub(" ", line[:MAX_LINE]) for line in (issue.title, *issue.prose)]
     values = (
         [Expression(value, marked=False, whole=True)]
-        for line in (issue.title, *issue.prose)
-        for value in _VALUE_IN_PROSE.findall(URL.sub(" ", line[:MAX_LINE]))
+        for value in chain.from_iterable(map(_VALUE_IN_PROSE.findall, plain))
         if len(value) >= SHORTEST_VALUE and not value.isupper() and not is_path(value)
     )
-    return [item for item in (*spans, *routes, *requests, *prose, *values) if item]
+    literals = ([Expression(text, marked=False)] for line in plain for text in _LITERAL.findall(line))
+    return [item for item in (*spans, *routes, *requests, *prose, *values, *literals) if item]
 
 
 def _of_span(span: str) -> Iterator[str]:

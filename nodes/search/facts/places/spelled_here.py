@@ -159,12 +159,11 @@ def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
     parts = PART.findall(name)
     forms = {name, "_".join(parts).lower(), "".join(map(str.capitalize, parts))}
     rows = [row for form in sorted(forms) for row in inquiry.code.definitions(form)]
-    # A name that most of the project uses is a word of its language, and says little about one file.
-    if inquiry.code.count_users(name, defined_once.MANY_USERS) > defined_once.MANY_USERS:
-        return False
-    return len(rows) == 1 or (
+    is_one = len(rows) == 1 or (
         not inquiry.is_placed and sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
     )
+    # A name that most of the project uses is a word of its language, and says little about one file.
+    return is_one and inquiry.code.count_users(name, defined_once.MANY_USERS) <= defined_once.MANY_USERS
 
 
 def _is_constructor(code: Code, row: int) -> bool:
