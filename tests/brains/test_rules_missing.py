@@ -175,6 +175,18 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
             None,
             id="a-line-of-a-log",
         ),
+        pytest.param("There was an error. We get this: Unknown table of zones", STEPS, id="a-message-after-this"),
+        pytest.param(
+            "I get an error: the name is taken by another one\nIt was never so.",
+            STEPS,
+            id="a-message-of-an-earlier-line",
+        ),
+        pytest.param("An error\n1. New table\n2. MD5\n3. Submit\nRows get lost.", None, id="a-list-and-a-result"),
+        pytest.param(
+            "There is an error\n1. Go to '...'\n2. Click on '....'\n3. Scroll '....'\nRows get lost.",
+            "The whole error message or stack trace",
+            id="a-list-of-the-template",
+        ),
         pytest.param("Change the name of a table and its filter resets.", None, id="a-command-and-its-result"),
         pytest.param("Typing a name, then leaving it, makes the old one reappear.", None, id="begins-with-an-action"),
         pytest.param("I went to edit a table, and its filter is ignored.", None, id="a-way-and-its-result"),

@@ -21,8 +21,8 @@ MAX_ITEMS, MAX_WORDS = 4, 20_000
 SHORT, LONG = 60, 150
 """Maximum words of prose of an issue without code and names that is asked for steps or the expected result; minimum
 words that describe an error well enough without a quotation."""
-FEW_WORDS, ENOUGH = 3, 12
-"""Minimum words of an answer to a heading of a form; words of prose that count as a description."""
+FEW_WORDS, ENOUGH, ENOUGH_STEPS = 3, 12, 3
+"""Minimum words of an answer to a heading of a form; words of prose that count as a description; steps of a list."""
 SAYS = load_patterns(Path(__file__).with_name("wordings.toml"))
 """The words of a report that say something, by what they say."""
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\n\d\.)(?<!\n\d\d\.)\s|\n")
@@ -58,9 +58,11 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
         return ()
     if not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths):
         return (say("What was done, what happened, and what was expected instead"),)
-    # One sentence with an action and its result is enough to try it.
+    # One sentence with an action and its result is enough to try it, and so is a list of steps with a result.
     sentences = _SENTENCE.split(own_words(case)[:MAX_WORDS])
-    if any(SAYS["steps"].search(item) and SAYS["result"].search(item) for item in sentences):
+    tells = [item for item in sentences if SAYS["result"].search(item)]
+    listed = sum(SAYS["step"].match(item) is not None for item in sentences)
+    if any(map(SAYS["steps"].search, tells)) or (tells and listed >= ENOUGH_STEPS):
         return ()
     form = used_form(case)
     unanswered = _unanswered(case, form) if form else []

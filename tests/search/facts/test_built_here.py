@@ -465,6 +465,7 @@ EDIT = "def edit(editor):\n    if not editor:\n        raise UserError(f'Editor 
         pytest.param("[Bug] Failed to process zone action", "", True, id="title-behind-a-label"),
         pytest.param("It stops", "It only says:\nFailed to process zone action\n- version: 3", True, id="own-line"),
         pytest.param("It Failed to process zone action", "", False, id="within-a-sentence"),
+        pytest.param("It stops", "Then we get this: Failed to process zone action", True, id="after-this"),
     ],
 )
 def test_a_line_of_prose_that_is_a_message_quotes_it(tmp_path: Path, title: str, body: str, found: bool):

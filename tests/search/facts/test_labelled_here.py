@@ -80,6 +80,8 @@ FOUND = [
     ),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "还原")}, "“还原”按钮无效", 3, id="short-chinese"),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "保存")}, "「保存」を押すと落ちる", 3, id="short-japanese"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Liberate")}, "I press “Liberate”", 3, id="one-word"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Liberate")}, "The “Liberate” button", 3, id="one-button"),
     pytest.param({"S.kt": SCREEN}, "Watch the zones stops", 3, id="not-quoted"),
     pytest.param(
         {"S.kt": SCREEN.replace("the zones", "zones")}, "Watch zones 26 is `OS: Watch zones 26`", 3, id="within-a-quote"
@@ -113,6 +115,12 @@ NONE = [
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),
     pytest.param({"S.kt": SCREEN}, "The zones stop", id="words-of-a-text"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Save")}, "“Save” is late", id="one-word-without-a-click"),
+    pytest.param(
+        {name: SCREEN.replace("Watch the zones", "Save") for name in ("S.kt", "T.kt")},
+        "I press “Save”",
+        id="two-things",
+    ),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "还原")}, "这里的“还原”是错的", id="short-without-a-click"),
     pytest.param(
         {"S.kt": KEYED, "app/res/values/strings.xml": XML.replace("Watch", "Do not watch")},

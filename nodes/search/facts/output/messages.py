@@ -56,8 +56,8 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(normalise_space(issue.title), is_prose=True)]
     found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
     found += [Text(run, is_prose=True) for run in _runs(issue.prose)]
-    announced = (ANNOUNCED.search(line) for line in issue.prose)
-    found += [Text(normalise_space(message[1]), is_prose=False) for message in announced if message]
+    announced = (message for line in issue.prose for message in ANNOUNCED.findall(line))
+    found += [Text(normalise_space(message), is_prose=False) for message in announced]
     logged = {line.text for line in issue.logged}
     found += [
         Text(normalise_space(line), is_prose=False)

@@ -76,14 +76,11 @@ def is_unread(witness: Witness, name: str, at: Hit) -> bool:
     others = [
         hit
         for hit in witness.grep_any(_spellings(name))
-        if _is_code(hit) and not (hit.path == at.path and abs(hit.line - at.line) <= 2 * NEAR)
+        if is_own(hit.path) and not (is_comment(hit.text) or IMPORT.match(hit.text))
+        if hit.path != at.path or abs(hit.line - at.line) > 2 * NEAR
     ]
     declared = [hit for hit in others if is_declaration(hit.text, _spellings(name))]
     return bool(declared) and len(declared) == len(others)
-
-
-def _is_code(hit: Hit) -> bool:
-    return is_own(hit.path) and not is_comment(hit.text) and not IMPORT.match(hit.text)
 
 
 def fault_of(fact: Fact, witness: Witness, labelled: Iterable[Hit]) -> str | None:

@@ -56,6 +56,8 @@ SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 _CLICKED = re.compile(
     r"[“「『【\"]([々\u3040-\u30ff\u3400-\u9fff]{2,5})[”」』】\"]\s?(?:按[钮鈕]|菜单|選單|选项|選項|标签|開關|开关|を(?:クリック|押)|ボタン|メニュー)"
     r"|(?:[点點][击擊]|[选選][择擇]|勾选|打[开開])了?\s?[“「『【\"]([々\u3040-\u30ff\u3400-\u9fff]{2,5})[”」』】\"]"
+    r"|\b(?:[Cc]lick|[Pp]ress|[Tt]app?|[Ss]elect|[Cc]hoos)\w{0,3}(?: on)?(?: the)? [“\"'`*]{1,2}([A-Z]\w{2,30})[”\"'`*]"
+    r"|[“\"`*]{1,2}([A-Z]\w{2,30})[”\"`*]{1,2} (?:button|menu|tab|option|toggle|checkbox|switch)\b"
 )
 """A short label in quotes beside what is done with it."""
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
@@ -93,7 +95,9 @@ def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator
     if _length(label) < LEAST and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES:
         return
     found = (list(search(inquiry, label, hits)) for search in (_by_element, _by_key, _by_file, _in_code))
-    yield from next(filter(None, found), ())
+    facts = next(filter(None, found), ())
+    # A single word is often the label of several things.
+    yield from facts if len(facts) == 1 or _length(label) >= LEAST else ()
 
 
 def _labels(issue: Issue) -> list[tuple[str, bool]]:

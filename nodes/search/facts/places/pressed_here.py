@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 from nodes.search.facts.around.called_from import is_comment
@@ -54,8 +53,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 "The words “{words}” name a key that is in `{place}` on this line, {only}.",
                 words=key, place=hit.place, only=only_of(len(held)),
             )  # fmt: skip
-            fact = hit.fact_of_few("quoted_here", says, key, len(held), one=len(places) == 1)
-            yield replace(fact, several=False, chosen=not fact.strong)
+            is_one = len(places) == 1
+            yield hit.fact("quoted_here", says, key, count=len(held), strong=is_one, chosen=not is_one, unclaimed=True)
         return
 
 

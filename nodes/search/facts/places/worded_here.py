@@ -13,12 +13,9 @@ from nodes.search.sentences import say
 LEAST = 4
 """Minimum number of characters, without those of grammar, that a text of code shares with the title."""
 SAYS = lazy(r"The title has the words of “([^”]{1,400})”, which is (?:`([^`]{1,400})` in `[^`]{1,400}`; this line )?")
-MAX_PAIRS = 40
-MAX_WIDTH = 400
-FEW = 2
-"""Maximum number of lines that use a text by its key."""
-MAX_TEXTS = 12
-"""Maximum number of texts of code, the longest first, whose lines are counted."""
+MAX_PAIRS, MAX_WIDTH, MAX_TEXTS, FEW = 40, 400, 12, 2
+"""Maximum number of pairs of characters, of characters of a line, of texts of code whose lines are counted, the longest
+first, and of lines that use a text by its key."""
 _KANA = "\u3041-\u309f"
 _SOLID = "々\u30a0-\u30ff\u3400-\u9fff"
 _TEXT = lazy(rf"[{_KANA}{_SOLID}]{{{LEAST},40}}")

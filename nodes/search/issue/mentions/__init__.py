@@ -44,8 +44,9 @@ _PHRASE = re.compile(
 )
 ANNOUNCED = re.compile(
     r"(?:\b(?:errors?|messages?|warnings?|alerts?|toasts?|fehler(?:meldung)?|meldung|erreur|mensaje|erros?|mensagem)\b"
+    r"|\b(?:gets?|got|sees?|saw|shows?|says?|prints?) (?:this|that|the following)\b"
     r"|错误|錯誤|报错|提示|エラー|メッセージ)[^:\uff1a\n]{0,80}[:\uff1a]\s{0,3}(\S[^\n]{8,160}?)(?:[.!?。](?=\s|$)|$)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 """A message after the words of a sentence that announce it, without quotes."""
 _LEAST_UNSPACED = 6
