@@ -18,6 +18,7 @@ CASES = [
     pytest.param("a.py", "import numpy as np\n\nKIND = np.bool\n", "AttributeError: module 'numpy' has no attribute 'bool'", 3, id="of-a-module"),
     pytest.param("a.py", "import os\nfrom zones import (a, b)\nc = b\n", "ImportError: cannot import name 'b' from 'zones'", 2, id="import"),
     pytest.param("a.js", "function f(row) {\n  const x = row.find()\n  return x.zone\n}\n", "TypeError: Cannot read properties of undefined (reading 'zone')", 3, id="undefined"),
+    pytest.param("a.js", "function f(row) {\n  return row.next.zone\n}\n", "TypeError: can't access property \"zone\", t.a is undefined", 2, id="undefined-in-firefox"),
     pytest.param("a.js", "function f(row) {\n  return row.next.zone\n}\n", "undefined is not an object (evaluating 'row.next.zone')", 2, id="undefined-in-safari"),
     pytest.param("a.rb", "def f(row)\n  row.zone.strip\nend\n", "undefined method `strip' for nil:NilClass (NoMethodError)", 2, id="nil"),
     pytest.param("A.java", "class A {\n  int f(Row row) {\n    return row.zone().rank();\n  }\n}\n", 'Cannot invoke "Zone.rank()" because the return value of "Row.zone()" is null', 3, id="null"),
