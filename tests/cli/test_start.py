@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.process import ROOT
 from tests.support.repositories import make_repository
 
 SCRIPT = """
@@ -91,3 +92,30 @@ def test_a_package_is_imported_as_a_whole_when_a_name_of_it_is_used(use: str, mo
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True", "True"]
+
+
+ENDS = "import atexit, bot.__main__ as one\n{}\none.main()"
+FAILS = "def fails(**_):\n    raise RuntimeError('a fault')\none.cli = fails"
+PRINTS = (
+    "def prints(**_):\n    atexit.register(print, 'at exit')\n    print('x' * 1_000_000)\n    raise SystemExit(3)\n"
+    "one.cli = prints"
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "status", "printed"),
+    [
+        pytest.param("", ["--version"], 0, "triage, version", id="done"),
+        pytest.param("", ["locate", "--repo", "nowhere", "--text", "x"], 2, "", id="bad-input"),
+        pytest.param("", ["serve", "--nothing"], 2, "", id="a-process-that-stays"),
+        pytest.param(FAILS, [], 1, "", id="a-fault"),
+        pytest.param(PRINTS, [], 3, "x" * 1_000_000 + "\nat exit\n", id="much-output"),
+    ],
+)
+def test_a_process_ends_with_its_status_output_and_what_is_to_be_done(
+    tmp_path: Path, script: str, arguments: list[str], status: int, printed: str
+) -> None:
+    code = [sys.executable, "-c", ENDS.format(script), *arguments]
+    done = subprocess.run(code, capture_output=True, text=True, check=False, cwd=ROOT, env={"HOME": str(tmp_path)})
+    assert (done.returncode, printed in done.stdout) == (status, True), done.stderr
+    assert ("RuntimeError: a fault" in done.stderr) == (script == FAILS)

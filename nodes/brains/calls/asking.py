@@ -74,12 +74,7 @@ def build_turn_sender(model: Model, budget: ModelBudget) -> Sender:
 
 
 async def ask_turn(sender: Sender, messages: Sequence[Message]) -> tuple[Turn, tuple[Message, ...]]:
-    """Ask for the next turn; return it, and the conversation that it ends.
-
-    Raises:
-        InvalidOutput: the second answer was invalid too.
-        ModelError: no answer arrived.
-    """
+    """Ask for the next turn; return it, and the conversation that it ends, or raise as ``ask_structured``."""
 
     def read(reply: AIMessage, last: bool) -> Turn:  # noqa: FBT001  called below only
         return _first_valid(_calls_in(reply), lambda decoded: fit(Turn, _as_turn(decoded), clamp=last))

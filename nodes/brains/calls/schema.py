@@ -38,11 +38,7 @@ def without_bounds(schema: Any) -> Any:
 
 
 def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
-    """Validate decoded JSON after cutting values that are too long, and if ``clamp``, numbers that are out of range.
-
-    Raises:
-        pydantic.ValidationError: The answer is still invalid.
-    """
+    """Validate decoded JSON after cutting long values and, with ``clamp``, numbers; or raise ``ValidationError``."""
     return model.model_validate(_fitted(_resolved(model), answer, clamp=clamp))
 
 

@@ -59,12 +59,7 @@ class Sender:
     """Tools that the model may call instead of an answer by the schema."""
 
     async def send(self, messages: Sequence[Message]) -> tuple[AIMessage, Method]:
-        """Return the reply, and the method that requested it.
-
-        Raises:
-            InvalidOutput: The reply is not an answer.
-            ModelError: No reply arrived: transport, refusal, filter or budget.
-        """
+        """Return the reply, and the method that requested it; raises ``InvalidOutput``, else ``ModelError``."""
         known = self.model.abilities
         reply, used = await self._accepted(messages)
         if not self._is_cut(reply, messages, used):
