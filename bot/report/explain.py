@@ -3,7 +3,6 @@
 Comments, the terminal and the page of a run show the same words; each escapes them for its own format.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from nodes.evidence import NumberedEvidence
 from nodes.guards import MEANINGS
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import RetryReason, TraceEntry
+from nodes.trust.statements import CITED
 
 LIMIT = 60_000
 """Maximum number of characters, out of the 65,536 that a comment may have."""
@@ -23,7 +23,6 @@ ROWS = 60
 """Maximum number of rows of a table."""
 _SECTION = 14_000
 _REASON_WORDS = 25
-_CITED = re.compile(r"\bE\d{1,6}\b")
 _RETRY_REASONS = {
     "quality_issue_detected": "quality too low",
     "conflicting_evidence_attempting_resolution": "conflicting evidence",
@@ -61,7 +60,7 @@ def cited_numbers(report: TriageReport) -> frozenset[str]:
         *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
         *(related.evidence for related in report.related),
     )
-    return frozenset((*_CITED.findall(texts), *filter(None, named)))
+    return frozenset((*CITED.findall(texts), *filter(None, named)))
 
 
 def dropped_claims(audit: CitationAudit) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from bot.report.sanitise import code
 from nodes.report import Suspect
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
-_SHA = re.compile(r"[0-9a-f]{7,64}")
+SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Links:
         return f"{base}/commit/{sha}" if base else None
 
     def _base(self, sha: str) -> str | None:
-        if not (_REPOSITORY.fullmatch(self.repository) and _SHA.fullmatch(sha)):
+        if not (_REPOSITORY.fullmatch(self.repository) and SHA.fullmatch(sha)):
             return None
         return f"{self.server_url.rstrip('/')}/{self.repository}"
 

@@ -13,7 +13,7 @@ from nodes.brains.calls.request import Message
 from nodes.brains.fence import compress, estimate, fence, squeeze
 from nodes.context.brain import Case
 from nodes.issue.facts import IssueFacts
-from nodes.search.tokens import load_patterns
+from nodes.search.tokens import WORD, load_patterns
 from nodes.search.types import StackTrace
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
@@ -26,7 +26,6 @@ _OF_A_TOKEN = 4
 _FRAMES, _EACH = 5, 10
 LOOKS = load_patterns(Path(__file__).with_name("asides.toml"))
 """What parts of a report look like, by what they are."""
-_WORD = re.compile(r"\w+")
 _KEPT_PACKAGES = 3
 
 
@@ -164,7 +163,7 @@ def _without_libraries(text: str) -> str:
     A package that the text names elsewhere is kept: the project itself is installed among the libraries.
     """
     lines = text.split("\n")
-    named = {word for line in lines if not LOOKS["frame"].match(line) for word in _WORD.findall(line)}
+    named = {word for line in lines if not LOOKS["frame"].match(line) for word in WORD.findall(line)}
     kept, inside = list[str](), False
     for line in lines:
         frame, package = bool(LOOKS["frame"].match(line)), LOOKS["installed"].search(line)

@@ -36,7 +36,7 @@ _WORD_OF_LANGUAGES = re.compile(
 )
 HEDGES = ("insufficient evidence", "lack sufficient evidence", "partially covers", "not provided", "cannot provide")
 """Sentences with these phrases claim nothing and need no citation (SPEC section 6)."""
-_CITED = re.compile(r"\bE\d{1,6}\b")
+CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
 _REFERENCE = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
 _PATH = re.compile(r"(?<![\w./-])[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
@@ -171,7 +171,7 @@ class Concluded:
         paths = (path.rstrip(".") for path in _PATH.findall(sentence))
         named = [path for path in paths if _EXTENSION.search(path) and path not in self._issue]
         known = [f"/{path}" for path in self._paths]
-        return not _CITED.search(sentence) and all(any(one.endswith(f"/{path}") for one in known) for path in named)
+        return not CITED.search(sentence) and all(any(one.endswith(f"/{path}") for one in known) for path in named)
 
 
 def only_reported(cited: Iterable[Evidence]) -> bool:
@@ -223,12 +223,12 @@ def names_in(text: str) -> frozenset[str]:
 
 def cited_in(text: str) -> list[str]:
     """Return the numbers of the evidence that a text cites in brackets, in order."""
-    return [name for bracket in _BRACKETS.findall(text) for name in _CITED.findall(bracket)]
+    return [name for bracket in _BRACKETS.findall(text) for name in CITED.findall(bracket)]
 
 
 def uncited(text: str) -> str:
     """Return a text without the numbers of the evidence that it cites."""
-    bare = _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], text)
+    bare = _BRACKETS.sub(lambda found: "" if CITED.search(found[1]) else found[0], text)
     return re.sub(r" {1,9}([.,;:])", r"\1", bare).strip()
 
 

@@ -1,25 +1,28 @@
-"""``triage backtest``: measure triage on the repository's own past fixes, and fit the table of agreement to a model."""
+"""``triage backtest``: measure triage on past fixes, fit the table of agreement to a model, and send the results."""
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from uuid import NAMESPACE_URL, uuid5
 
 import click
 
-from bot.cli.backtest.experiments import send
-from bot.cli.backtest.run import Judge, backtest
-from bot.cli.backtest.table import as_document, as_text
+from bot.cli.backtest.run import Case, Found, Judge, backtest
+from bot.cli.backtest.table import as_document, as_text, figures
 from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.errors import UserError
 from bot.runs.model import AGREEMENT
 from bot.settings import load_settings
 from nodes.context.agreement import RELATIONS, Opinions, Relation, Table, load_table, opinions_from
+from nodes.trust.secrets import mask
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _EVERY = 10
@@ -28,6 +31,8 @@ LEAST = 20
 """Readings in a conversation below which no table of agreement is fitted."""
 WEIGHT = 5
 """Number of readings for which the shipped value counts, so that a few outcomes change it little."""
+_UPLOAD = "/datasets/upload-experiment"
+"""The path of LangSmith for experiments that ran elsewhere: https://docs.langchain.com/langsmith/upload-existing-experiments."""
 
 
 @click.command("backtest")
@@ -97,14 +102,6 @@ def command(
     click.echo(json.dumps(as_document(found, target / 100), indent=1) if as_json else as_text(found, target / 100))
 
 
-def _store_agreement(model: Judge, file: Path) -> None:
-    """Store the table that a model's readings are enough for, if they are."""
-    readings = [(opinions, case.right) for case in model.cases if (opinions := reading(case.opinions)) is not None]
-    if (table := fit(readings, model.name)) is not None:
-        store(table, file)
-        click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
-
-
 def reading(numbers: Mapping[str, float] | None) -> Opinions | None:
     """Return the opinions in the trace of a run; None if the model read no lines."""
     opinions = opinions_from(numbers, approved=bool(numbers.get("approved"))) if numbers else None
@@ -146,6 +143,78 @@ def store(table: Table, file: Path) -> None:
         file.write_text(f"{table.model_dump_json(indent=1)}\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
+
+
+def send(found: Found, *, text: bool) -> str:
+    """Send an experiment for each judge, with titles and paths if ``text``; return a line about it, or nothing."""
+    has_key = any(os.environ.get(name, "").strip() for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"))
+    if not has_key or not found.judges[0].cases:
+        return ""
+    from langsmith import Client
+    from langsmith.utils import LangSmithError
+
+    client = Client(auto_batch_tracing=False)
+    try:
+        for judge in found.judges:
+            body = json.dumps(experiment(found, judge, text=text))
+            client.request_with_retries("POST", _UPLOAD, data=body, timeout=30.0).raise_for_status()
+    except (LangSmithError, OSError) as error:  # those of requests are OSErrors
+        return f"LangSmith did not accept the experiment: {' '.join(mask(str(error)).split())[:200]}"
+    finally:
+        client.close()
+    return f"sent to LangSmith: the dataset `{_dataset(found)}`, {len(found.judges[0].cases)} issues by each judge"
+
+
+def experiment(found: Found, judge: Judge, *, text: bool) -> dict[str, Any]:
+    """Return the experiment of one judge in the form of LangSmith's endpoint."""
+    now = datetime.now(UTC)
+    start = at = now - timedelta(seconds=sum(case.seconds for case in judge.cases))
+    rows = []
+    for case in judge.cases:
+        times = {"start_time": at.isoformat(), "end_time": (at := at + timedelta(seconds=case.seconds)).isoformat()}
+        rows.append(_row(found, case, text=text) | times)
+    known = figures(judge)
+    scores = {f"hit@{k}": share for k, share in known["hits"].items()} | {"claimed": known["claims"]["made"]}
+    return {
+        "experiment_name": f"{judge.name} {found.tip[:10]} {now:%Y-%m-%d %H:%M:%S}",
+        "dataset_name": _dataset(found),
+        "experiment_start_time": start.isoformat(),
+        # Rows must lie within it, however they are rounded.
+        "experiment_end_time": (max(now, at) + timedelta(seconds=1)).isoformat(),
+        "experiment_metadata": {"judge": judge.name, "commit": found.tip, "texts": found.texts, **known["cost"]},
+        "summary_experiment_scores": [{"key": key, "score": score} for key, score in scores.items()],
+        "results": rows,
+    }
+
+
+def _store_agreement(model: Judge, file: Path) -> None:
+    """Store the table that a model's readings are enough for, if they are."""
+    readings = [(opinions, case.right) for case in model.cases if (opinions := reading(case.opinions)) is not None]
+    if (table := fit(readings, model.name)) is not None:
+        store(table, file)
+        click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
+
+
+def _row(found: Found, case: Case, *, text: bool) -> dict[str, Any]:
+    issue = {"issue": case.number, "commit": case.base} | ({"title": mask(case.title)} if text else {})
+    fixed = {"fix": case.fix, "files": len(case.gold)} | ({"paths": case.gold} if text else {})
+    named = {"kind": case.kind, "confidence": case.confidence, "claims": case.claims, "rank": case.rank}
+    scores = {"first_file": case.right, "first_five": 0 < case.rank <= 5, "first_line": case.place_rank == 1}
+    scores |= {"claim": case.right} if case.claims else {}
+    return {
+        # It depends on the repository and the issue only, so LangSmith compares experiments row by row.
+        "row_id": str(uuid5(NAMESPACE_URL, f"{_dataset(found)}#{case.number}")),
+        "run_name": "triage",
+        "inputs": issue,
+        "expected_outputs": fixed,
+        "actual_outputs": named | ({"paths": case.ranked} if text else {}),
+        "evaluation_scores": [{"key": key, "score": float(value)} for key, value in scores.items()],
+        "run_metadata": {"calls": case.calls, "tokens": case.tokens},
+    }
+
+
+def _dataset(found: Found) -> str:
+    return f"tracehound {found.repository}"
 
 
 def _shown(progress: Progress) -> Callable[[int, int, str], None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.report.comment.folds import related_reason
 from bot.report.languages.catalogue import Translator
-from bot.report.links import Links
+from bot.report.links import SHA, Links
 from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.sentences import say
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 CONFIRMED_BY_MAINTAINER = "a maintainer said so"
 """The reason for a related issue that a person named."""
 _ISSUE = re.compile(r"#(\d{1,9})")
-_SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 def known(report: TriageReport, links: Links, write: Translator, base: str = "") -> str:
@@ -49,7 +48,7 @@ def _reference(related: RelatedIssue, links: Links, base: str) -> str:
     issue = _ISSUE.fullmatch(related.reference)
     if issue and base:
         return f"[{code(related.reference)}]({base}/issues/{issue[1]})"
-    if _SHA.fullmatch(related.reference):
+    if SHA.fullmatch(related.reference):
         return links.change_of(related.reference)
     return code(related.reference) or prose(related.reference)
 

@@ -16,6 +16,7 @@ from bot.report.sanitise import cell, code, prose
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 from bot.store.runs.rows import Run
 from bot.store.tables import IssueStore
+from bot.worker.publish.labels import folded
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
 
 Role = Literal["author", "maintainer"]
@@ -231,7 +232,7 @@ async def _related(context: CommandContext, *, duplicate: bool) -> CommandEffect
 async def run_label(context: CommandContext) -> CommandEffects:
     """Add existing labels."""
     named = await _named(context)
-    if _folded(named) <= _folded(context.issue.labels):
+    if folded(named) <= folded(context.issue.labels):
         raise UserError("The issue has these labels already.")
     return CommandEffects(add_labels=named)
 
@@ -240,13 +241,9 @@ async def run_label(context: CommandContext) -> CommandEffects:
 async def run_unlabel(context: CommandContext) -> CommandEffects:
     """Remove labels; triage does not add them again."""
     named = await _named(context)
-    if _folded(named).isdisjoint(_folded(context.issue.labels)):
+    if folded(named).isdisjoint(folded(context.issue.labels)):
         raise UserError("The issue has no such label.")
     return CommandEffects(remove_labels=named)
-
-
-def _folded(labels: Iterable[str]) -> frozenset[str]:
-    return frozenset(label.casefold() for label in labels)
 
 
 async def _named(context: CommandContext) -> tuple[str, ...]:

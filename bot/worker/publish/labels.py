@@ -46,7 +46,7 @@ def plan(
     change was ``settled``, that is completed.
     """
     names = {name.casefold(): name for name in existing}
-    have, touched_names, mine = _folded(current), _folded(touched), _folded(ours)
+    have, touched_names, mine = folded(current), folded(touched), folded(ours)
     goal = {name.casefold() for name in wanted} & names.keys()
     # A label of ours that is gone was removed by a person whose delivery did not arrive, and is not added again.
     removed_by_people = mine - have if settled else frozenset()
@@ -56,8 +56,8 @@ def plan(
     return Plan(*(tuple(sorted(names.get(name, name) for name in part)) for part in (add, remove, remaining)))
 
 
-def _folded(labels: Iterable[str]) -> frozenset[str]:
-    # GitHub ignores case in the names of labels.
+def folded(labels: Iterable[str]) -> frozenset[str]:
+    """Return the names of labels for comparisons, in which GitHub ignores case."""
     return frozenset(label.casefold() for label in labels)
 
 
