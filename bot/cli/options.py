@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from bot.errors import UserError
 
-F = TypeVar("F", bound=Callable[..., Any])
+Command = Callable[..., None]
 
 _REPOSITORY = "A git repository, bare or not; it is not changed."
 REPO = click.option("--repo", default=".", show_default=True, metavar="PATH", help=_REPOSITORY)
@@ -21,7 +21,6 @@ BRAIN = click.option(
 )
 
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done or written, and change nothing.")
-_ASKED = "bot.cli.options.json"
 ISSUE = (
     click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
     click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
@@ -33,11 +32,7 @@ ISSUE = (
 )
 
 
-def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's signature
-    ctx.meta[_ASKED] = value
-
-
-def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
+def prints(contents: str, *forms: str, more: str = "") -> Callable[[Command], Command]:
     """Give a command ``--format`` and ``--json``, which is short for ``--format json``.
 
     Args:
@@ -45,36 +40,22 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
         forms: the other forms, the default first; without any, the command's parameter is ``as_json``, else ``form``.
         more: what the other forms contain.
     """
-    choices = [*(forms or ("text",)), "json"]
+    choices = click.Choice([*(forms or ("text",)), "json"])
 
-    def chosen(ctx: click.Context, _: click.Parameter, value: str) -> str | bool:
-        form = "json" if ctx.meta.get(_ASKED) else value
-        return form if forms else form == "json"
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def chosen(*, asked: bool, form: str, **given: Any) -> None:
+            is_json = asked or form == "json"
+            command(**given, **({"form": "json" if is_json else form} if forms else {"as_json": is_json}))
 
-    def decorate(command: F) -> F:
-        flag = click.option(
-            "--json",
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_remember,
-            help="The same as --format json.",
-        )
-        form = click.option(
-            "--format",
-            "form" if forms else "as_json",
-            type=click.Choice(choices),
-            default=choices[0],
-            show_default=True,
-            callback=chosen,
-            help=f"json: {contents}{more}",
-        )
-        return form(flag(command))
+        says = f"json: {contents}{more}"
+        form = click.option("--format", "form", type=choices, default=choices.choices[0], show_default=True, help=says)
+        return form(click.option("--json", "asked", is_flag=True, help="The same as --format json.")(chosen))
 
     return decorate
 
 
-def prints_only_json(command: F) -> F:
+def prints_only_json(command: Command) -> Command:
     """Give a command that prints JSON lines the options of the others, which change nothing there."""
     flag = click.option("--json", is_flag=True, expose_value=False, help="The same as --format json.")
     forms: dict[str, Any] = {
@@ -96,7 +77,7 @@ class Named:
     repo: str | None = None
 
 
-def names_issue(command: Callable[..., None]) -> Callable[..., None]:
+def names_issue(command: Command) -> Command:
     """Give a command the ways to name an issue and its repository, as one parameter ``named``."""
 
     @wraps(command)

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from bot.cli import cli
+from bot.cli.options import prints
 from bot.settings import load_settings
 from bot.store.databases.sqlite import SqliteStore
 from tests.cli.process import ROOT, triage
@@ -52,13 +53,32 @@ def read(name: str, *words: str) -> object:
     """Return what a command makes of its form."""
     words = (*words, *REQUIRED.get(name, ()))
     parameters = COMMANDS[name].make_context(name, list(words), resilient_parsing=False).params
-    return parameters.get("form", parameters.get("as_json", name in ONLY_JSON))
+    return "json" if parameters.get("asked") or name in ONLY_JSON else parameters["form"]
 
 
 @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if "--json" in options(command)])
 def test_json_is_short_for_its_format(name: str) -> None:
-    assert read(name, "--json") == read(name, "--format", "json") in (True, "json")
-    assert read(name) in ((True,) if name in ONLY_JSON else (False, "md"))
+    assert read(name, "--json") == read(name, "--format", "json") == "json"
+    assert read(name) in (("json",) if name in ONLY_JSON else ("text", "md"))
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--format", "json"), ("--json", "--format", "md")])
+def test_a_command_learns_its_form(words: tuple[str, ...]) -> None:
+    seen: list[object] = []
+
+    @click.command()
+    @prints("everything.", "md")
+    def one(*, form: str) -> None:
+        seen.append(form)
+
+    @click.command()
+    @prints("everything.")
+    def other(*, as_json: bool) -> None:
+        seen.append(as_json)
+
+    one.main(list(words), standalone_mode=False)
+    other.main([word.replace("md", "text") for word in words], standalone_mode=False)
+    assert seen == (["json", True] if words else ["md", False])
 
 
 def test_the_repository_has_one_default() -> None:
