@@ -61,6 +61,8 @@ def test_an_option_leads_to_what_it_decides(tmp_path: Path, title: str, body: st
         pytest.param({"a.py": "if x == 'no dry_run':\n    y = 1\n"}, "It has --dry-run.", id="a-longer-string"),
         pytest.param({"a.py": "y = 1 if x else dry_run\n"}, "It has --dry-run.", id="the-other-value"),
         pytest.param({"a.py": 'app.add_config_value("dry_run", 0)\n'}, "It has --dry-run.", id="a-declaring-call"),
+        pytest.param({"a.py": 'dry = Prefix("dry_run", 3)\n'}, "It has --dry-run.", id="a-word-that-begins-alike"),
+        pytest.param({"a.py": 'dry = target("dry_run", 3)\n'}, "It has --dry-run.", id="a-word-that-ends-alike"),
         pytest.param(
             {"a.py": 'x = config.get("dry_run")\nsend(config.dry_run)\n'}, "It has --dry-run.", id="attribute"
         ),

@@ -31,8 +31,8 @@ _KEYWORD = re.compile(
 _END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
 _READS = (
-    r"(?i:env|get|fetch|read|opt|option|value|config|setting|pref|param|arg|flag|lookup)\w{{0,20}}[!?]?\s?[(\[]{{1,2}}"
-    r"[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
+    r"(?:(?<![A-Za-z])|(?=[A-Z]))(?i:env|get|fetch|read|opt|value|config|setting|pref(?!ix)|param|arg|flag|lookup)"
+    r"\w{{0,20}}[!?]?\s?[(\[]{{1,2}}[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
 )
 _WRITES = (
     r"(?<![A-Za-z])(?:add|set|register|define|declare|create|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
