@@ -10,8 +10,8 @@ LONGEST = 2_000
 """Characters of a line that are read."""
 FORMS = load_sections(Path(__file__).with_name("frames.txt"))
 """Patterns of frames in traces of any language, by what they are for."""
-_FRAME, _HEAD = (re.compile("|".join(FORMS[name])) for name in ("frame", "head"))
-"""The beginnings of a frame, and of a heading of a trace."""
+_FRAME = re.compile("|".join(FORMS["frame"]))
+_HEAD = re.compile("|".join(FORMS["head"]))
 _FENCE = re.compile(r"[ \t]{0,12}(?:> ?){0,4}(`{3,40}|~{3,40}(?![~ ]{0,400}\^))")
 """The line that opens or closes a code block; interpreters mark the failing part of a line with ``~~~^^^``."""
 
