@@ -219,6 +219,8 @@ def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names:
         ("44 open_net ./net.sh", ("net.sh", 44)),
         ("7 main net.sh", ("net.sh", 7)),
         ("3 times net.sh", None),
+        ("title=FontString <net.lua:44>", None),
+        ("in function <net.lua:44>", ("net.lua", 44)),
         ("- Opening the net...net.sh: line 44: $1: unbound variable", ("net.sh", 44)),
         ("...net/net.sh: line 44: $1: unbound variable", ("...net/net.sh", 44)),
     ],

@@ -60,7 +60,7 @@ _COLUMN = re.compile(
 """The notation of Dart, Sass and webpack; a time has two digits after its colon."""
 _GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
 """The end of a path in a language that puts no space behind it."""
-_DOTS = re.compile(r"(?<=\w)\.{3}(?=\w)")
+_DOTS, _VALUE = re.compile(r"(?<=\w)\.{3}(?=\w)"), re.compile(r"=[^=<>\n]{1,80}<$")
 _R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
 _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
 """A parser's message between the path and its place."""
@@ -190,11 +190,10 @@ def find_located(line: str) -> Iterator[Located]:
         # A shell writes behind the dots of what a program prints while it works: ``Installing...a.sh: line 3``.
         name = _DOTS.split(name)[-1]
         begin, written = stop - len(name), _cleaned(name)
-        found = _named(line, name, begin, stop) if _is_name(written) else None
+        found = _named(line, name, begin, stop) if _is_name(written) and not _VALUE.search(line[:begin]) else None
         if found and (first := _number(found)):
             last = int(found.groupdict().get("last") or first)
-            start, end = min(begin, found.start()), max(stop, found.end())
-            yield Located(written, first, max(first, last), start, end)
+            yield Located(written, first, max(first, last), min(begin, found.start()), max(stop, found.end()))
 
 
 def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
