@@ -32,6 +32,11 @@ def test_a_text_in_a_file_of_texts_leads_to_its_use(tmp_path: Path):
 NONE = [
     pytest.param({"model.vue": BUTTON}, "模型不见了", id="a-word-is-missing"),
     pytest.param({"Windows.cs": CLOSE}, "初期設定のウィンドウを閉じた", id="part-of-a-longer-word"),
+    pytest.param(
+        {"Pages.cs": CLOSE.replace("設定ウィンドウを閉じる", "ページだけ表示しているとき")},
+        "設定のページが表示されなくなる",
+        id="short-words-apart",
+    ),
     pytest.param({"a.vue": BUTTON, "b.vue": BUTTON}, "更新后模型的删除按钮不见了", id="two-places"),
 ]
 

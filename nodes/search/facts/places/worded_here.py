@@ -64,7 +64,7 @@ def _own(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def pieces_of(text: str, title: str) -> list[str]:
-    """Return the words of a title that a text consists of, besides endings and particles; if others are left, none."""
+    """Return the words of a title that a text consists of, besides endings, or none; in Japanese, one is long."""
     content = _GRAMMAR.sub("", text)
     # A word twice in a row, as in a pattern, is not a text.
     if len(content) < LEAST or 2 * len(set(content)) <= len(content) or not set(content) <= set(title):
@@ -77,7 +77,7 @@ def pieces_of(text: str, title: str) -> list[str]:
         elif not _GRAMMAR.match(text[at]):
             return []
         at = end or at + 1
-    return pieces
+    return pieces if not _HAS_KANA.search(title) or max(map(len, pieces)) >= LEAST else []
 
 
 def _is_word(piece: str, title: str) -> bool:
