@@ -243,7 +243,7 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
         # That words are in a name, or one in a file, says less than a name itself.
-        kind = LEADING.index("named_here") if _SAYS_LITTLE.match(fact.says) else kind
+        kind, is_weak = (LEADING.index("defined_once"), True) if _SAYS_LITTLE.match(fact.says) else (kind, is_weak)
         is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in known)
         rank = first.index(fact.path) if fact.path in first else len(first)
         return not is_inside, kind, is_weak, rank, fact.symbol not in functions

@@ -141,6 +141,7 @@ def test_that_words_are_in_a_name_or_in_a_file_leads_last():
         little = replace(WEAK, says=says, line=3)
         assert statement([little, title], FILES, 0.9).stated == (title, little)
         assert statement([little], FILES, 0.5).headline == little
+        assert statement([replace(IN_TITLE, symbol=None, line=None), little], FILES, 0.5).headline == little
 
 
 def test_a_linked_line_leads_before_a_use_in_the_function_that_the_title_names():
