@@ -23,8 +23,6 @@ def main() -> None:
     # stays keeps Python's own threshold, so that its memory does.
     if not _STAYING & set(sys.argv[1:]):
         gc.set_threshold(1_000_000)
-        # A thread that reads what git prints should not wait for one that imports.
-        sys.setswitchinterval(0.0005)
         # Registered first, so that it runs after everything else that is to be done at exit.
         atexit.register(_end, status)
     try:

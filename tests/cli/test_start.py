@@ -46,13 +46,9 @@ def test_a_ranking_loads_no_settings_facts_or_history(tmp_path: Path, options: l
 def test_what_imports_create_is_searched_for_garbage_only_in_a_process_that_stays(
     arguments: list[str], raised: bool
 ) -> None:
-    script = (
-        "import gc, sys\nfrom bot.__main__ import main\ntry:\n    main()\nfinally:\n"
-        "    print(gc.get_threshold()[0], sys.getswitchinterval())"
-    )
+    script = "import gc\nfrom bot.__main__ import main\ntry:\n    main()\nfinally:\n    print(gc.get_threshold()[0])"
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
-    threshold, interval = done.stdout.split()[-2:]
-    assert (int(threshold) > 100_000, float(interval) < 0.001) == (raised, raised)
+    assert (int(done.stdout.split()[-1]) > 100_000) == raised
 
 
 def test_a_run_imports_no_clients_of_servers(tmp_path: Path) -> None:
