@@ -185,7 +185,7 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             "ETC=$2",
             "",
             "install.sh: line 6: $2: unbound variable",
-            "uses the variable `2`; the error says that it has no value yet.",
+            "uses the variable `$2`; the error says that it has no value yet.",
             id="unset-in-a-shell",
         ),
         pytest.param(

@@ -111,14 +111,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         together = len({(place.number, code.symbol(place.number, place.literal.line)) for place in places}) == 1
         if fact := _fact(inquiry, match, len(places), together=together):
             is_wrapped = match.text.text in wrappers
-            several = fact.several and not is_wrapped
             # What a log writes when all is well is near the fault by chance, unless the search agrees.
             is_aside = fact.path not in inquiry.first[:1] and any(match.words in line for line in informing)
             # Nor does what a program printed before it crashed lead over the crash.
             stressed = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
             strong = fact.strong and not is_wrapped and not others and not is_aside and bool(stressed or not on_trace)
-            withheld = fact.unclaimed or not printed
-            yield replace(fact, strong=strong, several=several and not others, unclaimed=withheld)
+            several, withheld = fact.several and not (is_wrapped or others), fact.unclaimed or not printed
+            yield replace(fact, strong=strong, several=several, unclaimed=withheld)
 
 
 def title_quotes(title: str) -> bool:

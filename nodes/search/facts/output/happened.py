@@ -237,7 +237,8 @@ def _missing(line: str, whole: str) -> Happened | None:
 def _unbound(line: str, whole: str) -> Happened | None:
     for pattern, start in ((_UNBOUND, r"(?<![\w$.])"), (_UNSET, r"\$\{?"), (_UNDEFINED_NAME, r"(?<![\w.:])\$?\{?")):
         if found := pattern.search(whole):
-            says = say("uses the variable `{code}`; the error says that it has no value yet.", code=found["name"])
+            shown = re.sub(r"^(?=\d)", "$", found["name"])  # an argument of a script
+            says = say("uses the variable `{code}`; the error says that it has no value yet.", code=shown)
             is_used = re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line)
             return Happened(says, repeats=pattern is _UNDEFINED_NAME) if is_used else None
     return None
@@ -284,8 +285,7 @@ def _fitting(line: str, whole: str) -> Happened | None:
 
 
 _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
-    _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
-    _fitting,
+    _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted, _fitting,
 )  # fmt: skip
 
 
