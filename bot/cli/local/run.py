@@ -172,7 +172,9 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
         click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
         return where.no_code
     code = EngineCode(*open_engine(where.repository, rev, settings.triage_data_dir, progress.phase))
-    code.search_ahead(Query(where.text.title, where.text.body, limit=CANDIDATES))
+    # If nothing can be stored, that error is all that is said, and no file that could not be cached.
+    if os.access(settings.triage_data_dir, os.W_OK):
+        code.search_ahead(Query(where.text.title, where.text.body, limit=CANDIDATES))
     return code
 
 
