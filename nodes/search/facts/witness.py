@@ -68,10 +68,14 @@ class Witness:
 
     def grep(self, name: str, *, own: bool = False) -> list[Hit]:
         """Return the lines that contain a whole word, in the whole commit or in source files of any language."""
-        if own and self.own and name and "\n" not in name:
-            return list(islice(self._own_hits(name), MAX_HITS))
-        hits = self.hits([name], "-F", "-w", most=MAX_OF_FILE)
-        return [hit for hit in hits if not own or is_own(hit.path)]
+        return self.own_hits([name]) if own else self.hits([name], "-F", "-w", most=MAX_OF_FILE)
+
+    def own_hits(self, texts: Sequence[str], *, words: bool = True) -> list[Hit]:
+        """Return the lines of own source files that contain one of several texts, as whole words or not."""
+        whole = ("-w",) if words else ()
+        if not self.own or not all(text and "\n" not in text for text in texts):
+            return [hit for hit in self.hits(texts, "-F", *whole, most=MAX_OF_FILE) if is_own(hit.path)]
+        return list(islice(self._in_memory([os.fsencode(text) for text in texts], words=words), MAX_HITS))
 
     def grep_any(
         self, texts: Sequence[str], paths: Sequence[str] = (), *, words: bool = True, any_case: bool = False
@@ -90,13 +94,13 @@ class Witness:
         printed = self.repository.cached_output("--no-pager", *command, *paths) or b""
         return [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := _parse_hit(record, self.sha))]
 
-    def _own_hits(self, name: str) -> Iterator[Hit]:
-        """Yield the lines of own source files with a whole word, as ``git grep -w`` finds them."""
-        word = os.fsencode(name)
-        whole = re.compile(rb"(?<!\w)%b(?!\w)" % re.escape(word))
-        for path, text in self.own:
-            lines = enumerate(text.split(b"\n") if word in text else (), 1)
-            found = (Hit(path, at, line.decode("utf-8", "replace")) for at, line in lines if whole.search(line))
+    def _in_memory(self, texts: Sequence[bytes], *, words: bool) -> Iterator[Hit]:
+        """Yield the lines of own source files with one of several texts, as git finds them."""
+        either = b"|".join(map(re.escape, texts))
+        pattern = re.compile(rb"(?<!\w)(?:%b)(?!\w)" % either if words else either)
+        for path, content in self.own:
+            lines = enumerate(content.split(b"\n") if any(text in content for text in texts) else (), 1)
+            found = (Hit(path, at, line.decode("utf-8", "replace")) for at, line in lines if pattern.search(line))
             yield from islice(found, MAX_OF_FILE)
 
     def files(self) -> list[str]:

@@ -248,7 +248,9 @@ class Repository:
             code = git.finish()
             if git.cut == "seconds":
                 self.shortfalls.record_timeout()
-        return printed if code == 0 and git.cut is None else None
+            # A search without a hit is an answer too, unless an object could not be read.
+            is_answer = code == 0 or (code == 1 and "grep" in arguments and b"error: " not in git.stderr_tail())
+        return printed if is_answer and git.cut is None else None
 
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.

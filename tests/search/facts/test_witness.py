@@ -37,6 +37,22 @@ def test_own_lines_are_those_of_git(commit: tuple[Repository, str], name: str, m
     assert found == Witness(*commit, "").grep(name, own=True)
 
 
+@pytest.mark.parametrize("words", [True, False])
+def test_own_lines_with_one_of_several_texts_are_those_of_git(
+    commit: tuple[Repository, str], words: bool, monkeypatch: pytest.MonkeyPatch
+):
+    texts = ("_zone", "zone2", "last")
+    found = Witness(*commit, "").own_hits(texts, words=words)
+    monkeypatch.setattr(witness, "MAX_OWN", 0)
+    assert found == Witness(*commit, "").own_hits(texts, words=words)
+
+
+def test_a_search_without_a_hit_is_asked_of_git_once(commit: tuple[Repository, str], monkeypatch: pytest.MonkeyPatch):
+    assert Witness(*commit, "").grep("nowhere_else") == []
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert Witness(*commit, "").grep("nowhere_else") == []
+
+
 @pytest.mark.usefixtures("started_git")
 def test_many_searches_of_own_lines_start_no_process(commit: tuple[Repository, str], monkeypatch: pytest.MonkeyPatch):
     asked = Witness(*commit, "")

@@ -118,7 +118,7 @@ def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
 def _occurs(repository: Repository, sha: str, text: str) -> bool:
     """Return whether any file of a commit has a line: a renamed file brings no line of its own."""
     command = ("grep", "-I", "-l", "-F", "-e", text, sha, "--")
-    return repository.cached_output("--no-pager", *command) is not None
+    return bool(repository.cached_output("--no-pager", *command))
 
 
 def body_of(line: str) -> str:

@@ -11,7 +11,7 @@ from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.names import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, is_code
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness, fault_of_few, is_own
+from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
@@ -145,9 +145,11 @@ def _alone(witness: Witness, words: str) -> list[Hit]:
     parts = [part.lower() for part in _PART.findall(words)]
     names = {mark.join(parts) for mark in "-_"} | {"_".join(parts).upper()} | {"".join(map(str.capitalize, parts))}
     names |= {parts[0] + "".join(map(str.capitalize, parts[1:]))} if len(parts) > 1 else set()
-    hits = witness.grep_any(sorted(names), words=False) if len(parts) > 1 else []
-    held = [hit for hit in hits if role_of(hit.path) in ("source", "data") and _is_code(hit)]
-    if len(held) != 1 or not is_own(held[0].path) or not is_declaration(held[0].text, names):
+    held = [hit for hit in witness.own_hits(sorted(names), words=False) if _is_code(hit)] if len(parts) > 1 else []
+    if len(held) != 1 or not is_declaration(held[0].text, names):
+        return []
+    others = (hit for hit in witness.grep_any(sorted(names), words=False) if role_of(hit.path) in ("source", "data"))
+    if any(_is_code(hit) for hit in others if hit != held[0]):
         return []
     above = (text for text in reversed(witness.lines(held[0].path, 1, held[0].line - 1)) if text.strip())
     around = next((text for text in above if _indent(text) < _indent(held[0].text)), "")
