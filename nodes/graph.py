@@ -23,10 +23,10 @@ from nodes.agents.investigator import investigator
 from nodes.agents.writer import writer
 from nodes.agents.writing.compose import without_code_references
 from nodes.context.ports import Context, UnavailableError
+from nodes.limits import ROUNDS_LIMIT
 from nodes.report import TriageReport
 from nodes.search.sentences import say
 from nodes.state import AgentFinding, BugTriageState, Timing, TraceEntry, Update
-from nodes.state.limits import ROUNDS_LIMIT
 from nodes.supervisor import join_evidence, mark_step, supervisor_node
 
 logger = logging.getLogger(__name__)

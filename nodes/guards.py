@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple, get_args
 
+from nodes.limits import MAX_BESIDE, MAX_QUESTIONS
 from nodes.state import BugTriageState, Progress
 from nodes.state.decision import NodeName, Specialist
-from nodes.state.limits import MAX_BESIDE, MAX_QUESTIONS
 from nodes.state.reducers import JOIN
 
 ROUNDS_FOR_A_QUESTION = 3

@@ -53,7 +53,7 @@ def triage(
     # Here, because importing a run takes a second, and importing this function must not.
     from bot.cli.local.issue_text import read_issue
     from bot.observability.tracing_switch import keep_text_private
-    from bot.report.languages.catalogue import LANGUAGES
+    from bot.report.languages import LANGUAGES
     from bot.runs.past import read_listed
 
     keep_text_private()

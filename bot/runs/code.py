@@ -1,9 +1,7 @@
 """The graph's code port: one commit, or why it cannot be read."""
 
 import asyncio
-import importlib
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -52,18 +50,6 @@ class EngineCode:
         self._forms: tuple[IssueForm, ...] | None = None
         self._surveyed: tuple[Query, Survey] | None = None
         self._found: tuple[Query, Ranking] | None = None
-        self._pending: dict[object, Future[Any]] = {}
-
-    def search_ahead(self, query: Query) -> None:
-        """Search for what a run asks first in a thread, while the caller imports the libraries of the graph."""
-        # Before the thread: two threads that import modules of one package at once may wait for each other.
-        importlib.import_module("nodes.search.facts.kinds")
-        asked, pool = self._narrowed(query), ThreadPoolExecutor(2)
-        ranking = pool.submit(self._engine.find, asked, self._sha)
-        pool.submit(self._log().horizon)
-        survey = pool.submit(lambda: self._engine.survey(asked, self._sha, ranking.result()))
-        self._pending = {(self._engine.find, asked): ranking, (self._engine.survey, asked): survey}
-        pool.shutdown(wait=False)
 
     def close(self) -> None:
         """Release the engine; nothing can be read any more.
@@ -83,7 +69,7 @@ class EngineCode:
         """Rank files and locations for a query; the last ranking is kept, since a survey often follows it."""
         asked = self._narrowed(query)
         if self._found is None or self._found[0] != asked:
-            self._found = (asked, await self._answer(self._engine.find, asked))
+            self._found = (asked, await asyncio.to_thread(self._engine.find, asked, self._sha))
         return self._found[1]
 
     async def survey(self, query: Query) -> Survey:
@@ -91,13 +77,8 @@ class EngineCode:
         if self._surveyed is None or self._surveyed[0] != query:
             asked, (found, ranking) = self._narrowed(query), self._found or (None, None)
             known = ranking if found == asked else None
-            self._surveyed = (query, await self._answer(self._engine.survey, asked, known))
+            self._surveyed = (query, await asyncio.to_thread(self._engine.survey, asked, self._sha, known))
         return self._surveyed[1]
-
-    async def _answer(self, ask: Callable[..., T], asked: Query, *known: object) -> T:
-        """Wait for an answer that ``search_ahead`` asked for, or ask in a thread."""
-        pending = self._pending.pop((ask, asked), None)
-        return await (asyncio.wrap_future(pending) if pending else asyncio.to_thread(ask, asked, self._sha, *known))
 
     # What ``CodePort`` describes, from the engine, the tools of a reader, or the history of the commit.
     sketches = _in_thread(lambda code, query, paths: code._engine.sketches(code._narrowed(query), paths, code._sha))

@@ -9,7 +9,7 @@ from typing import Required, TypedDict, Unpack
 from bot.observability.tracing_switch import langsmith_is_on
 from bot.report.document import build_result
 from bot.report.explain import Account
-from bot.report.languages.catalogue import ENGLISH
+from bot.report.languages import ENGLISH
 from bot.runs.context import configured, withdraw
 from bot.runs.logs import LogReader, ReadIssueText
 from bot.runs.model import model_settings

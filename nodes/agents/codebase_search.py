@@ -20,10 +20,10 @@ from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, is_rejected, people_added
 from nodes.judgements import CodeReading, Submission, SubmittedPlace
+from nodes.limits import CANDIDATES, CANDIDATES_ON_RETRY
 from nodes.search.git.errors import SearchError
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
-from nodes.state.limits import CANDIDATES, CANDIDATES_ON_RETRY
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from langgraph.types import interrupt
 
 from nodes.context.ports import Context
 from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.limits import ROUNDS_PER_ANSWER
 from nodes.state import AgentFinding, Answer, BugTriageState, TraceEntry, Update
-from nodes.state.limits import ROUNDS_PER_ANSWER
 
 
 async def human_input_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:

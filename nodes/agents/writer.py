@@ -22,6 +22,7 @@ from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
 from nodes.judgements import Draft, DraftSuspect
+from nodes.limits import CANDIDATES
 from nodes.messages import messages_of
 from nodes.report import TriageReport
 from nodes.search.git.errors import SearchError
@@ -29,7 +30,6 @@ from nodes.search.history.claims import names_history
 from nodes.search.sentences import say
 from nodes.search.types import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
-from nodes.state.limits import CANDIDATES
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.prose import ProseCheck
 

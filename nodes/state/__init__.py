@@ -8,10 +8,10 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from nodes.judgements import Investigation, Submission
+from nodes.limits import MAX_ITERATIONS, MAX_RETRIES
 from nodes.messages import Kept, Message
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state.decision import NodeName, ToolName
-from nodes.state.limits import MAX_ITERATIONS, MAX_RETRIES
 from nodes.state.reducers import add, append, shorten_old_entries, shorten_old_findings
 
 _CURRENT_SCHEMA_VERSION = 1

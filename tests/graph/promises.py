@@ -16,6 +16,7 @@ from nodes.context.ports import Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import MAX_CALLS
+from nodes.limits import MAX_QUESTIONS, ROUNDS_LIMIT
 from nodes.run import advance, initial_state
 from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Suspicion
 from nodes.search.types import Reason
@@ -23,7 +24,6 @@ from nodes.sources import SourceError
 from nodes.state import Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import serializer
 from nodes.state.decision import SupervisorDecision
-from nodes.state.limits import MAX_QUESTIONS, ROUNDS_LIMIT
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)

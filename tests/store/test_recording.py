@@ -13,10 +13,10 @@ from bot.store.databases.database import StoreError
 from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load, recording
 from bot.store.tables import Store
 from nodes.graph import build_graph
+from nodes.limits import ROUNDS_LIMIT
 from nodes.run import Step, advance, initial_state
 from nodes.state import Finished, Waiting
 from nodes.state.checkpoints import serializer
-from nodes.state.limits import ROUNDS_LIMIT
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 from tests.support.patience import Deadline
 

@@ -8,28 +8,27 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from bot.cli.local.issue_text import IssueText, Located, fetch, issue_of
-from bot.cli.local.repository import Progress, open_engine, resumable, settings_for
+from bot.cli.local.repository import Progress, data_directory, open_engine, resumable, settings_for
 from bot.cli.options import BRAIN, REV, Named, names_issue, prints
 from bot.errors import UserError
 from bot.files import repository_around
-from bot.report.languages.catalogue import ENGLISH, LANGUAGES
-from nodes.state import Answer, HumanExchange, Waiting
-from nodes.state.limits import CANDIDATES
-from nodes.trust.secrets import holds_token
+from bot.report.languages import ENGLISH, LANGUAGES
+from nodes.limits import CANDIDATES
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Iterator
 
     from bot.report.explain import Account
     from bot.settings import Settings
     from bot.settings.operator import OperatorConfig
     from nodes.context.ports import CodePort, PastPort
     from nodes.run import Ask
+    from nodes.state import Answer, HumanExchange, Waiting
 
 MAX_ANSWER = 1_000
 """Characters of an answer; the rest is cut off."""
@@ -94,22 +93,26 @@ def command(
     An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched to
     TRIAGE_DATA_DIR, unless --repo names a clone. After Ctrl-C the same command resumes the run.
     """
-    from bot.settings.operator import load_operator_config
-
     given, repo = issue_of(named, _current_repository)
-    settings = settings_for(repo, brain)
-    past = None
-    if issues is not None:
+    with resumable(Progress(verbose=verbose)) as progress, contextlib.ExitStack() as opened:
+        where = None if isinstance(given, str) else Located(given, str(repo))
+        if where is not None:
+            # Before the settings, whose libraries this process imports while another one searches.
+            code = opened.enter_context(_code(where, rev, data_directory(where.repository), progress))
+        settings = settings_for(repo, brain)
         from bot.runs.past import read_listed
+        from bot.settings.operator import load_operator_config
+        from nodes.trust.secrets import holds_token
 
-        past = read_listed(issues)
-    operator = load_operator_config(settings, repo)
-    with resumable(Progress(verbose=verbose)) as progress:
-        where = fetch(given, repo, settings, progress) if isinstance(given, str) else Located(given, str(repo))
+        past = read_listed(issues) if issues is not None else None
+        operator = load_operator_config(settings, repo)
+        if where is None:
+            where = fetch(str(given), repo, settings, progress)
+            code = opened.enter_context(_code(where, rev, settings.triage_data_dir, progress))
         # Before the report, which masks the token, while everybody who has the text can use it.
         if holds_token(f"{where.text.title}\n{where.text.body}"):
             click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
-        code, ask = _code(where, rev, settings, progress), Questions(progress).ask if interactive else None
+        ask = Questions(progress).ask if interactive else None
         running = _running(where, code, settings, operator, ask=ask, language=language, past=past, progress=progress)
         account = asyncio.run(running)
     shown = _rendered(account, where.text, form, explain=explain)
@@ -162,20 +165,30 @@ def _current_repository() -> str:
     return str(around)
 
 
-def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
-    """Return the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
-    from bot.runs.code import EngineCode
-    from nodes.search.types import Query
-
+@contextlib.contextmanager
+def _code(where: Located, rev: str, data_dir: Path, progress: Progress) -> Iterator[CodePort]:
+    """Open the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
     if where.no_code is not None:
         progress.clear()
         click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
-        return where.no_code
-    code = EngineCode(*open_engine(where.repository, rev, settings.triage_data_dir, progress.phase))
+        yield where.no_code
+        return
+    import nodes.search.facts.kinds  # noqa: F401  the process apart need not import them
+    from bot.runs.apart import CodeApart, is_possible
+    from bot.runs.code import EngineCode
+    from nodes.search.types import Query
+
+    code = EngineCode(*open_engine(where.repository, rev, data_dir, progress.phase))
     # If nothing can be stored, that error is all that is said, and no file that could not be cached.
-    if os.access(settings.triage_data_dir, os.W_OK):
-        code.search_ahead(Query(where.text.title, where.text.body, limit=CANDIDATES))
-    return code
+    if not is_possible() or not os.access(data_dir, os.W_OK):
+        yield code
+        return
+    with contextlib.closing(CodeApart(code)) as apart:
+        progress.phase("searching", 0, 0)
+        query = Query(where.text.title, where.text.body, limit=CANDIDATES)
+        # What a run asks first, while this process imports the libraries of the graph.
+        apart.ask("find", query), apart.ask("survey", query)
+        yield cast("CodePort", apart)
 
 
 def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool) -> str:
@@ -226,6 +239,8 @@ class Questions:
         except asyncio.CancelledError:
             click.echo(err=True)  # end the prompt's line before any later output
             raise
+        from nodes.state import Answer
+
         named = {str(number): option for number, option in enumerate(exchange.options, 1)}
         text = named.get(typed.strip(), typed.strip())
         return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)

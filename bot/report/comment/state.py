@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from bot.ports import AskedQuestion, QuestionState
 from bot.report.comment.markdown import MAX_COMMENT
+from nodes.limits import MAX_QUESTIONS
 from nodes.report import Suspect, TriageReport
-from nodes.state.limits import MAX_QUESTIONS
 
 _BEGINS, _ENDS = "<!-- triage:state ", " -->"
 _MAX_PLACES = 3

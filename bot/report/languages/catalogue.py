@@ -6,15 +6,12 @@ from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
-from typing import Final
 
 from polib import pofile
 
+from bot.report.languages import ENGLISH, LANGUAGES
 from nodes.messages import Message
 from nodes.search.sentences import Sentence
-
-ENGLISH: Final = "en"
-LANGUAGES: Final = (ENGLISH, "de", "zh", "es", "ja")
 
 
 class _Missing(NullTranslations):

@@ -11,8 +11,8 @@ from bot.store.databases.database import Connection, Database, Keyed, Table, of_
 from bot.store.jobs.deliveries import insert_job
 from bot.store.runs.outcomes import Feedback, note_feedback
 from nodes.context.ports import Signal
+from nodes.limits import MAX_QUESTIONS
 from nodes.state import CORRECTION, HumanExchange
-from nodes.state.limits import MAX_QUESTIONS
 
 _ROWS = """
 SELECT slot, question_id, exchange, asked_at, state, answer, answered_by, answer_url

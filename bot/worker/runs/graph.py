@@ -26,10 +26,10 @@ from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.brain import IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources, NoSignals
+from nodes.limits import MAX_REDIRECTS
 from nodes.run import initial_state
 from nodes.state import Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError
-from nodes.state.limits import MAX_REDIRECTS
 
 PATIENCE: Final = 60.0
 """Seconds from the start of a run to its first report."""

@@ -12,12 +12,12 @@ from nodes.context.brain import FileCard
 from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, numbers_of, quoted
 from nodes.guards import is_rejected
+from nodes.limits import CANDIDATES, CANDIDATES_ON_RETRY
 from nodes.search.facts import Fact
 from nodes.search.issue.mentions import find_mentions
 from nodes.search.tokens import plain_words
 from nodes.search.types import Location, Passage, Query, Ranking, Survey
 from nodes.state import BugTriageState
-from nodes.state.limits import CANDIDATES, CANDIDATES_ON_RETRY
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""

@@ -239,7 +239,8 @@ class Code:
         found = self.index.match(hashes)
         is_own = self.own[self.index.chunk_file[found.chunk]]
         term, chunk = found.term[is_own], found.chunk[is_own]
-        order = np.argsort(term, kind="stable")
+        # Numbers of few bits are sorted ten times as fast.
+        order = np.argsort(term.astype(np.min_scalar_type(len(hashes))), kind="stable")
         bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
         # In order and each once, as the index has them.
         held = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
