@@ -173,7 +173,6 @@ def _code(where: Located, rev: str, data_dir: Path, progress: Progress) -> Itera
         click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
         yield where.no_code
         return
-    import nodes.search.facts.kinds  # noqa: F401  the process apart need not import them
     from bot.runs.apart import CodeApart, is_possible
     from bot.runs.code import EngineCode
     from nodes.search.types import Query
