@@ -100,11 +100,10 @@ def command(
             # Before the settings, whose libraries this process imports while another one searches.
             code = opened.enter_context(_code(where, rev, data_directory(where.repository), progress))
         settings = settings_for(repo, brain)
-        from bot.runs.past import read_listed
         from bot.settings.operator import load_operator_config
         from nodes.trust.secrets import holds_token
 
-        past = read_listed(issues) if issues is not None else None
+        past = _earlier(issues) if issues is not None else None
         operator = load_operator_config(settings, repo)
         if where is None:
             where = fetch(str(given), repo, settings, progress)
@@ -155,6 +154,12 @@ def _running(
         past=past,
         listener=progress.node,
     )
+
+
+def _earlier(file: str) -> PastPort:
+    from bot.runs.past import read_listed
+
+    return read_listed(file)
 
 
 def _current_repository() -> str:
