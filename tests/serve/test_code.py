@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,11 @@ from tests.servers.deliveries import issue_event
 from tests.servers.github_server import Fault, GitHubServer
 from tests.servers.github_world import GRANTED, Repo
 from tests.support.bombs import tree_bomb
+from tests.support.preloaded import GIT_LIMITS
 from tests.support.repositories import git, make_repository
 
+NAMES = ("parse_date ignores the sign", "It gives the minutes of +0700.")
+"""The words of an issue that asks for few searches."""
 CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most likely", "searched as")
 
 
@@ -91,20 +95,24 @@ def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubS
 
 @pytest.mark.timeout(300)
 def test_a_bomb_repository_gets_one_report_and_delays_no_other(
-    app: App, github: GitHubServer, repo: Repo, tmp_path: Path
+    github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
-    sha = tree_bomb(tmp_path)
-    bomb = github.world.repository("octo/bomb", git=tmp_path, head=sha)
-    first = app.open_issue(bomb, TITLE, BODY)
-    healthy = app.open_issue(repo, TITLE, BODY)
-    wait_for(lambda: bool(sticky(github, repo, healthy)), 60.0, lambda: app.log[-5:])
-    # Nothing was found, so a report is only posted for a command; the assertion waits for it.
-    app.settled()
-    assert sticky(github, bomb, first) == ""
-    second = app.open_issue(bomb, TITLE, BODY)
-    for number in (first, second):
-        app.comment(bomb, number, "/triage")
-        wait_for(lambda number=number: bool(sticky(github, bomb, number)), 100.0, lambda: app.log[-5:])
+    sha = tree_bomb(tmp_path / "bomb")
+    bomb = github.world.repository("octo/bomb", git=tmp_path / "bomb", head=sha)
+    # A search of such a tree ends at the time limit: by default after a minute, and again after a quarter of one.
+    limits = {GIT_LIMITS: json.dumps({"seconds": 12.0, "listing": 8_000_000})}
+    with running(github, tmp_path / "data", **limits) as app:
+        first = app.open_issue(bomb, *NAMES)
+        healthy = app.open_issue(repo, TITLE, BODY)
+        wait_for(lambda: bool(sticky(github, repo, healthy)), 60.0, lambda: app.log[-5:])
+        assert app.ask("SELECT issue_key FROM jobs WHERE state = 'doing'"), "the other waited for the bomb"
+        # Nothing was found, so a report is only posted for a command; the assertion waits for it.
+        app.settled()
+        assert sticky(github, bomb, first) == ""
+        second = app.open_issue(bomb, *NAMES)
+        for number in (first, second):
+            app.comment(bomb, number, "/triage")
+            wait_for(lambda number=number: bool(sticky(github, bomb, number)), 100.0, lambda: app.log[-5:])
     plain = "this repository is too large to search completely"
     assert (plain in sticky(github, bomb, first), plain in sticky(github, bomb, second)) == (True, False)
     text = [line for line in app.log if line.get("action") == "repository_too_large"]

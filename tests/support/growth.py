@@ -28,7 +28,14 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-def assert_linear(work: Callable[[T], object], text: Callable[[int], T], size: int, says: object = "") -> None:
+def assert_linear(
+    work: Callable[[T], object],
+    text: Callable[[int], T],
+    size: int,
+    says: object = "",
+    *,
+    noticeable: float = NOTICEABLE,
+) -> None:
     """Assert that work on a text takes processor time in proportion to its length, or a negligible amount.
 
     Args:
@@ -36,14 +43,15 @@ def assert_linear(work: Callable[[T], object], text: Callable[[int], T], size: i
         text: creates a text of a given length.
         size: length of the longer text.
         says: what the failure shows.
+        noticeable: processor seconds that are never too many for the longer text.
     """
     small, large = text(size // STEP), text(size)
     ratios: list[float] = []
     for _ in range(ROUNDS):  # quadratic work fails every round, an interrupted measurement only one
         long = cpu_seconds(lambda: work(large))
-        if long <= NOTICEABLE:
+        if long <= noticeable:
             return
-        ratios.append(long / max(cpu_seconds(lambda: work(small)), NOTICEABLE / STEP))
+        ratios.append(long / max(cpu_seconds(lambda: work(small)), noticeable / STEP))
         if ratios[-1] <= MAX_RATIO:
             return
     raise AssertionError(f"{STEP} times the text takes {min(ratios):.1f} times the processor time {says}")

@@ -27,6 +27,7 @@ import socket
 import subprocess
 import sys
 import threading
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,8 @@ _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 FORKER = "forker"
 """The name, as /proc has it, of the process that forks the workers of a server."""
 HELPER = "nodes.search.languages.helper"
+GIT_LIMITS = "TESTED_GIT_LIMITS"
+"""The variable with the fields of ``ReadLimits`` that shall differ, as JSON, in a forked command or server."""
 AT_ONCE = "at-once"
 """Tells a forking process to import before it is asked for anything."""
 _LATE = (
@@ -342,6 +345,7 @@ def _become(wish: dict[str, Any]) -> None:
         from tests.support import inline_helper
 
         inline_helper.use()
+        _limit_git(os.environ.get(GIT_LIMITS, ""))
     sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")  # noqa: SIM115
     sys.stdout, sys.stderr = (
         io.TextIOWrapper(
@@ -352,6 +356,14 @@ def _become(wish: dict[str, Any]) -> None:
         )
         for fd, errors in ((1, "strict"), (2, "backslashreplace"))
     )
+
+
+def _limit_git(limits: str) -> None:
+    """Limit what git reads by other numbers than the defaults, which a bomb uses up in over a minute."""
+    if limits:
+        from nodes.search.git import repository
+
+        vars(repository)["ReadLimits"] = partial(repository.ReadLimits, **json.loads(limits))
 
 
 def _appear_started_by(starter: int) -> None:
