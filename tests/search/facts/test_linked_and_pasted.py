@@ -43,6 +43,7 @@ def test_a_link_to_a_template_or_a_configuration_is_a_fact(tmp_path: Path, path:
         pytest.param("https://github.com/acme/zones/blob/\nv1.2.0/zones/io.py#L2", 5, id="broken-over-lines"),
         pytest.param("https://github.com/acme/zones/blob/v1.2.0/zo\n  nes/io.py#L2", 5, id="broken-inside-a-name"),
         pytest.param("https://github.com/acme/zones/blob/main/zones/io.py#L5", 5, id="the-branch-that-is-read"),
+        pytest.param("https://github.com/acme/zones/blob/4.x/zones/io.py#L5", 5, id="the-branch-that-is-read-as-4.x"),
         pytest.param("https://codeberg.org/acme/zones/src/tag/v1.2.0/zones/io.py#L2", 5, id="gitea"),
         pytest.param("https://codeberg.org/acme/zones/src/branch/release/1.x/zones/io.py#L2", 5, id="gitea-branch"),
         pytest.param("https://gitlab.example.org/a/sub/zones/-/blob/v1.2.0/zones/io.py#L2-3", 5, id="gitlab-group"),
@@ -65,6 +66,7 @@ def test_a_link_to_a_release_is_mapped_to_the_commit_that_is_read(tmp_path: Path
     for ref in ("tags/v1.2.0", "tags/zones@1.2.0", "tags/@acme/zones@1.2.0", "heads/release/1.x"):
         git(tmp_path, "update-ref", f"refs/{ref}", old)
     new = make_repository(tmp_path, {"zones/io.py": NEW, "pyproject.toml": '[project]\nname = "zones"\n'})
+    git(tmp_path, "update-ref", "refs/heads/4.x", new)
     found = facts_at(tmp_path, new, "It leaks", f"See {address} please.")
     assert [fact.line for fact in of_kind(found, "linked_here")] == [line] * (line is not None)
     assert "named_here" not in {fact.kind for fact in found}

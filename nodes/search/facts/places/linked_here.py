@@ -81,7 +81,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         repo = link.repo or ""
         is_sure = not repo or (at is not None and _HEX.fullmatch(ref or ""))
         is_own = is_sure or (
-            plain(repo.removesuffix(".git")) in code.names and (at is not None or _BRANCH.fullmatch(ref or ""))
+            plain(repo.removesuffix(".git")) in code.names
+            and (at is not None or _BRANCH.fullmatch(ref or "") or _is_branch(code.repository, ref))
         )
         fact = _fact(code, link, number, at) if is_own else None
         if fact:
@@ -179,6 +180,14 @@ def _commit(repository: Repository, ref: str | None, head: str) -> str | None:
         if name.startswith("refs/tags/") or base is None:
             return sha
     return None
+
+
+def _is_branch(repository: Repository, ref: str | None) -> bool:
+    """Return whether the clone has a branch of this name, also one that no common name of a branch fits."""
+    try:
+        return bool(ref and repository.resolve(f"refs/heads/{ref}"))
+    except SearchError:
+        return False
 
 
 def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
