@@ -144,6 +144,14 @@ NONE = [
 ]
 
 
+@pytest.mark.parametrize("field", ["* **Watch the zones:** 1.2", "**Watch the zones** : v1"])
+def test_the_name_of_a_field_of_a_form_is_no_label(tmp_path: Path, field: str):
+    said = [
+        facts_of(tmp_path / body[-2:], {"S.kt": SCREEN}, "It stops", body) for body in (field, field.replace(":", ""))
+    ]
+    assert [len(of_kind(facts, "quoted_here")) for facts in said] == [0, 1]
+
+
 @pytest.mark.parametrize(("files", "title"), NONE)
 def test_other_texts_are_no_label(tmp_path: Path, files: dict[str, str], title: str):
     assert of_kind(facts_of(tmp_path, files, title), "quoted_here") == []

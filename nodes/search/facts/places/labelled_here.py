@@ -39,6 +39,8 @@ _MARKED = re.compile(
 """Words that a reporter quotes or stresses."""
 _SENTENCE = re.compile(r"[\"“«„](?:[^\s\"“”«»„]{1,40} ){3,40}[^\s\"“”«»„]{1,40}[\"”»“]")
 """A sentence in quotes."""
+_FIELD = re.compile(r"[\s>*+-]{0,12}\*\*[^*\n]{1,80}(?::\*\*|\*\*\s?:)")
+"""The stressed name of a field of a form, before its value."""
 _IN_PARENTHESES = re.compile(r"\(([^()\n]{6,40})\)")
 SAYS = re.compile("The text “")
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
@@ -119,7 +121,10 @@ def _labels(issue: Issue) -> list[tuple[str, bool]]:
 def labels(issue: Issue) -> Iterator[str]:
     """Yield the distinct texts of a user interface that a report quotes, stresses, or names on a path of menus."""
     seen = set[str]()
-    prose = (URL.sub(" ", line) for line in (issue.title, *issue.prose))
+    prose = (
+        URL.sub(" ", line[field.end() :] if (field := _FIELD.match(line)) else line)
+        for line in (issue.title, *issue.prose)
+    )
     marked = chain(
         (next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line)),
         _IN_PARENTHESES.findall(issue.title),
