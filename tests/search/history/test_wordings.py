@@ -125,6 +125,7 @@ NOTHING = (
     ("no8", "Ошибка есть и в 2.1.0, и в 2.2.0."),
     ("no9", "2.1.0 和 2.2.0 都有这个问题。"),
     ("no10", "Fixed in 2.3.0? I have 2.2.0 and see empty titles."),
+    ("joined", "版本 2.2.0 / 2.1.0 都不行"),
     ("no12", "It fails with OpenSSL 1.9.1 and works with OpenSSL 1.8.0."),
 )
 """Texts that name versions without saying that one worked and a later one failed."""
