@@ -180,7 +180,8 @@ def _lead(
     # A use inside the type of the title says less than the function that the title names.
     places = {(fact.path, fact.line) for fact in mine if not fact.is_echo}
     uses = [fact for fact in here if fact.kind == "used_here" and (not places or fact.follows in places)]
-    lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *order(fact)), default=None)
+    # A change or a path without a line shows no code; that the report names it is no reason against another fact.
+    lead = min((*mine, *uses), key=lambda fact: (fact.line is None, fact.is_echo, *order(fact)), default=None)
     # The reporter knows where the type of the title is; of 27 such claims 22 were right. What shows a fault of other
     # code, or a line that may have moved, is stated.
     return None if lead is None or lead.line is None or lead.is_echo or (lead.unclaimed and lead not in weak) else lead

@@ -112,6 +112,13 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
             None,
             id="the-same-words-in-two-files",
         ),
+        pytest.param(
+            [replace(_fact("a.py", "named_change"), line=None), IN_TITLE],
+            0.75,
+            "claimed",
+            "a.py",
+            id="a-name-in-the-title-and-a-change-of-its-file",
+        ),
         pytest.param([], 0.5, "none", None, id="none"),
     ],
 )
