@@ -80,3 +80,11 @@ def test_few_places_that_are_all_in_the_first_file_are_chosen(tmp_path: Path):
         ("read_here", 2, True, False),
         ("read_here", 5, True, False),
     ]
+
+
+@pytest.mark.parametrize(("first", "level"), [("zones/load.py", "stated"), ("zones/store.py", "none")])
+def test_few_places_of_a_message_that_are_all_in_the_first_file_are_stated(tmp_path: Path, first: str, level: str):
+    files = {"zones/load.py": TWO["zones/load.py"] + MESSAGE.format("reload_zone"), "zones/store.py": "X = 1\n"}
+    facts = facts_of(tmp_path, files, "A zone is lost", BODY, first=[first])
+    assert [fact.chosen for fact in facts if fact.kind == "built_here"] == [level == "stated"] * 2
+    assert statement(facts, [first], 0.7).level == level
