@@ -163,6 +163,12 @@ def test_a_package_offers_the_names_of_its_modules(tmp_path: Path, title: str, *
     assert [fact.path for fact in facts] == ["src/zones/io/text/load.py"] * found
 
 
+def test_functions_that_differ_by_their_parameters_are_not_called_one(tmp_path: Path) -> None:
+    code = "class Zone {\n  int load_all() { return 1; }\n  int load_all(int a) { return 1; }\n  int close() { return 2; }\n}\n"
+    facts = of_kind(facts_of(tmp_path, {"Zone.java": code}, "Slow", "`Zone.load_all`, `Zone.close`"), "defined_once")
+    assert [fact.says.partition(" of ")[0] for fact in facts] == ["All definitions", "The only definition"]
+
+
 def test_a_constructor_is_not_a_second_definition(tmp_path: Path) -> None:
     files = {"src/ZoneMap.java": "class ZoneMap {\n    ZoneMap(int size) {\n    }\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "`ZoneMap` loses zones"), "defined_once")

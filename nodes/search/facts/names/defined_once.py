@@ -189,10 +189,20 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     where = say(" at the top level") if hit.top_level else ""
     values = {"name": words, "where": where, "path": head.path}
     says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
+    # In Java, C++ and others, functions of one name differ by their parameters.
+    if _is_overloaded(code, hit.row):
+        says = say("All definitions of `{name}`{where} are in `{path}`.", **values)
     if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
         values = {"name": words, "symbol": head.place, "path": head.path}
         says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", **values)
     return head.fact("defined_once", says, words, count=1, users=hit.users)
+
+
+def _is_overloaded(code: Code, row: int) -> bool:
+    """Return whether the owner of a definition has another one of the same name."""
+    place = code.index.name_of(row), code.path_of(row)
+    others = code.definitions(place[0].rpartition(".")[2])[:MAX_NAMESAKES]
+    return any(other != row and (code.index.name_of(other), code.path_of(other)) == place for other in others)
 
 
 def _without_marks(words: str, line: str) -> str:
@@ -216,7 +226,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, own=True):
-        aside = " at the top level is in " in fact.says and hit.text[:1].isspace()
+        aside = " at the top level " in fact.says and hit.text[:1].isspace()
         if head.search(hit.text) and hit.path != fact.path and not owner and not aside:
             return f"`{hit.path}` defines it as well"
     return None
