@@ -163,6 +163,20 @@ def test_a_package_offers_the_names_of_its_modules(tmp_path: Path, title: str, *
     assert [fact.path for fact in facts] == ["src/zones/io/text/load.py"] * found
 
 
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        pytest.param("Zone.HERE.load_all() is empty", 2, id="constant-of-the-class"),
+        pytest.param("Other.HERE.load_all() is empty", 6, id="constant-of-another-class"),
+        pytest.param("Zone.here.load_all() is empty", None, id="a-variable"),
+    ],
+)
+def test_a_member_of_a_constant_is_one_of_the_class(tmp_path: Path, title: str, line: int | None):
+    code = "class Zone {\n  int load_all() { return 1; }\n}\n\nclass Other {\n  int load_all() { return 1; }\n}\n"
+    facts = of_kind(facts_of(tmp_path, {"Places.java": code}, title), "defined_once")
+    assert [fact.line for fact in facts if "load_all" in (fact.words or "")] == ([line] if line else [])
+
+
 def test_functions_that_differ_by_their_parameters_are_not_called_one(tmp_path: Path) -> None:
     code = "class Zone {\n  int load_all() { return 1; }\n  int load_all(int a) { return 1; }\n  int close() { return 2; }\n}\n"
     facts = of_kind(facts_of(tmp_path, {"Zone.java": code}, "Slow", "`Zone.load_all`, `Zone.close`"), "defined_once")

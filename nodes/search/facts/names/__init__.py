@@ -57,6 +57,11 @@ class Name:
         return self.parts[-1]
 
     @property
+    def owner(self) -> str:
+        """Return the last qualifier; of a constant, such as ``Zone.HERE.load``, the class that has it."""
+        return self.parts[-3] if len(self.parts) > 2 and self.parts[-2].isupper() else self.parts[-2]
+
+    @property
     def is_qualified(self) -> bool:
         """Return whether the report names the owner too."""
         return len(self.parts) > 1

@@ -138,7 +138,7 @@ def definition_of(code: Code, name: Name) -> int | None:
         if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
             return None  # the name refers to a module, whatever definitions share it
         # `numpy.save` is not the project's `save`: this condition took dotted names from 23 to 60 % right.
-        rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
+        rows = [row for row in rows if _is_owner(code, row, name.owner)]
     # Not a second definition: a constructor has the name of its class.
     rows = [row for row in rows if code.index.name_of(row).split(".")[-2:] != [name.last] * 2] or rows
     places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
@@ -192,7 +192,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     # In Java, C++ and others, functions of one name differ by their parameters.
     if _is_overloaded(code, hit.row):
         says = say("All definitions of `{name}`{where} are in `{path}`.", **values)
-    if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
+    if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.owner):
         values = {"name": words, "symbol": head.place, "path": head.path}
         says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", **values)
     return head.fact("defined_once", says, words, count=1, users=hit.users)
