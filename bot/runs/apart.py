@@ -44,10 +44,13 @@ class CodeApart:
         self._process.start()
         theirs.close()
         self._thread = ThreadPoolExecutor(1)
+        self._ahead: list[tuple[str, tuple[object, ...], Future[Any]]] = []
 
-    def ask(self, method: str, *given: object) -> Future[Any]:
-        """Call a method; the result is what it returns or raises."""
-        return self._thread.submit(self._ask, method, *given)
+    def ask_ahead(self, method: str, *given: object) -> Future[Any]:
+        """Call a method whose result does not change, so that later calls do not wait for those in between."""
+        future = self._thread.submit(self._ask, method, *given)
+        self._ahead.append((method, given, future))
+        return future
 
     def __getattr__(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         """Return a method of the port."""
@@ -61,7 +64,8 @@ class CodeApart:
         self._ours.close()
 
     async def _answer(self, method: str, *given: object) -> Any:
-        return await asyncio.wrap_future(self.ask(method, *given))
+        ahead = (future for name, same, future in self._ahead if (name, same) == (method, given))
+        return await asyncio.wrap_future(next(ahead, None) or self._thread.submit(self._ask, method, *given))
 
     def _ask(self, method: str, *given: object) -> Any:
         try:

@@ -40,7 +40,7 @@ from nodes.search.types import Query
 engine = Engine(sys.argv[1])
 Engine.find = lambda *_: (print("searching", flush=True), time.sleep(600))
 code = CodeApart(EngineCode(engine, engine.commit()))
-code.ask("find", Query("load"))
+code.ask_ahead("find", Query("load"))
 print(code._process.pid, flush=True)
 time.sleep(600)
 """
@@ -67,6 +67,16 @@ async def test_it_answers_as_this_process_does(tmp_path: Path) -> None:
         assert await other.read("app/none.py", 1, 1) is None
 
 
+async def test_what_was_asked_ahead_is_answered_before_a_search_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Engine, "find", lambda *_: time.sleep(600))
+    with opened(tmp_path) as (code, other):
+        other.ask_ahead("forms")
+        other.ask_ahead("find", QUERY)
+        assert await other.forms() == await other.forms() == await code.forms()
+
+
 async def test_an_error_is_raised_where_the_answer_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_given: object) -> Ranking:
         raise GitFailed("no pack can be read")
@@ -89,7 +99,7 @@ async def test_the_end_of_the_process_is_an_error(tmp_path: Path) -> None:
 def test_closing_it_does_not_wait_for_its_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "find", lambda *_: time.sleep(600))
     with opened(tmp_path) as (_, other):
-        asked = [other.ask("find", QUERY), other.ask("find", QUERY)]
+        asked = [other.ask_ahead("find", QUERY), other.ask_ahead("find", QUERY)]
     assert all(one.done() for one in asked)
     assert not other._process.is_alive()
 
