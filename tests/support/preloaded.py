@@ -361,9 +361,9 @@ def _become(wish: dict[str, Any]) -> None:
 def _limit_git(limits: str) -> None:
     """Limit what git reads by other numbers than the defaults, which a bomb uses up in over a minute."""
     if limits:
-        from nodes.search.git import repository
+        from nodes.search.git import repository, running
 
-        vars(repository)["ReadLimits"] = partial(repository.ReadLimits, **json.loads(limits))
+        vars(repository)["ReadLimits"] = partial(running.ReadLimits, **json.loads(limits))
 
 
 def _appear_started_by(starter: int) -> None:
