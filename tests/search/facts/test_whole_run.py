@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ import pytest
 
 from nodes.report import TriageReport
 from nodes.search.engine import Engine
+from nodes.search.facts import Fact
+from nodes.search.types import Query
 from tests.cli.process import triage
 from tests.graph.rules_run import run_at
 from tests.search.facts.whole import make_project
@@ -199,10 +202,16 @@ async def report_on(engine: Engine, title: str, body: str) -> TriageReport:
     return report
 
 
-def begins_at(report: TriageReport, case: Case) -> list[int]:
+def found(engine: Engine, title: str, body: str) -> Sequence[Fact]:
+    """Return the facts that the engine finds for a run to state, in a sixth of a run's time."""
+    query, head = Query(title, body), engine.commit("HEAD")
+    return engine.facts(query, [hit.path for hit in engine.find(query, head).files], head)
+
+
+def begins_at(facts: Sequence[Fact], case: Case) -> list[int]:
     """Return the numbers of the facts in the file of a case whose sentence begins as its sentence does."""
     path = case.place.partition(":")[0] if case.place else None
-    return [n for n, fact in enumerate(report.facts) if fact.path == path and fact.says.startswith(case.says)]
+    return [n for n, fact in enumerate(facts) if fact.path == path and fact.says.startswith(case.says)]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -210,7 +219,8 @@ async def test_the_fact_leads_the_report(engine: Engine, name: str):
     case = CASES[name]
     report = await report_on(engine, case.title, case.body)
     assert report.headline is not None, report.facts
-    assert report.headline in begins_at(report, case), report.facts
+    assert report.headline in begins_at(report.facts, case), report.facts
+    assert {fact.says for fact in report.facts} <= {fact.says for fact in found(engine, case.title, case.body)}
     lead = report.facts[report.headline]
     assert ":".join(str(part) for part in (lead.path, lead.line) if part) == (case.place or "")
     assert (lead.kind, report.statement) == (case.kind, "claim" if case.claims else "facts")
@@ -220,9 +230,8 @@ async def test_the_fact_leads_the_report(engine: Engine, name: str):
 
 
 @pytest.mark.parametrize(("name", "title", "body"), ALIKE)
-async def test_a_report_that_resembles_it_has_no_such_fact(engine: Engine, name: str, title: str, body: str):
-    report = await report_on(engine, title, body)
-    assert begins_at(report, CASES[name]) == []
+def test_a_report_that_resembles_it_has_no_such_fact(engine: Engine, name: str, title: str, body: str):
+    assert begins_at(found(engine, title, body), CASES[name]) == []
 
 
 async def test_the_condition_by_the_setting_beside_a_text_is_stated_with_the_text(engine: Engine):
