@@ -9,7 +9,7 @@ import pytest
 from benchmarks.chaos.many import storm
 from tests.servers.postgres import serve_postgres
 
-ISSUES = 25
+ISSUES = 15
 KILLS = 5
 
 

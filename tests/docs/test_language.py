@@ -125,6 +125,17 @@ def found(text: str) -> list[str]:
     return [match.group() for match in DIALECT.finditer(" ".join(without_code.split()))]
 
 
+TOKEN = re.compile(
+    r"""(?P<comment>\#[^\n]*)
+    | (?:\b[rbfu]{1,2})?(?:\"{3}(?:[^\\"]|\\.|"(?!""))*\"{3} | '{3}(?:[^\\']|\\.|'(?!''))*'{3}
+        | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*')
+    | \b(?P<name>[^\W\d]\w*)
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+"""A comment, a string or a name of a module, as ``tokenize`` finds them in several times the time."""
+
+
 class Texts(NamedTuple):
     """The texts of a module, each with its line."""
 
@@ -135,7 +146,7 @@ class Texts(NamedTuple):
     literals: list[tuple[int, str]]
     """String literals that are not docstrings."""
     names: list[tuple[int, str]]
-    """Identifiers."""
+    """Identifiers, each where it is first."""
     tests: list[tuple[int, str]]
     """Names of test functions."""
 
@@ -160,12 +171,19 @@ def texts(source: str) -> Texts:
                 found_in.tests.append((node.lineno, node.name))
     found_in.documented.extend(documented(tree))
     found_in.literals.extend((node.lineno, str(node.value)) for node in constants if id(node) not in documentation)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            found_in.prose.append((token.start[0], token.string))
-        elif token.type == tokenize.NAME:
-            found_in.names.append((token.start[0], token.string))
+    named: dict[str, int] = {}
+    for token in TOKEN.finditer(source):
+        if name := token["name"]:
+            named.setdefault(name, token.start())
+        elif comment := token["comment"]:
+            found_in.prose.append((line_of(source, token.start()), comment))
+    found_in.names.extend((line_of(source, at), name) for name, at in named.items())
     return found_in
+
+
+def line_of(source: str, at: int) -> int:
+    """Return the number of the line at a position."""
+    return source.count("\n", 0, at) + 1
 
 
 def documented(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
@@ -253,6 +271,15 @@ def test_tests_are_named_by_terms_of_the_field() -> None:
     ]
     hits += [path for path, _ in modules("tests") if NAMES.search(Path(path).stem)]
     assert not hits, f"{len(hits)} names of the word list:\n" + "\n".join(hits)
+
+
+def test_comments_and_names_are_those_that_python_reads() -> None:
+    for path, source in (*modules("bot")[::20], *modules("tests")[::20]):
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+        comments = {(one.start[0], one.string) for one in tokens if one.type == tokenize.COMMENT}
+        names = {one.string for one in tokens if one.type == tokenize.NAME}
+        assert comments <= set(texts(source).prose), path
+        assert names <= {name for _, name in texts(source).names}, path
 
 
 def test_the_list_of_names_finds_a_part_and_not_a_syllable() -> None:
