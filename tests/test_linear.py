@@ -27,7 +27,7 @@ from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import Query
 from nodes.trust.secrets import mask
 from tests.support.cases import case, place
-from tests.support.growth import NOTICEABLE, assert_cheap, assert_linear
+from tests.support.growth import NOTICEABLE, SOON, assert_cheap, assert_linear
 from tests.support.slow_inputs import SlowInput, patterns, slow_inputs
 
 PATTERNS = patterns("bot", "nodes", "prompts")
@@ -44,8 +44,6 @@ BOUNDED = {
 LONG, LONGER = 3_000, 12_000
 """Characters on which a quadratic pattern takes several times what is noticeable; those for one that looks ahead over
 thousands of characters, which takes linear time only beyond them."""
-SOON = NOTICEABLE / 4
-"""Processor seconds of a pattern on a text half as long as one on which quadratic time takes ``NOTICEABLE``."""
 LINE, IN_TRACE = 500, 1_000
 """Characters, at most half of what is read of a line. One that takes cubic time takes more than these seconds."""
 LINE_SECONDS, IN_TRACE_SECONDS = 0.0125, 0.1

@@ -51,7 +51,7 @@ def test_a_tree_bomb_is_listed_up_to_a_limit_and_reported_once(
 
 
 def test_the_second_index_of_a_tree_bomb_adds_little_memory(tmp_path: Path) -> None:
-    sha, files = tree_bomb(tmp_path), 20_000
+    sha, files = tree_bomb(tmp_path), 8_000
     repository = Repository.open(tmp_path, ReadLimits(entries=files))
     indexes = Indexes(None, lambda _phase, _done, _total: None, 1_000_000)
     indexes.load(repository, sha, "source")

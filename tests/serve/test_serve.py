@@ -63,7 +63,7 @@ def test_jobs_in_progress_continue_after_a_kill(app: App, github: GitHubServer, 
 
 @on_both_databases
 def test_stopping_under_load_loses_nothing(app: App, github: GitHubServer, repo: Repo) -> None:
-    numbers = [app.open_issue(repo, f"{TITLE} {n}", BODY) for n in range(12)]
+    numbers = [app.open_issue(repo, f"{TITLE} {n}", BODY) for n in range(8)]
     assert app.stop() == 0
     app.start()
     wait_for(lambda: all(len(github.world.reports(repo, n)) == 1 for n in numbers), 60.0, lambda: app.log[-5:])

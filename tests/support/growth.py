@@ -18,6 +18,8 @@ MAX_RATIO = 10
 """Maximum ratio of the processor times."""
 NOTICEABLE = 0.005
 """Processor seconds below which a ratio depends more on the machine than on the code."""
+SOON = NOTICEABLE / 4
+"""The same for a text half as long: quadratic time that takes ``NOTICEABLE`` on the whole takes this on the half."""
 ROUNDS = 4
 
 

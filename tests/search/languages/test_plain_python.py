@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nodes.search.languages.python import outline_by_lines
 from nodes.search.languages.syntax import outline, parsed
 from nodes.search.languages.table import LANGUAGES
-from tests.support.growth import assert_cheap
+from tests.support.growth import SOON, assert_cheap
 
 PYTHON = next(language for language in LANGUAGES if language.name == "python")
 PLAIN = {
@@ -209,7 +209,7 @@ REPEATED = {
     "commas": b"import a, b, c\n",
 }
 """Repetitions of each of these are read in linear time, because this reader runs in the triage process."""
-SHORT, LONG = 110_000, 880_000
+SHORT, LONG = 55_000, 440_000
 
 
 @pytest.mark.parametrize("unit", REPEATED.values(), ids=REPEATED)
@@ -217,9 +217,9 @@ def test_plain_source_takes_linear_time(unit: bytes) -> None:
     long = _seconds(unit, LONG)
     assert long < 5
     # Linear is 8, quadratic is 64. A ratio near 8 needs no second measurement.
-    if long > 0.05 and long > 12 * max(_seconds(unit, SHORT), 0.005):
+    if long > 0.0125 and long > 12 * max(_seconds(unit, SHORT), SOON):
         shorts = [_seconds(unit, SHORT) for _ in range(3)]
-        assert min(long, _seconds(unit, LONG)) < 20 * max(min(shorts), 0.005)
+        assert min(long, _seconds(unit, LONG)) < 20 * max(min(shorts), SOON)
 
 
 def _seconds(unit: bytes, size: int) -> float:
