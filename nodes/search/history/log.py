@@ -105,7 +105,7 @@ class Log:
         found = self._git(*command, *map(os.fsencode, paths))
         if found is None:
             return None
-        return [commit for commit in parse_log(found) if commit.sha not in self.shallow]
+        return [commit for commit in parse_log(found) if commit.files and commit.sha not in self.shallow]
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
         """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""
@@ -236,10 +236,13 @@ def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[st
         if not head:
             at += 1
             continue
-        status = head.rsplit(b" ", 1)[-1]
+        *_, before, after, status = (b"", b"0", *head.split(b" "))
         # Renames and copies have two paths, the old one first.
         two = status[:1] in (b"R", b"C")
-        (renamed if status == b"R100" else changed).append(os.fsdecode(tokens[min(at + 1 + two, len(tokens) - 1)]))
+        path = os.fsdecode(tokens[min(at + 1 + two, len(tokens) - 1)])
+        # A change of the mode changes no line.
+        if before != after or two:
+            (renamed if status == b"R100" else changed).append(path)
         at += 2 + two
     return at, changed, renamed
 

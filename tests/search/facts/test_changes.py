@@ -135,6 +135,20 @@ def test_a_change_of_headers_only_is_no_fact(tmp_path: Path, message: str, count
     assert len(of_kind(facts, "changed_in")) == count
 
 
+@pytest.mark.parametrize("also", ["", "\n\nLIMIT = 3\n"], ids=["mode", "mode-and-a-line"])
+def test_a_change_of_the_mode_of_a_file_only_is_no_fact(tmp_path: Path, also: str):
+    make_repository(tmp_path, {"zones/io.py": ONE})
+    git(tmp_path, "tag", "v1.2.0")
+    blob = git(tmp_path, "hash-object", "-w", "--stdin", stdin=(ONE + also).encode()).decode().strip()
+    git(tmp_path, "read-tree", "HEAD")
+    git(tmp_path, "update-index", "--cacheinfo", f"100755,{blob},zones/io.py")
+    git(tmp_path, "commit", "-qm", "Let handles of zones run")
+    git(tmp_path, "tag", "v1.3.0")
+    head = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+    facts = facts_at(tmp_path, head, "Handles of zones leak", "It works in 1.2.0 and fails in 1.3.0.")
+    assert len(of_kind(facts, "changed_in")) == bool(also)
+
+
 def test_two_changes_in_the_range_are_not_the_only_one(tmp_path: Path):
     make_repository(tmp_path, {"zones/io.py": ONE, "zones/scan.py": OTHER})
     git(tmp_path, "tag", "v1.2.0")
