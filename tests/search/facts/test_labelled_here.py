@@ -14,6 +14,7 @@ XML = '<resources>\n    <string name="watch_zones">Watch the zones</string>\n</r
 RUSSIAN = SCREEN.replace("Watch the zones", "Следить за зонами")
 SCRIPT = 'export const s = () =>\n  t("menu.watchZones");\n'
 JSON = '{\n  "watchZones": "Watch the zones"\n}\n'
+GERMAN = '{\n  "Watch the zones": "Zonen ansehen"\n}\n'
 EXTENSION = '{\n  "menu.watchZones": {\n    "message": "Watch the zones"\n  }\n}\n'
 SHARP = "class Settings {\n    string Title = Texts.WatchZones;\n}\n"
 RESX = '<root>\n  <data name="WatchZones">\n    <value>Watch the zones</value>\n  </data>\n</root>\n'
@@ -51,6 +52,12 @@ FOUND = [
     pytest.param({"s.ts": SCRIPT, "_locales/en/messages.json": EXTENSION}, "“Watch the zones” stops", 2, id="browser"),
     pytest.param({"s.ts": SCRIPT, "src/locales/en.ts": JSON}, "“Watch the zones” stops", 2, id="texts-in-a-script"),
     pytest.param({"s.cs": SHARP, "Texts.resx": RESX}, "“Watch the zones” stops", 2, id="resources"),
+    pytest.param(
+        {"s.ts": "const s = () =>\n  t`Watch the zones`;\nlog('Watch the zones now');\n", "locales/de.json": GERMAN},
+        "“Zonen ansehen” geht nicht",
+        2,
+        id="text-of-the-code-as-key",
+    ),
     pytest.param({"s.php": PHP, "lang/en/menu.php": ARRAY}, "“Watch the zones” stops", 2, id="array-of-texts"),
     pytest.param(
         {"s.ts": "export const s = () =>\n  t('zones.title');\n", "keys.ts": KEYS, "i18n/en.json": NESTED},

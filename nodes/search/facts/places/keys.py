@@ -14,8 +14,9 @@ LONG_NAME, MAX_WIDTH = 8, 1_000
 """Minimum length of the last part of a key that needs no tables, and maximum number of characters of a line."""
 _KEYED = re.compile(
     r"\s(?:name|x:Key)=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
+    r"|^\s*\"(?P<text>[^\"\\]{0,120} [^\"\\]{1,120})\"\s{0,4}(?::|=>)\s{0,4}\"$"
 )
-"""What stands before a text in a file of texts: its key."""
+"""What stands before a text in a file of texts: its key, or the text in the language of the code."""
 MARKUP = re.compile(
     r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php|ui|glade)$"
 )
@@ -64,7 +65,7 @@ def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
     rest = text[at + len(label) :].strip(" .,:;!?…\"'\r") if found else "?"
     if found is None or (rest and not rest.startswith("<")):
         return None
-    return found["xml"] or _within(witness.lines(hit.path, 1, hit.line), found["key"])
+    return found["xml"] or found["text"] or _within(witness.lines(hit.path, 1, hit.line), found["key"])
 
 
 def _within(lines: Sequence[str], key: str) -> str:
@@ -81,6 +82,8 @@ def _within(lines: Sequence[str], key: str) -> str:
 
 def uses_of(witness: Witness, key: str) -> list[Hit]:
     """Return the lines of own code and of templates that use a key, with its tables if any line has them."""
+    if " " in key:
+        return [hit for hit in witness.grep_any((key,), words=False) if has_text(hit, key)]
     name = re.split(r"[.-]", key)[-1]
     used = [hit for hit in witness.grep(name) if is_own_text(hit.path) and _uses(hit, name)]
     parts = key.split(".")
