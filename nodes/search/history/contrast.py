@@ -19,8 +19,10 @@ _OTHERS = frozenset(("day", *WORDINGS["names"]["others"].split()))
 _STEM = 5
 """Characters that forms of one word share."""
 _WORD = re.compile(r"[^\W\d_]{4,40}")
-_LISTED, _JOINED = 22, 3
-"""Maximum number of characters between two versions of a list, and between two that a sign joins: ``1.2 / 1.3``."""
+_LISTED = 22
+"""Maximum number of characters between two versions of a list."""
+_JOINED = re.compile(r"\s*[/&+、]")
+"""What joins a version to the one before it: “1.2 / 1.3”."""
 Role = Literal["good", "last", "bad", "until", "affected"]
 """good: it worked there; last: it worked there, and not in the next version; bad: it broke there; until: it broke near
 there; affected: it happens there, with no statement about earlier versions."""
@@ -173,8 +175,7 @@ def _denied(group: Sequence[_Judged]) -> list[_Judged]:
     one, other = ({word[:_STEM].lower() for word in _WORD.findall(judged.clause)} for judged in group)
     # Versions of other software have a name, and no word in common.
     is_pair = not one.isdisjoint(other) or not (older.mark.is_named or newer.mark.is_named)
-    apart = max(older.mark.start, newer.mark.start) - min(older.mark.end, newer.mark.end)
-    is_joined = older.sentence == newer.sentence and apart <= _JOINED
+    is_joined = any(_JOINED.match(judged.clause) for judged in group)
     if (
         denials != 1
         or not is_pair
