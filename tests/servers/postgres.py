@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import importlib.util
 import os
 import pwd
@@ -31,9 +32,7 @@ begin() {
     echo ready
 }
 end() { kill "$1" $server; wait $server; }
-cd / && "$0/initdb" -D "$1/data" -U tracehound -A trust -E UTF8 --locale=C --no-sync --no-instructions >"$1/log" 2>&1 \
-    || { cat "$1/log"; exit 1; }
-begin "$1"
+cd / && begin "$1"
 while read -r word; do
     case $word in
         stop) end -INT; echo stopped ;;
@@ -45,6 +44,12 @@ end -INT
 rm -rf "$1"
 """
 
+# A first server's folder, as it is before the start, costs less to unpack than to create: 0.06 seconds instead of 0.75.
+_CREATE = """
+cd / && "$0/initdb" -D "$1/data" -U tracehound -A trust -E UTF8 --locale=C --no-sync --no-instructions >"$1/log" 2>&1 \
+    && tar -cf - -C "$1" data || { cat "$1/log" >&2; exit 1; }
+"""
+_CREATED = tempfile.TemporaryFile()  # noqa: SIM115  without a name: the processes that are forked for tests share it
 
 _EMPTIED = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations|steps'"
 
@@ -148,6 +153,7 @@ def serve_postgres() -> Iterator[Postgres]:
     folder = Path(tempfile.mkdtemp(prefix="pg", dir=short))
     if user is not None:
         shutil.chown(folder, user)
+    _prepare(binaries, user, folder)
     server = subprocess.Popen(
         ["/bin/sh", "-c", _SCRIPT, str(binaries), str(folder)],
         stdin=subprocess.PIPE,
@@ -168,6 +174,28 @@ def serve_postgres() -> Iterator[Postgres]:
         finally:
             postgres.close()
             server.stdin.close()
+
+
+def _prepare(binaries: Path, user: str | None, folder: Path) -> None:
+    """Unpack the data of a server that was never started; the first process that needs one creates it.
+
+    Raises:
+        RuntimeError: Postgres cannot create its files.
+    """
+    fcntl.lockf(_CREATED, fcntl.LOCK_EX)
+    try:
+        if not os.fstat(_CREATED.fileno()).st_size:
+            command = ("/bin/sh", "-c", _CREATE, str(binaries), str(folder))
+            env = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+            done = subprocess.run(command, stdout=_CREATED, stderr=subprocess.PIPE, user=user, env=env, check=False)
+            if done.returncode:
+                _CREATED.truncate(0)
+                raise RuntimeError(done.stderr.decode(errors="replace"))
+            return
+        _CREATED.seek(0)
+        subprocess.run(("tar", "-xf", "-", "-C", str(folder)), stdin=_CREATED, user=user, check=True)
+    finally:
+        fcntl.lockf(_CREATED, fcntl.LOCK_UN)
 
 
 def _user() -> str | None:
