@@ -95,19 +95,16 @@ def command(
     """
     given, repo = issue_of(named, _current_repository)
     with resumable(Progress(verbose=verbose)) as progress, contextlib.ExitStack() as opened:
-        where = None if isinstance(given, str) else Located(given, str(repo))
-        if where is not None:
-            # Before the settings, whose libraries this process imports while another one searches.
-            code = opened.enter_context(_code(where, rev, data_directory(where.repository), progress))
+        local = None if isinstance(given, str) else Located(given, str(repo))
+        # Before the settings, whose libraries this process imports while another one searches.
+        code = local and opened.enter_context(_code(local, rev, data_directory(local.repository), progress))
         settings = settings_for(repo, brain)
         from bot.settings.operator import load_operator_config
         from nodes.trust.secrets import holds_token
 
-        past = _earlier(issues) if issues is not None else None
-        operator = load_operator_config(settings, repo)
-        if where is None:
-            where = fetch(str(given), repo, settings, progress)
-            code = opened.enter_context(_code(where, rev, settings.triage_data_dir, progress))
+        operator, past = load_operator_config(settings, repo), _earlier(issues)
+        where = local or fetch(str(given), repo, settings, progress)
+        code = code or opened.enter_context(_code(where, rev, settings.triage_data_dir, progress))
         # Before the report, which masks the token, while everybody who has the text can use it.
         if holds_token(f"{where.text.title}\n{where.text.body}"):
             click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
@@ -156,7 +153,9 @@ def _running(
     )
 
 
-def _earlier(file: str) -> PastPort:
+def _earlier(file: str | None) -> PastPort | None:
+    if file is None:
+        return None
     from bot.runs.past import read_listed
 
     return read_listed(file)
