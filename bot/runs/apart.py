@@ -80,8 +80,9 @@ class CodeApart:
 
 def _serve(code: CodePort, theirs: Connection, ours: Connection) -> None:
     """Answer until the parent closes its side or ends."""
-    # Ctrl-C reaches both processes, and only the parent has something to say about it.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Ctrl-C reaches both processes, and only the parent has something to say about it, unless it ignores it.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     ours.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with asyncio.Runner() as runner, contextlib.suppress(EOFError):

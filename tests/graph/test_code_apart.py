@@ -120,6 +120,24 @@ def test_it_ends_with_its_parent_even_during_a_search(tmp_path: Path, name: str)
             time.sleep(0.01)
 
 
+@pytest.fixture
+def _interrupts() -> Iterator[None]:
+    """Restore what this process does at SIGINT."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
+async def test_ctrl_c_ends_nothing_if_the_command_ignores_it(tmp_path: Path) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with opened(tmp_path) as (_, other):
+        assert await other.read("app/load.py", 1, 1)
+        os.kill(other._process.pid, signal.SIGINT)
+        assert await other.read("app/load.py", 1, 1)
+
+
+@pytest.mark.usefixtures("_interrupts")
 def test_ctrl_c_ends_a_command_during_its_search(tmp_path: Path) -> None:
     make_repository(tmp_path / "app", FILES)
     begun, git = tmp_path / "begun", tmp_path / "git"
@@ -130,6 +148,8 @@ def test_ctrl_c_ends_a_command_during_its_search(tmp_path: Path) -> None:
     git.chmod(0o755)
     command = [sys.executable, "-m", "bot", "run", "--repo", "app", "--text", "load fails", "--brain", "rules"]
     given = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TRIAGE_DATA_DIR": str(tmp_path / "data")}
+    # A process that a shell started in its background ignores the signal, and so would this child.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(command, cwd=tmp_path, env=given, stderr=subprocess.PIPE, text=True) as process:
         wait_for(begun.exists, 60)
         # Not to the group, as a terminal would: the process apart must end without it.
