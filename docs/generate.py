@@ -86,11 +86,12 @@ def _keys_of(*sections: tuple[type[BaseModel], str]) -> Iterator[str]:
 
 def _environment() -> Iterator[str]:
     yield "| Variable | Default | Meaning |\n|---|---|---|"
+    docs = field_docs(Settings)
     for name, field in Settings.model_fields.items():
         if name in MOVED:
             continue
         default = "" if field.default_factory or field.default is None else f"`{field.default}`"
-        yield f"| `{name.upper()}` | {default.replace('``', '')} | {field.description} |"
+        yield f"| `{name.upper()}` | {default.replace('``', '')} | {' '.join(docs[name].split())} |"
 
 
 _OPERATOR = (

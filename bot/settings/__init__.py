@@ -31,127 +31,79 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True)
 
-    triage_brain: BrainChoice = Field("auto", description="auto = llm if a key or a base URL is set, else rules.")
-    triage_data_dir: Path = Field(
-        default_factory=_data_dir, description="The directory for checkpoints, evidence and parsed files."
-    )
-    database_url: SecretStr | None = Field(
-        None,
-        description="A Postgres database instead of files in TRIAGE_DATA_DIR; `triage migrate` creates its tables.",
-        examples=["postgresql://user:password@host/name"],
-    )
-    triage_config: Path | None = Field(
-        None, description="The operator's YAML file: limits, prices, tools and web search providers."
-    )
-    triage_language: str = Field(
-        "en", pattern=LANGUAGE, description="Language of comments in a repository whose .github/triage.yml names none."
-    )
-    openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
-    openai_base_url: str | None = Field(
-        None,
-        pattern=URL,
-        description="An OpenAI-compatible endpoint; unset means OpenAI's own.",
-        examples=["http://localhost:11434/v1"],
-    )
-    triage_supervisor_model: str = Field(
-        "gpt-4o", min_length=1, description="Model that routes, at temperature 0 if it accepts one."
-    )
-    triage_critic_model: str | None = Field(None, description="Model that audits; unset means TRIAGE_MODEL.")
-    triage_model: str = Field("gpt-4o", min_length=1, description="Model for everything else.")
-    triage_model_simple: str | None = Field(None, description="Model for simple issues; unset means TRIAGE_MODEL.")
-    triage_model_medium: str | None = Field(None, description="Model for medium issues; unset means TRIAGE_MODEL.")
-    triage_model_complex: str | None = Field(None, description="Model for complex issues; unset means TRIAGE_MODEL.")
-    github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
-    github_private_key: SecretStr | None = Field(None, description="The App's private key, as PEM.")
-    github_private_key_path: Path | None = Field(None, description="A file with the App's private key.")
-    github_webhook_secret: SecretStr | None = Field(
-        None, description="The secret that signs deliveries; two, comma-separated, during a rotation."
-    )
-    github_api_url: str = Field(
-        "https://api.github.com",
-        pattern=URL,
-        description="GitHub's API.",
-        examples=["https://github.example.org/api/v3"],
-    )
-    github_server_url: str = Field(
-        "https://github.com",
-        pattern=URL,
-        description="The address of GitHub's pages, if a delivery does not contain it.",
-        examples=["https://github.example.org"],
-    )
-    github_token: SecretStr | None = Field(
-        None,
-        description="A person's token, for `triage run owner/repo#n` and `backtest --github`, or a workflow's for "
-        "`triage action`; without one, only public issues can be read.",
-    )
-    github_client_id: str | None = Field(
-        None, min_length=1, description="The App's client id: people log in to the pages with their GitHub account."
-    )
-    github_client_secret: SecretStr | None = Field(
-        None, description="The App's client secret, needed with the client id."
-    )
-    triage_public_url: str | None = Field(
-        None,
-        pattern=URL,
-        description="The address at which GitHub and browsers reach this server.",
-        examples=["https://triage.example.org"],
-    )
-    triage_admin_token: SecretStr | None = Field(
-        None,
-        min_length=16,
-        description=(
-            "The operator's token, 16 characters or more: for the login to the pages, and as a "
-            "bearer token for the API."
-        ),
-    )
-    triage_session_secret: SecretStr | None = Field(
-        None,
-        min_length=16,
-        description=(
-            "The secret that signs sessions, the same for all servers of a database; unset: "
-            "generated in TRIAGE_DATA_DIR."
-        ),
-    )
-    triage_api_token: SecretStr | None = Field(
-        None, min_length=16, description="A token for the HTTP API alone; the operator's token works too."
-    )
-    triage_metrics_token: SecretStr | None = Field(
-        None, min_length=16, description="A token for `/metrics` alone, for Prometheus; the operator's token works too."
-    )
-    otel_exporter_otlp_endpoint: str | None = Field(
-        None,
-        pattern=URL,
-        description=(
-            "The endpoint for OpenTelemetry spans, over OTLP/HTTP; needs the extra `otel`. Unset: none are sent."
-        ),
-        examples=["http://localhost:4318"],
-    )
-    triage_trace_text: bool = Field(
-        default=False, description=("Whether traces contain the text of issues, code and models, with secrets masked.")
-    )
-    triage_model_calls_per_minute: float = Field(
-        10, ge=0.1, le=100_000, description="Maximum model calls per minute of all servers and workers together."
-    )
-    triage_model_timeout: float = Field(
-        600,
-        gt=0,
-        le=7_200,
-        description="Seconds that one response of a model may take; a small model on a CPU takes minutes.",
-    )
-    triage_effort: Literal["low", "normal", "high"] = Field(
-        "normal",
-        description="How much a model does: `low` finds search terms and chooses files, in two calls; `normal` reads "
-        "the code in a conversation; `high` reads longer.",
-    )
-    triage_free_mb: int = Field(
-        1_000,
-        ge=0,
-        le=1_000_000_000,
-        description="Megabytes that stay free on the disk of TRIAGE_DATA_DIR: below it no repository is fetched and "
-        "`/readyz` says so.",
-    )
-    host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container must be reachable from outside
-    port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
+    triage_brain: BrainChoice = "auto"
+    """auto = llm if a key or a base URL is set, else rules."""
+    triage_data_dir: Path = Field(default_factory=_data_dir)
+    """The directory for checkpoints, evidence and parsed files."""
+    database_url: SecretStr | None = Field(None, examples=["postgresql://user:password@host/name"])
+    """A Postgres database instead of files in TRIAGE_DATA_DIR; `triage migrate` creates its tables."""
+    triage_config: Path | None = None
+    """The operator's YAML file: limits, prices, tools and web search providers."""
+    triage_language: str = Field("en", pattern=LANGUAGE)
+    """Language of comments in a repository whose .github/triage.yml names none."""
+    openai_api_key: SecretStr | None = None
+    """Key of the model endpoint."""
+    openai_base_url: str | None = Field(None, pattern=URL, examples=["http://localhost:11434/v1"])
+    """An OpenAI-compatible endpoint; unset means OpenAI's own."""
+    triage_supervisor_model: str = Field("gpt-4o", min_length=1)
+    """Model that routes, at temperature 0 if it accepts one."""
+    triage_critic_model: str | None = None
+    """Model that audits; unset means TRIAGE_MODEL."""
+    triage_model: str = Field("gpt-4o", min_length=1)
+    """Model for everything else."""
+    triage_model_simple: str | None = None
+    """Model for simple issues; unset means TRIAGE_MODEL."""
+    triage_model_medium: str | None = None
+    """Model for medium issues; unset means TRIAGE_MODEL."""
+    triage_model_complex: str | None = None
+    """Model for complex issues; unset means TRIAGE_MODEL."""
+    github_app_id: int | None = Field(None, gt=0)
+    """The App's id, for `triage serve`."""
+    github_private_key: SecretStr | None = None
+    """The App's private key, as PEM."""
+    github_private_key_path: Path | None = None
+    """A file with the App's private key."""
+    github_webhook_secret: SecretStr | None = None
+    """The secret that signs deliveries; two, comma-separated, during a rotation."""
+    github_api_url: str = Field("https://api.github.com", pattern=URL, examples=["https://github.example.org/api/v3"])
+    """GitHub's API."""
+    github_server_url: str = Field("https://github.com", pattern=URL, examples=["https://github.example.org"])
+    """The address of GitHub's pages, if a delivery does not contain it."""
+    github_token: SecretStr | None = None
+    """A person's token, for `triage run owner/repo#n` and `backtest --github`, or a workflow's for `triage action`;
+    without one, only public issues can be read."""
+    github_client_id: str | None = Field(None, min_length=1)
+    """The App's client id: people log in to the pages with their GitHub account."""
+    github_client_secret: SecretStr | None = None
+    """The App's client secret, needed with the client id."""
+    triage_public_url: str | None = Field(None, pattern=URL, examples=["https://triage.example.org"])
+    """The address at which GitHub and browsers reach this server."""
+    triage_admin_token: SecretStr | None = Field(None, min_length=16)
+    """The operator's token, 16 characters or more: for the login to the pages, and as a bearer token for the API."""
+    triage_session_secret: SecretStr | None = Field(None, min_length=16)
+    """The secret that signs sessions, the same for all servers of a database; unset: generated in TRIAGE_DATA_DIR."""
+    triage_api_token: SecretStr | None = Field(None, min_length=16)
+    """A token for the HTTP API alone; the operator's token works too."""
+    triage_metrics_token: SecretStr | None = Field(None, min_length=16)
+    """A token for `/metrics` alone, for Prometheus; the operator's token works too."""
+    otel_exporter_otlp_endpoint: str | None = Field(None, pattern=URL, examples=["http://localhost:4318"])
+    """The endpoint for OpenTelemetry spans, over OTLP/HTTP; needs the extra `otel`. Unset: none are sent."""
+    triage_trace_text: bool = False
+    """Whether traces contain the text of issues, code and models, with secrets masked."""
+    triage_model_calls_per_minute: float = Field(10, ge=0.1, le=100_000)
+    """Maximum model calls per minute of all servers and workers together."""
+    triage_model_timeout: float = Field(600, gt=0, le=7_200)
+    """Seconds that one response of a model may take; a small model on a CPU takes minutes."""
+    triage_effort: Literal["low", "normal", "high"] = "normal"
+    """How much a model does: `low` finds search terms and chooses files, in two calls; `normal` reads the code in a
+    conversation; `high` reads longer."""
+    triage_free_mb: int = Field(1_000, ge=0, le=1_000_000_000)
+    """Megabytes that stay free on the disk of TRIAGE_DATA_DIR: below it no repository is fetched and `/readyz` says
+    so."""
+    host: str = Field("0.0.0.0", min_length=1)  # noqa: S104  a server in a container must be reachable from outside
+    """The address `triage serve` listens on."""
+    port: int = Field(3000, ge=0, le=65535)
+    """The port it listens on; 0 takes a free one."""
 
     # The variables of before, which the operator's file replaces (``retired.MOVED``).
     triage_limits_run: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
@@ -208,9 +209,8 @@ class OperatorConfig(Section):
     """Logs that are attached to issues."""
 
 
-def operator_schema() -> dict[str, Any]:
-    """Return the file's JSON Schema."""
-    return file_schema(OperatorConfig, "operator.yml", "the operator's configuration")
+read_operator_config = partial(read_yaml, model=OperatorConfig, retired=OPERATOR_KEYS)
+operator_schema = partial(file_schema, OperatorConfig, "operator.yml", "the operator's configuration")
 
 
 def load_operator_config(settings: Settings, repository: str | None = None) -> OperatorConfig:
@@ -240,11 +240,6 @@ def load_operator_config(settings: Settings, repository: str | None = None) -> O
     for note in notes_on(text, OPERATOR_KEYS):
         warn_once(f"TRIAGE_CONFIG: {path}: {note}")
     return config
-
-
-def read_operator_config(text: str) -> OperatorConfig:
-    """Parse the file's text as ``read_yaml`` does."""
-    return read_yaml(text, OperatorConfig, OPERATOR_KEYS)
 
 
 @dataclass(frozen=True, slots=True)

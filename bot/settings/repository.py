@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol
+from functools import partial
+from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -75,16 +76,6 @@ class Limits(Section):
     claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65
     """Confidence (with a model: support) below which a report claims no cause and only suggests where to start reading.
     ``triage backtest`` recommends a value for this repository."""
-
-
-def config_schema() -> dict[str, Any]:
-    """Return the file's JSON Schema."""
-    return file_schema(RepositoryConfig, "triage.yml", ".github/triage.yml")
-
-
-def read_config(text: str) -> RepositoryConfig:
-    """Parse a file's text as ``read_yaml`` does."""
-    return read_yaml(text, RepositoryConfig, REPOSITORY_KEYS)
 
 
 def path_inside(written: str) -> str | None:
@@ -163,6 +154,10 @@ class RepositoryConfig(Section):
     ``nobody``. It cannot allow more people than the default."""
     bots: Annotated[tuple[Label, ...], Field(max_length=50)] = ()
     """Logins of bots whose issues are triaged like a person's, such as ``sentry-io[bot]``."""
+
+
+read_config = partial(read_yaml, model=RepositoryConfig, retired=REPOSITORY_KEYS)
+config_schema = partial(file_schema, RepositoryConfig, "triage.yml", ".github/triage.yml")
 
 
 class Files(Protocol):

@@ -18,6 +18,7 @@ from bot.runs.sources import Sources
 from bot.settings import Settings, SettingsError, load_settings
 from bot.settings.operator import load_operator_config
 from bot.settings.retired import MOVED
+from nodes.described import field_docs
 
 
 @click.command("doctor")
@@ -83,15 +84,17 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
 def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
     """Name the settings that are set, and explain each."""
-    fields = {name: field for name, field in type(settings).model_fields.items() if name not in MOVED}
-    given = [name.upper() for name in fields if name in settings.model_fields_set - faults.keys()]
+    names, docs = [name for name in Settings.model_fields if name not in MOVED], field_docs(Settings)
+    given = [name.upper() for name in names if name in settings.model_fields_set - faults.keys()]
     says = f"{len(given)} set ({', '.join(given)}), " if given else ""
     says += "the others at their defaults" if given or faults else "all at their defaults"
     yield Check(ok=True, name="settings", says=says, part="settings")
-    for name, field in fields.items():
+    for name in names:
         shown = faults.get(name) or _shown(name, settings)
         is_sound = name not in faults
-        yield Check(is_sound, name.upper(), f"{shown}. {field.description}", None if is_sound else "settings")
+        yield Check(
+            is_sound, name.upper(), f"{shown}. {' '.join(docs[name].split())}", None if is_sound else "settings"
+        )
 
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
