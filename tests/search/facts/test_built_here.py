@@ -488,3 +488,26 @@ def test_a_short_message_counts_as_a_whole(tmp_path: Path, message: str, found: 
     files = {"edit.py": EDIT, "start.py": "COMMAND = 'start'\n"}
     facts = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{message}\n```"), "built_here")
     assert [(fact.words, fact.line, fact.strong) for fact in facts] == ([(found, 3, True)] if found else [])
+
+
+SUMMARY = (
+    "def summary(files, zones):\n    parts = [\n        f'Read {len(files)} zone file(s):',\n"
+    "        f'  - {len(zones)} changed zone(s)',\n        f'  - {sum(zones)} lost hour(s)',\n    ]\n"
+    "    return '\\n'.join(parts)\n\n\ndef other(zones):\n    return [f'{len(zones)} changed zone(s), all of them']\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "found"),
+    [
+        pytest.param("Read 3 zone file(s):\n  - 0 changed zone(s)\n  - 7 lost hour(s)\n", ["zones.py", 5], id="all"),
+        pytest.param("  - 7 lost hour(s)\n", None, id="one-line-may-be-built-anywhere"),
+    ],
+)
+def test_lines_of_output_that_are_built_side_by_side_need_no_known_call(tmp_path: Path, shown: str, found: object):
+    facts = facts_of(tmp_path, {"zones.py": SUMMARY}, "Too many lost hours", f"```\n$ zones sum\n{shown}```\n")
+    built = of_kind(facts, "built_here")
+    assert ([built[0].path, built[0].line] if built else None) == found
+    assert [(fact.words, fact.strong, fact.unclaimed) for fact in built] == (
+        [("Read 3 zone file(s): - 0 changed zone(s) - 7 lost hour(s)", True, True)] if found else []
+    )

@@ -160,3 +160,17 @@ end
 def test_a_name_of_the_title_leads_to_a_condition_over_lines(tmp_path: Path, name: str, line: int):
     (fact,) = of_kind(facts_of(tmp_path, {"trigger.lua": LUA}, f"setting {name} to false shows nothing"), "read_here")
     assert (fact.line, fact.count, fact.strong) == (line, 1, True)
+
+
+KEYS = (
+    'package a\n\ntype Keys struct {\n\tCopyZone string `yaml:"copyZone"`\n}\n\nvar names = Names{CopyZone: "Copy"}\n'
+)
+BIND = "package a\n\nfunc Bind(opts Options) Key {\n\treturn Key{Key: get(opts.Keys.CopyZone), Text: tr.CopyZone}\n}\n"
+
+
+def test_a_setting_leads_to_the_call_that_reads_the_field_with_its_tag(tmp_path: Path):
+    files = {"keys.go": KEYS, "bind.go": BIND, "help.go": "package a\n\nconst example = `copyZone: c`\n"}
+    (fact,) = of_kind(facts_of(tmp_path, files, "Copying fails", "I have `copyZone` bound to c."), "read_here")
+    assert (fact.path, fact.line, fact.count, fact.strong) == ("bind.go", 4, 1, True)
+    untagged = {**files, "keys.go": KEYS.replace("yaml:", "")}
+    assert of_kind(facts_of(tmp_path, untagged, "Copying fails", "I have `copyZone` bound to c."), "read_here") == []

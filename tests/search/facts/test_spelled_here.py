@@ -209,3 +209,32 @@ def test_words_of_an_error_whose_frame_is_found_lead_nowhere(tmp_path: Path):
     facts = facts_of(tmp_path, files, title, f"```\n{trace}\n```", first=("lib/tokens.ex", "lib/report.ex"))
     assert [fact.path for fact in of_kind(facts, "raised_here")] == ["lib/tokens.ex"]
     assert of_kind(facts, "quoted_here") == []
+
+
+WINDOW = '<Window>\n  <Button\n    x:Name="SettingsButton"\n    Id="SettingsButton"/>\n</Window>\n'
+LAYOUT = '<Button\n  android:id="@+id/order_by_date_button"/>\n'
+LIST = "class List {\n  void show() {\n    find(R.id.order_by_date_button);\n  }\n}\n"
+TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "title", "body", "place"),
+    [
+        pytest.param({"Main.xaml": WINDOW}, "Settings button is pressed", "", ("Main.xaml", 3), id="a-description"),
+        pytest.param(
+            {"res/layout/list.xml": LAYOUT, "List.java": LIST},
+            "Wrong order",
+            "Press the order by date button twice.",
+            ("List.java", 3),
+            id="its-use-in-code",
+        ),
+        pytest.param({"bar.tsx": TOOLS}, "Save zone button does nothing", "", ("bar.tsx", 2), id="its-kind-first"),
+        pytest.param({"Main.xaml": WINDOW, "B.xaml": WINDOW}, "Settings button is pressed", "", None, id="two-files"),
+        pytest.param({"Main.xaml": WINDOW}, "The settings are pressed", "", None, id="no-element"),
+    ],
+)
+def test_words_lead_to_the_element_of_a_user_interface_that_they_spell(
+    tmp_path: Path, files: dict[str, str], title: str, body: str, place: tuple[str, int] | None
+):
+    facts = of_kind(facts_of(tmp_path, files, title, body), "quoted_here")
+    assert [(fact.path, fact.line) for fact in facts] == ([place] if place else [])

@@ -135,9 +135,19 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
         attribute, writes = re.compile(_ATTRIBUTE.format(whole)), re.compile(_WRITES.format(whole))
         if verb == READ and any(attribute.search(hit.text) for hit in near):
             return []
+        if verb == READ and not any(read.search(hit.text) for hit in near):
+            near, read = _of_field(witness, name, near)
         does = partial(_tests, name=name) if verb == TESTED else read.search
         held += [hit for hit in near if does(hit.text) and not (called.search(hit.text) or writes.search(hit.text))]
     return [hit for hit in held if outside_docstrings(witness.lines(hit.path, 1, hit.line), [hit.line])][: FEW + 1]
+
+
+def _of_field(witness: Witness, name: str, near: list[Hit]) -> tuple[list[Hit], re.Pattern[str]]:
+    """Return the lines with the field that a tag gives the name of a setting, and the form of a call that reads it."""
+    field = "".join(part.capitalize() for part in _PART.findall(name))
+    tagged = re.compile(rf"\s*{field}\s.{{0,80}}`[^`]*:\"{re.escape(name)}[\",]")
+    reads = re.compile(rf"\w\([^()]*\.{field}(?![\w(])")
+    return (witness.grep(field, own=True) if sum(bool(tagged.match(hit.text)) for hit in near) == 1 else []), reads
 
 
 def _alone(witness: Witness, words: str) -> list[Hit]:

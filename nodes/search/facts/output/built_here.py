@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from nodes.search.facts.code import Code, is_test
-from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.inquiry import FinderInput, Issue
 from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, Literal, literals_at
 from nodes.search.facts.output.messages import (
@@ -31,7 +31,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.index import lookup
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, shingles
+from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, query_terms, shingles
 
 MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""
@@ -61,6 +61,8 @@ MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 SHORT, MAX_SHORT, MAX_NEAR = 12, 8, 24
 """Maximum number of words of a short message, of such messages, and of own files that have one of its words."""
+BESIDE = 3
+"""Maximum number of lines between literals that build lines of output side by side."""
 _OF_FAULT = re.compile(rf"\b(?:{'|'.join(ERRORS['fault'])})\b", re.IGNORECASE)
 """A message that reports a problem itself, whatever call has it."""
 
@@ -77,11 +79,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that build what the report quotes, if there are at most three."""
     code, issue = inquiry.code, inquiry.issue
     ranks = [(normalise_space(line.text), line.rank) for line in issue.logged]
-    # An error says more than a warning of the same log.
-    matches = sorted(
-        find_matches(code, texts(issue)),
-        key=lambda match: next((rank for text, rank in ranks if match.words in text), 0),
-    )
+    output, matches = _matches(code, issue, ranks)
     same: dict[str, list[_Match]] = {}
     for match in matches:
         same.setdefault(match.words, []).append(match)
@@ -93,17 +91,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
-        # A message that the report cuts off counts only if a single literal begins with it.
-        # A literal that equals an interpreter's message was right in 2 of 8 cases.
-        if len(places) > FEW or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
-            continue
-        # What prints every crash of the program says nothing about the place of one.
-        if _OF_EVERY_CRASH.search(match.words):
-            continue
-        # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 with it.
-        printed = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
-        # A text that the report quotes as a whole is one of the interface, whatever builds it.
-        if not printed and not _OF_FAULT.search(match.words) and comparable(match.words) not in quoted:
+        if not _identifies(code, match, len(places), shown=match in output or comparable(match.words) in quoted):
             continue
         # If the report has a trace, a literal outside its files was right in 1 of 14 cases.
         if on_trace and match.number not in on_trace:
@@ -116,8 +104,61 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             # Nor does what a program printed before it crashed lead over the crash.
             stressed = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
             strong = fact.strong and not is_wrapped and not others and not is_aside and bool(stressed or not on_trace)
-            several, withheld = fact.several and not (is_wrapped or others), fact.unclaimed or not printed
+            several = fact.several and not (is_wrapped or others)
+            withheld = fact.unclaimed or not _is_printed(code, match)
             yield replace(fact, strong=strong, several=several, unclaimed=withheld)
+
+
+def _matches(code: Code, issue: Issue, ranks: Sequence[tuple[str, int]]) -> tuple[list[_Match], list[_Match]]:
+    """Return the lines of output that are built side by side, and with them all matches, errors of a log first."""
+    # An error says more than a warning of the same log.
+    found = sorted(
+        find_matches(code, texts(issue)),
+        key=lambda match: next((rank for text, rank in ranks if match.words in text), 0),
+    )
+    output = list(_side_by_side(code, found, issue.title))
+    return output, [*output, *found]
+
+
+def _identifies(code: Code, match: _Match, count: int, *, shown: bool) -> bool:
+    """Return whether a match identifies one of few places that print it, or build what the report shows as output."""
+    # A message that the report cuts off counts only if a single literal begins with it.
+    # A literal that equals an interpreter's message was right in 2 of 8 cases.
+    # Paths, imports and dotted names have no two spaces.
+    if count > FEW or STANDARD.search(match.words) or (match.text.cut and count > 1) or match.words.count(" ") < 2:
+        return False
+    # What prints every crash of the program says nothing about the place of one.
+    if _OF_EVERY_CRASH.search(match.words):
+        return False
+    # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 with it.
+    # A text that the report quotes as a whole is one of the interface, whatever builds it.
+    return shown or _is_message(code, match)
+
+
+def _is_message(code: Code, match: _Match) -> bool:
+    """Return whether the code prints a literal, or the literal reports a problem itself."""
+    return _is_printed(code, match) or bool(_OF_FAULT.search(match.words))
+
+
+def _is_printed(code: Code, match: _Match) -> bool:
+    return is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
+
+
+def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator[_Match]:
+    """Yield the literals that build lines of a code block side by side as one message, at the nearest to the title."""
+    groups, terms = dict[tuple[int, Text], list[_Match]](), {*query_terms(title)}
+    for match in matches:
+        if not match.text.is_prose:
+            groups.setdefault((match.number, match.text), []).append(match)
+    for (_, text), group in groups.items():
+        near = [(abs(one.literal.line - it.literal.line), one, it) for one in group for it in group]
+        found = list({one: None for away, one, it in near if 0 < away <= BESIDE and one.words != it.words})
+        # A line that is a message by itself says more than what stands around it.
+        if found and not any(_is_message(code, one) for one in found):
+            starts = [text.text.find(one.words) for one in found]
+            end = max(start + len(one.words) for start, one in zip(starts, found, strict=True))
+            nearest = max(found, key=lambda one: len(terms & {*query_terms(one.words)}))
+            yield replace(nearest, words=text.text[min(starts) : end])
 
 
 def title_quotes(title: str) -> bool:
@@ -139,8 +180,7 @@ def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
             is_long = is_message(literal.parts)
             for text in wanted if is_long else short:
                 words = _words(literal, text) if is_long else match_whole(literal.parts, text.text)
-                # Paths, imports and dotted names have no two spaces.
-                if words and words.count(" ") >= 2:
+                if words and " " in words:
                     yield _Match(number, literal, words, text)
                     break
 

@@ -145,7 +145,10 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
             return None
         start, end = _backward(fixed[:anchor], plain, at), _forward(fixed[anchor + 1 :], plain, at + len(fixed[anchor]))
         if start is not None and end is not None and _is_whole(text, start, end):
-            return text[start:end]
+            # An edge that closes what the message opens is part of it.
+            return text[
+                start : end + (text[end : end + 1] == ")" and text.count("(", start, end) > text.count(")", start, end))
+            ]
     return None
 
 

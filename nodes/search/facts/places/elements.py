@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
+from nodes.search.facts.places.keys import MAX_WIDTH, NOT_SEARCHED, is_own_text
 from nodes.search.facts.types import Hit
 from nodes.search.facts.witness import Witness, is_own
 
@@ -20,6 +21,11 @@ REACH = 14
 _BEGINS = re.compile(r"<(?!(?:property|string|attribute|key|connections)\b)[A-Za-z][\w.:]{0,120}(?=[\s>]|$)")
 _NAME = re.compile(r"\b(?:key|id|name|Name|userLabel)\s?=\s?[\"'](?:@\+?id/)?([A-Za-z_]\w{3,80})[\"']")
 _CONSTANT = re.compile(r"\b([A-Za-z_]\w{3,80})\s{0,4}(?::[^=\n]{1,40})?=\s{0,4}[\"'](\w{3,80})[\"']")
+KINDS = {kind: kind for kind in "icon menu panel popup screen sidebar switch tab toggle toolbar tooltip window".split()}
+KINDS |= {"button": "btn", "checkbox": "chk", "dialog": "dlg", "label": "lbl"}
+"""Kinds of elements, and how names shorten them."""
+FEW_LINES = 5
+"""Maximum number of lines with the name of an element that identifies a place."""
 
 
 class Element(NamedTuple):
@@ -38,6 +44,32 @@ def elements_of(witness: Witness, hits: Iterable[Hit]) -> Iterator[Element]:
         if name and name not in seen:
             seen.add(name)
             yield Element(name, hit.path, _users(witness, name))
+
+
+def names_of(words: str) -> list[str]:
+    """Return names of an element that words spell, in lower case; its kind, the last word, may be first or short."""
+    *parts, kind = words.lower().split(" ")
+    orders = [order for one in (kind, KINDS.get(kind, kind)) for order in ((*parts, one), (one, *parts))]
+    return sorted(
+        {mark.join(order) for order in orders for mark in ("", "_", "-")}, key=lambda name: (-len(name), name)
+    )
+
+
+def spelled(witness: Witness, words: str) -> tuple[str, list[Hit]]:
+    """Return the name of an element that words spell, its kind as the first or the last, and the lines with it.
+
+    They are few, and all in one file.
+    """
+    *parts, kind = words.lower().split(" ")
+    orders = [order for one in (kind, KINDS.get(kind, "")) for order in ((*parts, one), (one, *parts))]
+    names = sorted({mark.join(order) for order in orders for mark in ("", "_", "-")}) if parts and kind in KINDS else []
+    whole = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE)
+    found = (hit for hit in witness.grep_any(names, NOT_SEARCHED, any_case=True) if is_own_text(hit.path))
+    hits = [hit for hit in found if len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and whole.search(hit.text)]
+    held = [hit for hit in hits if is_own(hit.path)] or hits
+    named = {match[0] for hit in held for match in whole.finditer(hit.text)}
+    is_one = bool(names) and len(named) == 1 and len(held) <= FEW_LINES and len({hit.path for hit in held}) == 1
+    return (named.pop(), held) if is_one else ("", [])
 
 
 def loaded_by(witness: Witness, hits: Iterable[Hit]) -> Iterator[Element]:

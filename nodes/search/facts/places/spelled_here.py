@@ -10,9 +10,10 @@ import numpy as np
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import SYMPTOM, defined_once
+from nodes.search.facts.places import elements
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
-from nodes.search.facts.types import Fact
+from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
@@ -23,7 +24,7 @@ MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
 FEW, MAX_FACTS = 5, 2
 """Maximum number of lines of own code with a name, and of facts of each form."""
-MAX_FILES, MAX_LINES, MAX_WIDTH = 5, 100_000, 400
+MAX_FILES, MAX_WIDTH = 5, 400
 MAX_GROUPS, MAX_VALUES = 60, 6
 """Maximum number of groups of words, and of variables, that are looked up."""
 # Of 13 development issues led by such a name in the first file, it was in a fixed file in 9; in the second file in 2 of
@@ -52,6 +53,7 @@ _ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
 ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
+_ELEMENT = re.compile(rf"((?:(?<!\w)[A-Za-z]\w* ){{1,3}}(?:{'|'.join(elements.KINDS)}))s?\b", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
 
@@ -61,6 +63,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if inquiry.is_placed:
         return
     yield from islice(_variables(inquiry), MAX_FACTS)
+    yield from islice(_elements(inquiry), 1)
     yield from islice(_respelled(inquiry), MAX_FACTS)
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
     yield from spelled or islice(_apart(inquiry), 1)
@@ -99,6 +102,16 @@ def _variables(inquiry: FinderInput) -> Iterator[Fact]:
             yield fact
 
 
+def _elements(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the name of an element of a user interface that words of the title, else of the prose, spell."""
+    lines = (URL.sub(" | ", line[:MAX_WIDTH]) for line in (inquiry.issue.title, *inquiry.issue.prose))
+    runs = (run.split(" ") for line in lines for run in _ELEMENT.findall(line))
+    ends = (" ".join(run[at:]) for run in runs for at in range(len(run) - 1) if is_name(run[at:]))
+    for words in islice(dict.fromkeys(ends), MAX_VALUES):
+        name, held = elements.spelled(inquiry.witness, words)
+        yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(held[:1]))
+
+
 def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the name of the code, with underscores, of an operation that no own file has as the report: `CreateJob`."""
     code, lines = inquiry.code, (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
@@ -114,8 +127,8 @@ def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
 def _apart(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the condition by a name that words of the report spell, two of them of the title, longest first."""
     code, found, (title, stems) = inquiry.code, dict[str, str](), _report_stems(inquiry)
-    lines = (text for number in _first_files(inquiry) for text in code.lines(number))
-    for text in (text for text in lines if len(text) <= MAX_WIDTH and _CONDITION.search(text)):
+    lines = (text for number in _first_files(inquiry) for text in code.lines(number) if len(text) <= MAX_WIDTH)
+    for text in filter(_CONDITION.search, lines):
         for name in _NAME.findall(text):
             parts = parts_of(name)
             if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
@@ -144,10 +157,8 @@ def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
     most = max((many for many, _ in found.values()), default=(0, 0))
     best = [(name, row) for name, (many, row) in found.items() if many == most]
     for name, row in best if len(best) == 1 and _is_defined_once(inquiry, best[0][0]) else ():
-        hit, words = (
-            code.head(row),
-            ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems),
-        )
+        hit = code.head(row)
+        words = ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems)
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
@@ -251,11 +262,13 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
 
     number, line = min(held, key=order)
     hit = code.hit(number, line) if number in ranks else None
-    if hit is None:
-        return None
-    values = {"words": words, "name": name, "place": hit.place, "only": only_of(len(held))}
+    return None if hit is None else _fact(hit, words, name, len(held))
+
+
+def _fact(hit: Hit, words: str, name: str, count: int) -> Fact:
+    values = {"words": words, "name": name, "place": hit.place, "only": only_of(count)}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
-    return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), len(held))
+    return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), count)
 
 
 def _expression(name: str) -> Expression:
@@ -276,6 +289,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name, and that as many lines have the name as stated."""
     words = fact.words or ""
     spelled = SAYS.match(fact.says)
+    name, found = elements.spelled(witness, words)
+    if spelled and (words, name) == spelled.groups():
+        return fault_of_few(fact, found, "the line does not have the name")
     if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
     if " defines." in fact.says:
