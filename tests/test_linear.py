@@ -41,7 +41,7 @@ BOUNDED = {
     "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns with quadratic time, and what limits the length of their text."""
-LONG, LONGER = 3_000, 12_000
+LONG, LONGER = 3_000, 24_000
 """Characters on which a quadratic pattern takes several times what is noticeable; those for one that looks ahead over
 thousands of characters, which takes linear time only beyond them."""
 LINE, IN_TRACE = 500, 1_000

@@ -1,7 +1,8 @@
 """The graph's code port: one commit, or why it cannot be read."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -12,8 +13,9 @@ from nodes.search.git.errors import CodeNotReadable
 from nodes.search.history.log import Log
 from nodes.search.history.mainline import naming
 from nodes.search.history.reading import subject_of
-from nodes.search.history.types import History
+from nodes.search.history.types import History, Spot, spots_of
 from nodes.search.issue.forms import IssueForm
+from nodes.search.ranking.pipeline import Measured
 from nodes.search.reading.tools import Tools
 from nodes.search.types import Lookup, Query, Ranking, Survey, ToolAnswer
 
@@ -50,6 +52,7 @@ class EngineCode:
         self._forms: tuple[IssueForm, ...] | None = None
         self._surveyed: tuple[Query, Survey] | None = None
         self._found: tuple[Query, Ranking] | None = None
+        self._measured: tuple[Query, Measured] | None = None
 
     def close(self) -> None:
         """Release the engine; nothing can be read any more.
@@ -58,7 +61,7 @@ class EngineCode:
         this object, for as long as it lives.
         """
         del self._engine
-        self._surveyed, self._found = None, None
+        self._surveyed, self._found, self._measured = None, None, None
 
     @property
     def sha(self) -> str:
@@ -69,8 +72,16 @@ class EngineCode:
         """Rank files and locations for a query; the last ranking is kept, since a survey often follows it."""
         asked = self._narrowed(query)
         if self._found is None or self._found[0] != asked:
-            self._found = (asked, await asyncio.to_thread(self._engine.find, asked, self._sha))
+            self._found = (asked, await asyncio.to_thread(self._find, asked))
         return self._found[1]
+
+    def _find(self, asked: Query) -> Ranking:
+        alone = replace(asked, limit=0)
+        # First the text of the issue is asked for, and on a retry more places of it.
+        if self._measured is None:
+            self._measured = (alone, self._engine.measure(asked, self._sha))
+        known, measured = self._measured
+        return self._engine.find(asked, self._sha, measured if alone == known else None)
 
     async def survey(self, query: Query) -> Survey:
         """Return the top files and facts about them; the last result is cached, since every draft requests it."""
@@ -79,6 +90,16 @@ class EngineCode:
             known = ranking if found == asked else None
             self._surveyed = (query, await asyncio.to_thread(self._engine.survey, asked, self._sha, known))
         return self._surveyed[1]
+
+    async def prepare_history(self, query: Query) -> None:
+        """Begin to read the history of the first places; ``history`` uses what git answered for the same lines."""
+        spots = spots_of((await self.survey(query)).leads)
+        ThreadPoolExecutor(1).submit(self._read_ahead, query, spots)
+
+    def _read_ahead(self, query: Query, spots: Sequence[Spot]) -> None:
+        found = self._engine.history(query, spots, self._sha).suspicion
+        for change in (*found.changes, *found.recent):
+            subject_of(self._log(), change.commit.sha)
 
     # What ``CodePort`` describes, from the engine, the tools of a reader, or the history of the commit.
     sketches = _in_thread(lambda code, query, paths: code._engine.sketches(code._narrowed(query), paths, code._sha))

@@ -115,11 +115,14 @@ class Engine:
         self._indexes.load(self.repository, sha, "source")
         return loaded
 
-    def find(self, query: Query, commit: str) -> Ranking:
-        """Rank the files and places of a commit by how likely the issue is about them."""
+    def find(self, query: Query, commit: str, measured: Measured | None = None) -> Ranking:
+        """Rank the files and places of a commit by how likely the issue is about them.
+
+        ``measured`` is what ``measure`` returned for a query that differs in its limit only.
+        """
         started = time.perf_counter()
         sha = self.commit(commit)
-        return rank(self.measure(query, sha), query, sha, started)
+        return rank(measured or self.measure(query, sha), query, sha, started)
 
     def survey(self, query: Query, commit: str, ranking: Ranking | None = None) -> Survey:
         """Return an issue's first files (by ``ranking``, if ``find`` was called), verified facts, and confidence."""

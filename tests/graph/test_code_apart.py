@@ -7,9 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,9 @@ from bot.runs import apart
 from bot.runs.apart import CodeApart
 from bot.runs.code import EngineCode
 from nodes.search.engine import Engine
+from nodes.search.git import Repository
 from nodes.search.git.errors import GitFailed, SearchError
+from nodes.search.history.types import spots_of
 from nodes.search.types import Query, Ranking
 from tests.support.patience import patience, wait_for
 from tests.support.repositories import make_repository
@@ -65,6 +69,43 @@ async def test_it_answers_as_this_process_does(tmp_path: Path) -> None:
         assert await other.definitions("save") == await code.definitions("save")
         assert await other.history(QUERY, ()) == await code.history(QUERY, ())
         assert await other.read("app/none.py", 1, 1) is None
+
+
+async def test_more_places_of_the_same_text_are_ranked_by_the_same_features(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[tuple[int, tuple[str, ...]]] = []
+    measure = Engine.measure
+
+    def counted(engine: Engine, query: Query, sha: str) -> Any:
+        texts.append((query.limit, query.extra))
+        return measure(engine, query, sha)
+
+    monkeypatch.setattr(Engine, "measure", counted)
+    with opened(tmp_path) as (code, _):
+        queries = [QUERY, replace(QUERY, limit=20, extra=("save",)), replace(QUERY, limit=1), QUERY]
+        found = [await code.find(query) for query in queries]
+        alone = [await EngineCode(Engine(tmp_path), code.sha).find(query) for query in queries]
+    assert [(one.files, one.locations, one.leads) for one in found] == [
+        (one.files, one.locations, one.leads) for one in alone
+    ]
+    assert texts[:2] == [(10, ()), (20, ("save",))]
+    assert len(texts) == 2 + len(queries)
+
+
+async def test_the_history_that_was_read_ahead_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_repository(tmp_path, {"app/load.py": "def load(key):\n"})
+    with opened(tmp_path) as (code, _):
+        await code.prepare_history(QUERY)
+        wait_for(lambda: not any("ThreadPool" in thread.name for thread in threading.enumerate()), 20)
+        asked: list[object] = []
+        monkeypatch.setattr(Repository, "output", lambda _, *arguments, **_options: asked.append(arguments))
+        history = await code.history(QUERY, spots_of((await code.survey(QUERY)).leads))
+        changes = [change.commit for change in (*history.suspicion.changes, *history.suspicion.recent)]
+        assert [await code.subject(change.sha) for change in changes] == ["Initial"]
+    assert asked == []
 
 
 async def test_what_was_asked_ahead_is_answered_before_a_search_ends(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
 
 from nodes.search.git import Repository
 from nodes.search.git.errors import EmptyRepository, NotARepository, UnknownRevision
 from nodes.search.git.objects import printable
+from tests.support.patience import patience
 from tests.support.repositories import add_entry, git, make_repository
 
 pytestmark = pytest.mark.usefixtures("started_git")
@@ -78,3 +82,30 @@ def test_an_unknown_revision_is_refused(tmp_path, revision):
     make_repository(tmp_path, {"x.py": "x\n"})
     with pytest.raises(UnknownRevision):
         Repository.open(tmp_path).resolve(revision)
+
+
+def test_a_second_thread_waits_for_the_answer_of_the_first(tmp_path, monkeypatch):
+    sha = make_repository(tmp_path, {"x.py": "x\n"})
+    repository, begun, go_on, asked = Repository.open(tmp_path), Event(), Event(), []
+
+    def slow(_self, *arguments, stdin=b""):
+        asked.append(arguments)
+        begun.set()
+        return go_on.wait(patience(20)) and b"answer"
+
+    monkeypatch.setattr(Repository, "output", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(repository.cached_output, "show", sha)
+        assert begun.wait(patience(20))
+        second = pool.submit(repository.cached_output, "show", sha)
+        go_on.set()
+        assert (first.result(), second.result()) == (b"answer", b"answer")
+    assert asked == [("show", sha)]
+
+
+def test_only_a_search_may_end_without_a_hit(tmp_path):
+    sha = make_repository(tmp_path, {"x.py": "x\n"})
+    repository = Repository.open(tmp_path)
+    assert repository.output("grep", "none", sha) == b""
+    later = make_repository(tmp_path, {"x.py": "x\n", "grep": "y\n"})
+    assert repository.output("diff", "--quiet", sha, later, "--", "grep") is None

@@ -190,7 +190,7 @@ def _code(where: Located, rev: str, data_dir: Path, progress: Progress) -> Itera
         progress.phase("searching", 0, 0)
         query = Query(where.text.title, where.text.body, limit=CANDIDATES)
         # What a run asks first, while this process imports the libraries of the graph.
-        for method, *given in (("forms",), ("find", query), ("survey", query)):
+        for method, *given in (("forms",), ("find", query), ("survey", query), ("prepare_history", query)):
             apart.ask_ahead(method, *given)
         yield cast("CodePort", apart)
 

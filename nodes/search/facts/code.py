@@ -231,14 +231,14 @@ class Code:
         """Return the project's own files among ``holding``."""
         return [number for number in self.holding(name) if self.own[number]]
 
-    def chunks_with(self, wanted: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
-        """Return the chunks of own code that have all terms of a text, by text; terms are given as their hashes."""
+    def chunks_with(self, wanted: Mapping[str, Iterable[int]], *, own: bool = True) -> dict[str, list[int]]:
+        """Return the chunks, of own code or any, that have all terms of a text; terms are given as their hashes."""
         hashes = sorted({value for values in wanted.values() for value in values})
         if not hashes:
             return {}
         found = self.index.match(hashes)
-        is_own = self.own[self.index.chunk_file[found.chunk]]
-        term, chunk = found.term[is_own], found.chunk[is_own]
+        counts = self.own[self.index.chunk_file[found.chunk]] | (not own)
+        term, chunk = found.term[counts], found.chunk[counts]
         # Numbers of few bits are sorted ten times as fast.
         order = np.argsort(term.astype(np.min_scalar_type(len(hashes))), kind="stable")
         bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import IO, Any
+from weakref import WeakValueDictionary
 
 TEXT_LIMIT = 1_000_000
 """Bytes. A larger blob is never loaded; it is found by its path only."""
@@ -40,6 +41,12 @@ class QueryCache:
         # Without the lock, ``popitem`` of one thread could remove an entry between another's lookup and
         # ``move_to_end``.
         self._lock = Lock()
+        self._asked: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()
+
+    def lock_of(self, query: Hashable) -> Lock:
+        """Return the lock that all who answer a query hold meanwhile."""
+        with self._lock:
+            return self._asked.setdefault(query, Lock())
 
     def get(self, query: Hashable) -> Any:
         """Return the stored answer, or None."""

@@ -249,7 +249,7 @@ class Repository:
             if git.cut == "seconds":
                 self.shortfalls.record_timeout()
             # A search without a hit is an answer too, unless an object could not be read.
-            is_answer = code == 0 or (code == 1 and "grep" in arguments and b"error: " not in git.stderr_tail())
+            is_answer = code == 0 or (code == 1 and "grep" in arguments[:2] and b"error: " not in git.stderr_tail())
         return printed if is_answer and git.cut is None else None
 
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
@@ -259,11 +259,12 @@ class Repository:
         """
         # The state of the clone is part of the key: deepening a shallow clone changes which commits a full id reaches.
         key = ("output", self._shallow_state(), cache_key or arguments, stdin)
-        printed: bytes | None = self.known.get(key)
-        if printed is None:
-            printed = self.output(*arguments, stdin=stdin)
-            if printed is not None:  # a later fetch may add what is missing, so a failure is not cached
-                self.known.keep(key, printed, len(printed) + _ENTRY)
+        with self.known.lock_of(key):  # a second thread waits for the answer of the first
+            printed: bytes | None = self.known.get(key)
+            if printed is None:
+                printed = self.output(*arguments, stdin=stdin)
+                if printed is not None:  # a later fetch may add what is missing, so a failure is not cached
+                    self.known.keep(key, printed, len(printed) + _ENTRY)
         return printed
 
     def _shallow_state(self) -> Hashable:

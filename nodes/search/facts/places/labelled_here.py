@@ -18,6 +18,7 @@ from nodes.search.facts.places.keys import (
     spaced,
     uses_of,
 )
+from nodes.search.facts.places.searched import files_for
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
@@ -77,8 +78,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A message that the code builds is found with what it is built of.
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
     wanted = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
-    texts, aside = [text for text, _ in wanted], _folders_aside(inquiry)
-    hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, texts, aside)]
+    forms = _forms(text for text, _ in wanted)
+    hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, forms, files_for(inquiry.code, forms))]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
     quotes = any(_SENTENCE.search(line) for line in inquiry.issue.prose)
     for label, is_marked in wanted:
@@ -189,21 +190,17 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
             yield " ".join(run)
 
 
-def _folders_aside(inquiry: FinderInput) -> list[str]:
-    """Return pathspecs against the top folders of tests and documents, in which no file can place a label."""
-    index, aside = inquiry.code.index, ("test", "docs")
-    files = [(path.partition("/")[0], path, role) for path, role in zip(index.paths, index.roles, strict=True)]
-    rest = {top for top, path, role in files if role not in aside or top == path or DESCRIBES.search(path)}
-    return [f":(exclude,literal){top}" for top in sorted({top for top, _, _ in files} - rest)]
-
-
-def _hits(witness: Witness, wanted: Iterable[str], aside: Iterable[str] = ()) -> list[Hit]:
-    """Return the lines with one of the labels, which reporters write with other capitals and hyphens."""
+def _forms(wanted: Iterable[str]) -> list[str]:
+    """Return the texts that a program may have for labels, which reporters write with other capitals and hyphens."""
     every = ((text, text[0].upper() + text[1:], text[0].lower() + text[1:], spaced(text)) for text in wanted)
     joined = ((*four, *(four[0].replace(" and ", f" {mark} ") for mark in ("&", "&amp;"))) for four in every)
     # Git compares only ASCII letters without their case.
-    forms = {form.encode("utf-8", "surrogatepass").lower(): form for some in joined for form in some}
-    found = witness.grep_any(tuple(forms.values()), (*NOT_SEARCHED, *aside), any_case=True)
+    return list({form.encode("utf-8", "surrogatepass").lower(): form for some in joined for form in some}.values())
+
+
+def _hits(witness: Witness, forms: Sequence[str], paths: Iterable[str] = ()) -> list[Hit]:
+    """Return the lines with one of the texts, in files of the pathspecs."""
+    found = witness.grep_any(forms, (*paths, *NOT_SEARCHED), any_case=True)
     return [hit for hit in found if len(hit.text) <= MAX_WIDTH]
 
 
@@ -281,7 +278,7 @@ def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
-    hits = _hits(witness, [label])
+    hits = _hits(witness, _forms([label]))
     if bound_here.SAYS.match(fact.says):
         used = (hit for key in keys_of(witness, label, hits) for hit in uses_of(witness, key))
         return bound_here.fault_of(fact, witness, (*used, *(hit for hit in hits if has_text(hit, label))))
