@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.ports import Effect
-from bot.store.databases.database import Connection, Keyed, query, transaction
+from bot.store.databases.database import Connection, Keyed, of_key, transaction
 
 # In the order in which `_effect` unpacks them.
 _SELECT = "SELECT kind, subject, wanted_hash, payload, done_hash, intent_at, github_id FROM effects WHERE issue_key = ?"
@@ -15,13 +15,16 @@ ON CONFLICT (issue_key, kind, subject)
 _UPDATE = "DO UPDATE SET wanted_hash = excluded.wanted_hash, payload = excluded.payload"
 
 
+def read_effect(db: Connection, key: str, kind: str, subject: str = "") -> Effect | None:
+    """Return an effect; None if it was never stored."""
+    row = db.execute(f"{_SELECT} AND kind = ? AND subject = ?", (key, kind, subject)).fetchone()
+    return _effect(row) if row else None
+
+
 class Effects(Keyed):
     """The effects of one issue; those of a repository itself have the key of its issue #0, which cannot exist."""
 
-    @query
-    def get(self, db: Connection, kind: str, subject: str = "") -> Effect | None:
-        """Return an effect; None if it was never stored."""
-        return self._get(db, kind, subject)
+    get = of_key(read_effect)
 
     async def comment_id(self, kind: str, subject: str = "") -> int | None:
         """Return the id of the comment that was posted; None if none was."""
@@ -38,7 +41,7 @@ class Effects(Keyed):
         """
         statement = f"{_INSERT} {'DO NOTHING' if first_wins else _UPDATE}"
         db.execute(statement, (self._key, kind, subject, wanted_hash, payload, self._clock()))
-        effect = self._get(db, kind, subject)
+        effect = read_effect(db, self._key, kind, subject)
         if effect is None:
             raise RuntimeError("a row that was just written is missing")
         return effect
@@ -74,10 +77,6 @@ class Effects(Keyed):
         # Not LIKE: "_" in a prefix would match any character, and SQLite's LIKE ignores case.
         statement = f"{_SELECT} AND kind = ? AND substr(subject, 1, ?) = ? ORDER BY subject"
         return [_effect(row) for row in await self._rows(statement, (self._key, kind, len(prefix), prefix))]
-
-    def _get(self, db: Connection, kind: str, subject: str) -> Effect | None:
-        row = db.execute(f"{_SELECT} AND kind = ? AND subject = ?", (self._key, kind, subject)).fetchone()
-        return _effect(row) if row else None
 
 
 def _effect(row: tuple[Any, ...]) -> Effect:

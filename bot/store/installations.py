@@ -28,7 +28,7 @@ _NAMED = f"""
 SELECT {_REF} FROM repositories WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
 """
 _STATE = f"""
-SELECT installation_id, owner, name, archived, gone, coalesce(state, 'active'), config {_FROM} WHERE repository_key = ?
+SELECT installation_id, archived, gone, coalesce(state, 'active') {_FROM} WHERE repository_key = ?
 """
 InstallationState = Literal["active", "suspended", "deleted"]
 
@@ -38,12 +38,9 @@ class RepositoryState:
     """A repository's row, with the state of its installation."""
 
     installation_id: int
-    owner: str
-    name: str
-    archived: bool
-    gone: bool
+    archived: int
+    gone: int
     installation: InstallationState
-    config: str | None
 
 
 class Listed(NamedTuple):
@@ -123,10 +120,7 @@ class Installations(Table):
     async def repository(self, key: str) -> RepositoryState | None:
         """Return the state of a repository; None if no delivery has named it yet."""
         row = await self._row(_STATE, (key,))
-        if row is None:
-            return None
-        installation_id, owner, name, archived, gone, state, config = row
-        return RepositoryState(installation_id, owner, name, bool(archived), bool(gone), state, config)
+        return RepositoryState(*row) if row else None
 
 
 class RepositoryConfig(Keyed):

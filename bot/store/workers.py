@@ -69,10 +69,6 @@ class Leases(Table):
         parameters: dict[str, Value] = {"name": name, "now": now, "until": until, "latest": until + _SKEW}
         return await self._change(_TAKE, parameters) > 0
 
-    async def release(self, name: str) -> None:
-        """Release the lease, so that the next process can take it at once."""
-        await self._change("DELETE FROM leases WHERE name = ?", (name,))
-
     @transaction
     def record(self, db: Connection, place: str, seconds: float, fault: str = "") -> None:
         """Count a worker as alive for this many seconds, with what keeps it from working; empty if nothing does."""

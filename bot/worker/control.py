@@ -71,7 +71,7 @@ async def comment_deleted(issue_job: IssueJob, work: jobs.CommentDeleted) -> Non
     """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
     if await issue_job.store.effects.comment_id("sticky") != work.comment_id:
         return await issue_job.settle("not our report")
-    await issue_job.store.row.mute(muted=True)
+    await issue_job.store.row.mute()
     # Forgotten, so that a later `/triage` posts a new report instead of editing the deleted one.
     await issue_job.store.effects.forget("sticky")
     return await issue_job.settle("muted")

@@ -74,7 +74,7 @@ async def correct(data: Path, sha: str, number: int, text: tuple[str, str], why:
     mine = store.for_issue(ref)
     await store.installations.add([ref.repository])
     await store.inbox.accept(Arrival(ref.key, "issues", b"", (Triage(ref=ref, why="opened"),)))
-    job, run = await store.jobs.claim("run", "me"), await mine.runs.open()
+    job, run = await store.jobs.claim("run", "me"), await mine.runs.begin(())
     assert job is not None
     origin = Origin(text[1], "rita", "opened")
     await mine.runs.pin(run.number, sha=sha, brain="rules", config_hash="", body_hash="", title=text[0], origin=origin)

@@ -27,7 +27,7 @@ async def fill(path: Path, count: int) -> None:
         job = await store.jobs.claim("run", "me")
         assert job is not None
         issue = store.for_issue(ref)
-        run = await issue.runs.open()
+        run = await issue.runs.begin(())
         reported = Reported(claimed=True, confidence=0.9, named=("a.py",))
         await issue.runs.settle(run.number, "finished", job, reported=reported)
         await issue.outcome.keep(Verdict("scored", number % 2))

@@ -24,7 +24,7 @@ async def _fill() -> None:
     settings = load_settings()
     store = SqliteStore(settings.triage_data_dir / "store.db")
     await store.installations.add([REF.repository])
-    run = await store.for_issue(REF).runs.open()
+    run = await store.for_issue(REF).runs.begin(())
     brain = ScriptedBrain([decide("human_input", question="Which version?")])
     async with open_saver(settings) as saver:
         start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)

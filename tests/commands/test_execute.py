@@ -111,7 +111,7 @@ class Stage:
         await self.say("/triage")
         job = await self.jobs.claim("run", "test")
         assert job is not None
-        run = await self.store.runs.open()
+        run = await self.store.runs.begin(())
         await self.store.runs.pin(run.number, sha=SHA, brain="rules", config_hash="c0ffee", body_hash="")
         metrics = Metrics(
             confidence_history=(0.6, 0.78),

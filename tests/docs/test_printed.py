@@ -63,7 +63,7 @@ async def _store(folder: Path, ids: list[int]) -> None:
     for number, name in zip(ids, ("feedbox", "parser"), strict=False):
         ref = IssueRef("github.com", INSTALLATION, number, "octo", name, 5)
         await store.installations.add([ref.repository])
-        await store.for_issue(ref).runs.open()
+        await store.for_issue(ref).runs.begin(())
     await store.aclose()
 
 

@@ -162,7 +162,7 @@ async def test_a_stop_between_the_two_reports_leaves_the_first(
             await stage.worker.work(job)
         await stage.worker.store.jobs.postpone(job, 180.0, "later", limited=True)
         if text:
-            await stage.worker.store.for_issue(ref).row.mute(muted=True)
+            await stage.worker.store.for_issue(ref).row.mute()
         else:  # a person deletes it
             stage.github.world.comments.clear()
         await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)

@@ -100,16 +100,16 @@ async def test_stop_mutes_and_resume_lifts_it(issue: IssueStore) -> None:
 
 
 async def test_a_run_retains_its_first_commit(issue: IssueStore) -> None:
-    run = await issue.runs.open()
+    run = await issue.runs.begin(())
     for sha in ("a" * 40, "b" * 40):
         await issue.runs.pin(run.number, sha=sha, brain="rules", config_hash="c", body_hash="t")
-    assert (await issue.runs.open()).sha == "a" * 40
+    assert (await issue.runs.begin(())).sha == "a" * 40
     following = await issue.runs.give_up(run.number)
     assert (following.number, following.sha) == (2, "")
 
 
 async def test_a_redirect_that_is_too_late_for_a_run_starts_another(store: Store, issue: IssueStore) -> None:
-    job, run = await claimed(store), await issue.runs.open()
+    job, run = await claimed(store), await issue.runs.begin(())
     await issue.control.apply(
         comment(), 0, "redirect x", CommandEffects(signals=(NewSignal("redirect", "x"),), start=False)
     )
@@ -120,7 +120,7 @@ async def test_a_redirect_that_is_too_late_for_a_run_starts_another(store: Store
 
 
 async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store, issue: IssueStore) -> None:
-    job, run = await claimed(store), await issue.runs.open()
+    job, run = await claimed(store), await issue.runs.begin(())
     await store.jobs.recover(blame=False)
     with pytest.raises(JobTakenOverError):
         await issue.runs.settle(run.number, "finished", job)
@@ -130,7 +130,7 @@ async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store
 
 
 async def test_a_moved_issue_retains_its_conversation(store: Store, issue: IssueStore) -> None:
-    await issue.runs.open()
+    await issue.runs.begin(())
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
     await issue.questions.ask(HumanExchange(question="?", question_id="q1"))
     beside = store.for_issue(replace(REF, number=41))
@@ -148,7 +148,7 @@ async def test_a_moved_issue_retains_its_conversation(store: Store, issue: Issue
         assert await one.events(1).all() == ["{}"]
         assert list(await one.evidence(1).get([gathered.key])) == [gathered.key]
     assert await issue.events(1).all() == []
-    run = await moved.runs.open()
+    run = await moved.runs.begin(())
     assert run.number == 2
 
 

@@ -34,7 +34,7 @@ async def report(store: Store, issue: IssueRef, reported: Reported = NAMED, sha:
     await store.inbox.accept(Arrival(f"{issue.key}:{time.time()}", "issues", b"", (Triage(ref=issue, why="command"),)))
     job = await store.jobs.claim("run", "me")
     assert job is not None
-    run = await mine.runs.open()
+    run = await mine.runs.begin(())
     await mine.runs.pin(run.number, sha=sha, brain="rules", config_hash="", body_hash="")
     await mine.runs.settle(run.number, "finished", job, result=None, reported=reported)
 

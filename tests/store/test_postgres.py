@@ -112,7 +112,7 @@ async def test_with_concurrent_workers_a_limit_holds_and_a_run_is_opened_once(st
         *(store.usage.reserve((DAY,), Amount(tokens=30)) for store in stores for _ in range(4))
     )
     assert reserved.count(None) == 3
-    runs = await asyncio.gather(*(store.for_issue(ref(1)).runs.open() for store in stores for _ in range(4)))
+    runs = await asyncio.gather(*(store.for_issue(ref(1)).runs.begin(()) for store in stores for _ in range(4)))
     assert {run.number for run in runs} == {1}
 
 

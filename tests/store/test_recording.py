@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
 from bot.store.databases.database import StoreError
-from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load, recording
+from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, recording
 from bot.store.tables import Store
 from nodes.graph import build_graph
 from nodes.limits import ROUNDS_LIMIT
@@ -42,7 +42,7 @@ class Held(ScriptedBrain):
 
 
 async def visits(events: RunEvents) -> list[Visit]:
-    return [load(body) for body in await events.all()]
+    return [Visit.model_validate_json(body) for body in await events.all()]
 
 
 async def test_a_running_node_is_visible(store: Store) -> None:
@@ -104,7 +104,7 @@ async def test_steps_noted_during_the_last_write_are_stored() -> None:
         async def add(self, *bodies: str) -> None:
             writing.set()
             await let.wait()
-            stored.extend(map(load, bodies))
+            stored.extend(map(Visit.model_validate_json, bodies))
 
     slow: Any = Slow()
     async with recording(slow) as watch:

@@ -44,7 +44,7 @@ async def fill(store: Store, ref: IssueRef) -> None:
     await store.installations.add([ref.repository])
     await store.inbox.accept(Arrival(f"guid-{ref.key}", "issues", body, (Triage(ref=ref, why="opened"),)))
     issue = store.for_issue(ref)
-    await issue.runs.open()
+    await issue.runs.begin(())
     await issue.evidence(1).put([Evidence(kind="code", quote="x = 1")])
     await issue.row.end("closed")
     await issue.repository.limited.note("repository.tokens")

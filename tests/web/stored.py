@@ -138,7 +138,7 @@ async def ran(store: Store, run: Ran) -> IssueRef:
     number = run.number or next(_numbers)
     ref = IssueRef(run.repository.host, 7, run.repository.id, run.repository.owner, run.repository.name, number)
     mine, job = store.for_issue(ref), await job_for(store, ref)
-    row = await mine.runs.open()
+    row = await mine.runs.begin(())
     await mine.runs.pin(
         row.number, sha=SHA, brain=run.brain, config_hash="", body_hash="x", title=run.title, origin=run.origin
     )

@@ -9,7 +9,7 @@ import pytest
 from bot.report.words import count, span
 from bot.server.web.pages.run_view import graph
 from bot.server.web.render import CUT, as_html, file_name, label, line, moment, prose, verbatim
-from bot.store.runs.run_events import LOOKS, Visit, dump, load
+from bot.store.runs.run_events import LOOKS, Visit, dump
 from nodes.state import TraceEntry
 from tests.web.stored import COMMENT, TRACE, entry
 
@@ -84,6 +84,6 @@ def test_numbers_are_formatted_in_a_suitable_unit() -> None:
 def test_long_texts_of_a_step_are_shortened() -> None:
     looked = entry("codebase_search", "x", 1, looks=tuple("abcdefghij"))
     visit = Visit(id="1", node="codebase_search", began=1.0, ended=2.0, trace=(looked,))
-    again = load(dump(visit))
+    again = Visit.model_validate_json(dump(visit))
     assert len(again.trace[0].looks) == LOOKS
     assert again.model_copy(update={"trace": visit.trace}) == visit

@@ -93,7 +93,7 @@ async def test_an_issue_whose_run_has_no_job_is_queued_again(stage: Stage) -> No
     """A failover lost the delivery and the job, and the worker of the lost job wrote its run afterwards."""
     await stage.look()
     number = stage.opened()
-    await stage.store.for_issue(stage.issue(number)).runs.open()
+    await stage.store.for_issue(stage.issue(number)).runs.begin(())
     assert await stage.look() == 1
     assert await stage.queued() == [number]
 

@@ -40,7 +40,8 @@ async def test_a_command_whose_run_does_nothing_gets_the_reason(
         number = await stage.opened()
         ref, store = stage.ref(number), stage.worker.store
         comment = github.world.comment(stage.repo, number, "/triage", "mona")
-        await store.for_issue(ref).row.mute(muted=stopped)
+        if stopped:
+            await store.for_issue(ref).row.mute()
         stage.repo.issues[number] |= change
         work = Triage(ref=ref, why="command", asked_in=comment["id"], by=person("mona")["id"])
         await store.inbox.accept(Arrival("command", "issue_comment", b"{}", (work,)))

@@ -115,7 +115,7 @@ async def test_checkpoints_of_finished_runs_are_deleted_and_those_of_waiting_run
     async with tools(tmp_path) as given:
         for number in (5, 6):
             issue = given.store.for_issue(IssueRef("github.com", 7, 9, "octo", "parser", number))
-            run = await issue.runs.open()
+            run = await issue.runs.begin(())
             brain = ScriptedBrain([decide("human_input", question="Which version?")])
             start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
             graph = build_graph(given.checkpoints)

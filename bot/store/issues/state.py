@@ -47,9 +47,9 @@ class Issues(Keyed):
         check_owned(db, job)
         return read_state(db, self._key)
 
-    async def mute(self, *, muted: bool) -> None:
-        """Mute or unmute the issue: a muted issue gets no more comments."""
-        await self._set("muted", int(muted))
+    async def mute(self) -> None:
+        """Mute the issue: it gets no more comments."""
+        await self._set("muted", 1)
 
     async def decide_type(self) -> None:
         """Record that a person set or removed the issue's type."""

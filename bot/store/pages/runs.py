@@ -27,7 +27,7 @@ from bot.store.pages.rows import (
 )
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
 from bot.store.runs.outcomes import Feedback, Outcome, read_feedback, read_outcome
-from bot.store.runs.run_events import RunEvents, RunEvidence, Visit, load
+from bot.store.runs.run_events import RunEvents, RunEvidence, Visit
 from nodes.evidence import Evidence
 
 _NEWER = {"run": "newer", "fix": "newer_fixes"}
@@ -151,7 +151,7 @@ class Runs(Table):
 
     async def visits(self, run: RunRow) -> list[Visit]:
         """Return the steps of a run so far."""
-        return [load(body) for body in await RunEvents(self._database, run.thread).all()]
+        return [Visit.model_validate_json(body) for body in await RunEvents(self._database, run.thread).all()]
 
     async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""

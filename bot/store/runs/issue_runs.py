@@ -80,11 +80,6 @@ class IssueRuns(Keyed):
         return str(row[1]) if row else None
 
     @transaction
-    def open(self, db: Connection) -> Run:
-        """Return the unfinished run, or open a new one."""
-        return open_run(db, self._key, self._clock())
-
-    @transaction
     def restore(self, db: Connection, status: Literal["waiting", "finished"], body_hash: str) -> Run:
         """Store a run of another store, without its result and checkpoint; return the newest run if one exists."""
         run = read_last(db, self._key) or new_run(db, self._key, 1, 0, self._clock())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -56,18 +56,13 @@ def dump(visit: Visit) -> str:
     return visit.model_copy(update={"trace": cut}).model_dump_json(exclude_defaults=True)
 
 
-def load(text: str) -> Visit:
-    """Parse a stored visit."""
-    return Visit.model_validate_json(text)
-
-
 class RunEvents(Table):
     """The events of one run, in order."""
 
-    def __init__(self, database: Database, run: str, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database, run: str) -> None:
+        super().__init__(database)
         self._run = run
-        self.clock = self._clock
+        self.clock = database.clock
         """Seconds since 1970, the same for all processes that share the store."""
 
     @transaction

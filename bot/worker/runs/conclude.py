@@ -39,7 +39,7 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
     except StoppedError as error:
         # Unless the issue itself ended, a person stopped triage or deleted our comment: mute it from now on.
         if (await issue_job.store.row.state()).ended is None:
-            await issue_job.store.row.mute(muted=True)
+            await issue_job.store.row.mute()
         published = Published("quiet", str(error))
     except SuspendedError:
         raise  # a RefusedError too, but the job is parked until the installation is active again
