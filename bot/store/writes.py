@@ -1,6 +1,5 @@
 """Store the last hour's writes to GitHub per installation, and until when GitHub refuses requests."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
@@ -53,8 +52,8 @@ class _Quiet:
 class StoredWrites(Table, Writes):
     """Counts writes and quiet periods for all processes that share the store."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._seen: dict[str, _Quiet] = {}
         self._refused: set[str] = set()
         """Installations with a refused write and no successful one since."""

@@ -40,7 +40,7 @@ class Stage:
         self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
         self.store = store.for_issue(self.ref)
         self.jobs, self.writes = store.jobs, store.writes
-        self.writes._clock = self.store.effects._clock = self.clock.seconds
+        self.writes._clock = self.store.effects._clock = self.clock.seconds  # type: ignore[method-assign]
 
     def target(self, found: FoundConfig) -> Target:
         mine, shared = self.store.effects, self.store.repository.effects

@@ -90,9 +90,7 @@ class Stage:
 
     def target(self, with_config: FoundConfig, ref: IssueRef | None = None) -> Target:
         ref = ref or self.ref
-        mine, shared = (
-            Effects(self.databases[-1], key, self.clock.seconds) for key in (ref.key, f"{ref.repository.key}#0")
-        )
+        mine, shared = (Effects(self.databases[-1], key) for key in (ref.key, f"{ref.repository.key}#0"))
         client = self.github.for_repository
         return Target(ref, with_config, mine, shared, client, self.owner_check, self.clock, self.lacks)
 
@@ -106,6 +104,7 @@ class Stage:
     def forget(self) -> None:
         """Replace the store by an empty one."""
         self.databases.append(SqliteDatabase(self.directory / f"{len(self.databases)}.db"))
+        self.databases[-1].clock = self.clock.seconds  # type: ignore[method-assign]
 
     async def owner_check(self) -> None:
         self.checks += 1
@@ -146,7 +145,7 @@ async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> A
         timeout=patience(10),
     )
     stage = Stage(server, github, tmp_path)
-    writes._clock = stage.clock.seconds
+    writes._clock = stage.clock.seconds  # type: ignore[method-assign]
     yield stage
     await github.aclose()
     for database in stage.databases:

@@ -76,7 +76,7 @@ def upkeep(app: App) -> int:
 
     async def look() -> int:
         store = store_of(app)
-        store.outcomes._clock = lambda: 4e9
+        store.outcomes._clock = lambda: 4e9  # type: ignore[method-assign]
         try:
             return await queue_fix_searches(store)
         finally:

@@ -19,7 +19,8 @@ def clock() -> list[float]:
 
 
 async def test_a_run_and_its_key_expire_together(database: Database, store: Store, clock: list[float]) -> None:
-    runs = ApiRuns(database, lambda: clock[0])
+    database.clock = lambda: clock[0]  # type: ignore[method-assign]
+    runs = ApiRuns(database)
     first = await runs.accept(ApiRun(ref=REPO, id="a"), "{}", "key")
     assert (await runs.accept(ApiRun(ref=REPO, id="b"), "{}", "key")).id == first.id == "a"
     assert (await runs.accept(ApiRun(ref=REPO, id="c"), "{}", None)).state == "queued"

@@ -18,9 +18,8 @@ OPENED = Triage(ref=REF, why="opened")
 class Stage:
     def __init__(self, database: Database) -> None:
         self.now = 1_000_000.0
-        self.jobs = Jobs(database, lambda: self.now)
-        self.dead = DeadJobs(database, lambda: self.now)
-        self.inbox = Inbox(database, lambda: self.now)
+        database.clock = lambda: self.now  # type: ignore[method-assign]
+        self.jobs, self.dead, self.inbox = Jobs(database), DeadJobs(database), Inbox(database)
         self._stored = 0
 
     async def stored(self, work: Work) -> Job:

@@ -51,7 +51,8 @@ class Queue:
 @pytest.fixture
 def queue(database: Database) -> Queue:
     clock = Clock()
-    return Queue(Inbox(database, clock), Jobs(database, clock), clock)
+    database.clock = clock  # type: ignore[method-assign]
+    return Queue(Inbox(database), Jobs(database), clock)
 
 
 def ref(number: int = 1, repository: int = 9) -> IssueRef:

@@ -61,8 +61,8 @@ async def test_an_unknown_fix_is_searched_again_a_few_times(store: Store) -> Non
     await store.for_issue(ref(1)).row.end("closed")
     now = [1_000_000.0]
     database = store._database
-    outcome = IssueOutcome(database, ref(1).key, lambda: now[0])
-    outcomes = Outcomes(database, lambda: now[0])
+    database.clock = lambda: now[0]  # type: ignore[method-assign]
+    outcome, outcomes = IssueOutcome(database, ref(1).key), Outcomes(database)
     for looks, wait in enumerate(LOOKS, 1):
         await outcome.keep(Verdict("unknown", why="no commit"))
         assert await outcomes.due() == []

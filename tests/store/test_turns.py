@@ -20,7 +20,8 @@ class Queue:
 
     def __init__(self, database: Database) -> None:
         self.clock = Clock()
-        self.inbox, self.jobs = Inbox(database, self.clock.seconds), Jobs(database, self.clock.seconds)
+        database.clock = self.clock.seconds  # type: ignore[method-assign]
+        self.inbox, self.jobs = Inbox(database), Jobs(database)
         self.stored = 0
 
     async def store(self, *work: Work, source: str = "guid") -> None:

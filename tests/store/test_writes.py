@@ -38,7 +38,8 @@ def clock() -> Clock:
 @pytest.fixture
 def processes(database: Database, clock: Clock) -> list[StoredWrites]:
     """Return the limiters of two processes that share only the database."""
-    return [StoredWrites(database, clock), StoredWrites(database, clock)]
+    database.clock = clock  # type: ignore[method-assign]
+    return [StoredWrites(database), StoredWrites(database)]
 
 
 async def refused(writes: StoredWrites, budget: WriteBudget = WHOLE) -> float:

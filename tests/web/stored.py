@@ -224,6 +224,6 @@ async def scored(store: Store, months: int = 7, each: int = 6) -> None:
             report = FOUND.model_copy(update={"confidence": confidence, "suspects": (suspect(),)})
             ref = await ran(store, Ran(title=f"closed {month}.{number}", report=report, gathered=[], visits=()))
             outcome = store.for_issue(ref).outcome
-            outcome._clock = lambda at=at: at
+            outcome._clock = lambda at=at: at  # type: ignore[method-assign]
             right = (month + number) % (7 - number) != 0
             await outcome.keep(Verdict("scored", 1 if right else 2 if number % 2 else 0, "f" * 40))

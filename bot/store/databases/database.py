@@ -108,11 +108,10 @@ class Database(ABC):
 class Table:
     """One use of the tables of a database."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._clock = clock or self._now
 
-    def _now(self) -> float:
+    def _clock(self) -> float:
         return self._database.clock()
 
     async def _rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
@@ -135,8 +134,8 @@ class ForeignKeyError(RuntimeError):
 class Keyed(Table):
     """The rows of one key: those of an issue, or of a repository."""
 
-    def __init__(self, database: Database, key: str, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database, key: str) -> None:
+        super().__init__(database)
         self._key = key
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.jobs import UnknownWorkError, Work, kind_of, load
@@ -73,8 +73,8 @@ class Arrival:
 class Inbox(Table):
     """Stores deliveries. Those that arrive during a commit share the next one."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._waiting: list[tuple[Arrival, asyncio.Future[bool]]] = []
         self._committing: asyncio.Task[None] | None = None
 

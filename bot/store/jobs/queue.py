@@ -1,7 +1,7 @@
 """The jobs table: jobs are claimed in order per issue and lane, counted at the claim, and settled once."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.errors import JobTakenOverError
 from bot.jobs import Job, UnknownWorkError, Work, load
@@ -54,8 +54,8 @@ logger = logging.getLogger(__name__)
 class Jobs(Table):
     """The job queue; each job in progress has one owner."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._turn = 0.0
         """Time of the last claim in this process."""
         self._left = False

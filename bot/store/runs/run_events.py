@@ -62,7 +62,7 @@ class RunEvents(Table):
     def __init__(self, database: Database, run: str) -> None:
         super().__init__(database)
         self._run = run
-        self.clock = database.clock
+        self.clock = self._clock
         """Seconds since 1970, the same for all processes that share the store."""
 
     @transaction
