@@ -270,6 +270,11 @@ class TriageReport(Part):
         return list(map(read, facts)) if isinstance(facts, list | tuple) else facts
 
     @property
+    def lead(self) -> Fact | None:
+        """The fact that leads the comment."""
+        return None if self.headline is None else self.facts[self.headline]
+
+    @property
     def claim_strength(self) -> float:
         """The number that is compared with the minimum for a claim."""
         return self.confidence if self.support is None else self.support

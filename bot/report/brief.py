@@ -1,6 +1,6 @@
 """A brief for a person or a coding agent who writes the fix: the checked facts, the lines and the tests to run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.report.comment.folds import ranked_by
@@ -107,7 +107,8 @@ def _places(report: TriageReport) -> str:
     known = [place for place in report.suspects if place.facts][:MAX_PLACES]
     ranked = [place for place in report.suspects if not place.facts][:MAX_PLACES]
     parts = ["\n\n".join(map(_quoted, known))] if known else []
-    parts += [_listed(ranked, ranked_by(report))] if ranked else []
+    lines = (f"- {code(f'{place.path}:{place.start_line}-{place.end_line}')}" for place in ranked)
+    parts += ["\n".join((f"{ranked_by(report)}, without a checked fact:", "", *lines))] if ranked else []
     return "## Places\n\n" + "\n\n".join(parts) if parts else ""
 
 
@@ -116,8 +117,3 @@ def _quoted(place: Suspect) -> str:
     within = place.quote_start <= place.end_line and place.start_line <= place.quote_end
     symbol = f" {code(place.symbol)}" if place.symbol and within else ""
     return f"{code(f'{place.path}:{place.quote_start}-{place.quote_end}')}{symbol}\n\n{block(place.quote)}"
-
-
-def _listed(places: Sequence[Suspect], title: str) -> str:
-    lines = (f"- {code(f'{place.path}:{place.start_line}-{place.end_line}')}" for place in places)
-    return "\n".join((f"{title}, without a checked fact:", "", *lines))

@@ -96,8 +96,8 @@ class BlindRun:
     @property
     def lead(self) -> str:
         """The kind of the fact that leads the report; empty if none does."""
-        report = self.result.report
-        return "" if report.headline is None else report.facts[report.headline].kind
+        lead = self.result.report.lead
+        return "" if lead is None else lead.kind
 
 
 async def triage_blind(engine: Engine, title: str, body: str, commit: str, brain: Brain | None = None) -> BlindRun:

@@ -61,7 +61,7 @@ def objections(report: TriageReport, write: Translator) -> tuple[str, ...]:
 
 def facts_beside(report: TriageReport) -> tuple[Fact, ...]:
     """Return the checked facts about lines that the cause does not cite, the leading one first."""
-    lead = (report.facts[report.headline],) if report.headline is not None else ()
+    lead = (report.lead,) if report.lead is not None else ()
     candidates = dict.fromkeys((*lead, *(fact for fact in report.facts if fact.strong), *shown_facts(report)))
     return tuple(fact for fact in candidates if not _is_cited(fact, report))[:FACTS]
 

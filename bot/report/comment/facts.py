@@ -17,9 +17,9 @@ _SUPPORTING = ("guarded_by", "called_from", "used_here", "named_change", "introd
 
 def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     """Return the facts below the headline: those that explain it, then others that the report states."""
-    if report.headline is None:
+    lead = report.lead
+    if lead is None:
         return ()
-    lead = report.facts[report.headline]
     others = [fact for fact in report.facts if fact is not lead]
     kinds: dict[str, Fact] = {}
     for fact in sorted(
@@ -54,8 +54,7 @@ def _explains(fact: Fact, lead: Fact) -> bool:
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return the facts that are neither the headline nor shown below it."""
-    lead = None if report.headline is None else report.facts[report.headline]
-    visible = {fact.says for fact in (*shown, *([lead] if lead else []))}
+    visible = {fact.says for fact in (*shown, *filter(None, [report.lead]))}
     kept: dict[str, Fact] = {}
     for fact in filter(_is_about(report), report.facts):
         if fact.says not in visible:
@@ -88,4 +87,4 @@ def is_elsewhere(fact: Fact) -> bool:
 
 def leads_with_fact(report: TriageReport) -> bool:
     """Return whether the verdict is the leading fact; then its lines are shown, and no list item repeats it."""
-    return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
+    return report.lead is not None and report.verdict == report.lead.says[:300]

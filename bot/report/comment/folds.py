@@ -37,13 +37,12 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
 
     ``facts`` are those that the comment does not show, and ``visible`` is the number of words that it shows.
     """
-    lead = report.facts[report.headline] if report.headline is not None else None
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
     # The lines of a place whose own line is gone are unrelated to the report.
     lines = [fact for fact in report.facts if fact.line]
     unrelated = {one.path for one in lines if is_elsewhere(one)} - {one.path for one in lines if not is_elsewhere(one)}
     shown = [suspect for suspect in placed if suspect.path not in unrelated]
-    quoted = sorted(shown, key=lambda suspect: lead is not None and suspect.path != lead.path)
+    quoted = sorted(shown, key=lambda suspect: report.lead is not None and suspect.path != report.lead.path)
     # Beside a line that the report names, other places are guesses.
     named = report.statement == "claim" or any(fact.is_named_line and is_stated(fact) for fact in report.facts)
     ranked = [] if named else [suspect for suspect in report.suspects if suspect not in placed]
@@ -129,19 +128,14 @@ def about(report: TriageReport, record: Record | None = None) -> str:
     lines = [
         f"- Commit read: {code(report.commit)}" if report.commit else "",
         f"- Written by: {code(report.written_by)}",
-        _confidence(report, record),
+        # That of the search says nothing about a model's explanation.
+        f"- Confidence: {_measured(report, record)}" if report.root_cause and not report.is_explained else "",
         f"- Crash: {', '.join(map(code, report.fingerprints))}" if report.fingerprints else "",
         f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
         *(f"- {prose(note)}" for note in report.notes),
         *(f"- {prose(step)}" for step in report.tried if _FAILED.search(step)),
     ]
     return fold("About this report", "\n".join(filter(None, lines)))
-
-
-def _confidence(report: TriageReport, record: Record | None) -> str:
-    """Return the confidence in the claimed cause, if there is one; that of the search says nothing about a model's."""
-    measured = report.root_cause and not report.is_explained
-    return f"- Confidence: {_measured(report, record)}" if measured else ""
 
 
 def _measured(report: TriageReport, record: Record | None) -> str:
@@ -235,9 +229,9 @@ def _related(issue: RelatedIssue) -> str:
 
 def intent_of(report: TriageReport) -> str:
     """Return what the leading fact shows about bug or intention, or an empty string."""
-    if report.kind != "bug" or report.headline is None:
+    lead = report.lead
+    if report.kind != "bug" or lead is None:
         return ""
-    lead = report.facts[report.headline]
     if lead.refuses and lead.kind in ("raised_here", "built_here"):
         if report.statement == "claim":  # of the place of the fix
             return ""

@@ -165,9 +165,10 @@ def _whole_parts(parts: list[str], most: int) -> str:
 
 def _claims_in_headline(report: TriageReport) -> bool:
     """Return whether the claim is the headline: the leading fact only says where a name of the report is."""
-    if report.statement != "claim" or report.headline is None or not report.suspects or not leads_with_fact(report):
+    lead = report.lead
+    if report.statement != "claim" or lead is None or not report.suspects or not leads_with_fact(report):
         return False
-    return is_echo(report.facts[report.headline]) and report.suspects[0].path == report.facts[report.headline].path
+    return is_echo(lead) and report.suspects[0].path == lead.path
 
 
 def _attached(report: TriageReport, write: Translator) -> str:
@@ -187,9 +188,8 @@ def _headline(report: TriageReport, links: Links, write: Translator, record: Rec
     if not is_found and _reporter(report, write):
         return ""  # a sentence without a finding is not useful to readers; the request is
     headline = prose(write(report.verdict))
-    if leads_with_fact(report) and report.headline is not None and _permalink(report, links):
-        lead = report.facts[report.headline]
-        headline = _with_change(prose(sentence_without_path(lead, write)), lead, links)
+    if report.lead is not None and leads_with_fact(report) and _permalink(report, links):
+        headline = _with_change(prose(sentence_without_path(report.lead, write)), report.lead, links)
     # Two pairs of asterisks with nothing between them render as a horizontal rule.
     return f"**{headline or write(_NO_VERDICT)}**"
 
@@ -199,9 +199,9 @@ def _permalink(report: TriageReport, links: Links) -> str:
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
-    if report.headline is None or not (report.statement == "claim" or leads_with_fact(report)):
+    fact = report.lead
+    if fact is None or not (report.statement == "claim" or leads_with_fact(report)):
         return ""
-    fact = report.facts[report.headline]
     if not fact.path or (fact.kind in OF_CHANGES and not fact.sha):
         return links.commit_page(fact.change) or "" if fact.change and not fact.line else ""
     if not fact.line or is_elsewhere(fact):
@@ -233,17 +233,17 @@ def _claim(report: TriageReport, write: Translator, record: Record | None) -> st
 
 def _file(report: TriageReport) -> str:
     """Return the path of the claimed file, unless the headline or the lines above name it."""
-    path = report.suspects[0].path
-    lead = report.facts[report.headline] if report.headline is not None else None
+    path, lead = report.suspects[0].path, report.lead
     named = lead is not None and leads_with_fact(report) and lead.path == path and not _claims_in_headline(report)
     return say("this file") if named else code(path)
 
 
 def _linked_path(report: TriageReport) -> str | None:
     """Return the file whose lines the comment already shows, so that further facts about it only give their lines."""
-    lead = report.facts[report.headline] if report.headline is not None else None
-    shown = lead is not None and lead.line and (report.statement == "claim" or leads_with_fact(report))
-    return lead.path if lead is not None and shown else None
+    lead = report.lead
+    if lead is None or not lead.line or not (report.statement == "claim" or leads_with_fact(report)):
+        return None
+    return lead.path
 
 
 def _fact(fact: Fact, links: Links, write: Translator, shown: str | None = None) -> str:

@@ -59,8 +59,7 @@ class Wanted:
         default = "" if report.kind in config.labels.map else _LABEL_OF.get(report.kind, "")
         name, kind = config.types.map.get(report.kind, ""), WantedType()
         if name:
-            rationale = report.facts[report.headline].says if report.headline is not None else ""
-            kind = WantedType(name, config.types.suggest, rationale)
+            kind = WantedType(name, config.types.suggest, report.lead.says if report.lead is not None else "")
         return cls(labels, kind, frozenset(filter(None, (default,))))
 
     @property
@@ -109,9 +108,9 @@ def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: boo
 def answers_question(outcome: Outcome, issue: Issue) -> bool:
     """Return whether the report on a question leads with a fact that answers what the issue asks."""
     report = report_of(outcome)
-    if report is None or report.kind != "question" or report.headline is None:
+    if report is None or report.kind != "question" or report.lead is None:
         return False
-    return answers(report.facts[report.headline], questions(issue.title, issue.body))
+    return answers(report.lead, questions(issue.title, issue.body))
 
 
 def _says_something(report: TriageReport) -> bool:

@@ -132,7 +132,7 @@ def without_claim(report: TriageReport, because: str = "") -> TriageReport:
         update |= {"unconfirmed": report.root_cause, "unconfirmed_because": because[:300]}
         not_confirmed = say("Not confirmed: {verdict}", verdict=report.verdict)
         return report.model_copy(update={**update, "verdict": not_confirmed[:300]})
-    verdict = _without_place(report.facts) if report.headline is None else report.facts[report.headline].says[:300]
+    verdict = _without_place(report.facts) if report.lead is None else report.lead.says[:300]
     return report.model_copy(update={**update, "verdict": verdict})
 
 
@@ -170,9 +170,9 @@ def function_of(report: TriageReport) -> str | None:
     """
     if report.is_explained and report.suspects:
         return report.suspects[0].symbol
-    if report.headline is None or not report.suspects:
+    lead = report.lead
+    if lead is None or not report.suspects:
         return None
-    lead = report.facts[report.headline]
     strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path and not is_single_line(fact))
     named = next((fact.symbol for fact in (lead, *strong) if _names_function(fact)), None)
     return named if named == report.suspects[0].symbol else None
