@@ -72,7 +72,7 @@ async def _update_progress(state: BugTriageState, context: Context) -> Update:
     if "codebase_search" in (state.next_node, *state.also):
         after = guards.progress(state.model_copy(update={"evidence": evidence}))
         arrived["marks"] = state.marks.model_copy(update={"after_search": after})
-    signals = await context.signals.unread(state.last_signal)
+    signals = await context.signals(state.last_signal) if context.signals else ()
     if signals:
         # Each redirect adds rounds, so their number is limited.
         room = MAX_REDIRECTS - len(state.redirect_instructions)

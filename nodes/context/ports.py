@@ -128,27 +128,15 @@ class EvidencePort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A message from a person that arrived during the run."""
+    """A redirect from a person that arrived during the run."""
 
     number: int
     """Increases with time; the state remembers the last one read."""
-    kind: Literal["redirect"]
     text: str
 
 
-class SignalPort(Protocol):
-    """Messages from people since the supervisor's last step."""
-
-    async def unread(self, after: int, /) -> Sequence[Signal]:
-        """Return signals with a number above ``after``, oldest first."""
-
-
-class NoSignals:
-    """The signals of a run that belongs to no issue, so that no person can interrupt it."""
-
-    async def unread(self, _after: int) -> tuple[Signal, ...]:
-        """Return none."""
-        return ()
+SignalReader = Callable[[int], Awaitable[Sequence[Signal]]]
+"""Reads the redirects with a number above the given one, oldest first."""
 
 
 class Renderer(Protocol):
@@ -205,7 +193,8 @@ class Context:
     rules: Brain
     """The fallback for every judgement."""
     renderer: Renderer
-    signals: SignalPort = field(default_factory=NoSignals)
+    signals: SignalReader | None = None
+    """None for a run that belongs to no issue, so that no person can interrupt it."""
     outside: ExternalSources = ExternalSources()
     past: PastPort | None = None
     listener: Listener = lambda *_: None

@@ -110,7 +110,7 @@ async def run(script: Script) -> Ran:
         web=FakeWeb(tuple(pages), before=source) if script.web else None,
         tools=[FakeWeb(tuple(pages[1:]), name=name, before=source) for name in script.tools],
         patience=TimeLimits(outside=0.01, code=60.0),
-        signals=FakeSignals([Signal(n + 1, "redirect", f"look at {n}") for n in range(script.redirects)]),
+        signals=FakeSignals([Signal(n + 1, f"look at {n}") for n in range(script.redirects)]),
     )
     graph = build_graph(InMemorySaver(serde=serializer()))
     start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA, outside=ctx.outside)

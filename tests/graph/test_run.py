@@ -199,7 +199,7 @@ async def test_a_quote_that_no_longer_matches_is_dropped() -> None:
 
 
 async def test_a_redirect_adds_rounds_and_reaches_the_search() -> None:
-    signals = FakeSignals([Signal(n, "redirect", f"look at {n}") for n in range(1, 6)])
+    signals = FakeSignals([Signal(n, f"look at {n}") for n in range(1, 6)])
     ctx = context(ScriptedBrain(list(PLAIN)), signals=signals)
     state = await finish(ctx)
     assert state.redirect_instructions == ("look at 1", "look at 2", "look at 3")

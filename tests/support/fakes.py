@@ -168,7 +168,7 @@ class FakeEvidence:
 class FakeSignals:
     waiting: list[Signal] = field(default_factory=list)
 
-    async def unread(self, after: int) -> Sequence[Signal]:
+    async def __call__(self, after: int) -> Sequence[Signal]:
         return [signal for signal in self.waiting if signal.number > after]
 
 

@@ -145,7 +145,7 @@ def read_signals(db: Connection, issue_key: str, after: int) -> list[StoredSigna
 
 
 class IssueSignals(Keyed):
-    """The signals of one issue; implements the graph's signal port."""
+    """The signals of one issue."""
 
     def __init__(self, database: Database, issue_key: str) -> None:
         super().__init__(database, issue_key)
@@ -158,9 +158,7 @@ class IssueSignals(Keyed):
         if now - self._queried_at < PACE:
             return ()
         self._queried_at = now
-        return [
-            Signal(item.number, "redirect", item.text) for item in await self.since(after) if item.kind == "redirect"
-        ]
+        return [Signal(item.number, item.text) for item in await self.since(after) if item.kind == "redirect"]
 
     since = of_key(read_signals)
 

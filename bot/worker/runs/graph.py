@@ -25,7 +25,7 @@ from bot.worker.runs.conclude import publish
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.brain import IssueOrigin
-from nodes.context.ports import CodePort, Context, ExternalSources, NoSignals
+from nodes.context.ports import CodePort, Context, ExternalSources
 from nodes.limits import MAX_REDIRECTS
 from nodes.run import initial_state
 from nodes.state import Answer, BugTriageState, Finished, Waiting
@@ -152,7 +152,7 @@ class _GraphRun:
             return
         # The store contains the evidence of the model's run under the same number; this run's evidence stays in memory.
         rules, evidence = self.context.rules, InMemoryEvidence()
-        context = replace(self.context, brain=rules, evidence=evidence, signals=NoSignals(), outside=ExternalSources())
+        context = replace(self.context, brain=rules, evidence=evidence, signals=None, outside=ExternalSources())
         try:
             # While GitHub accepts no writes, a run by rules would read and compute for nothing.
             await self.issue_job.check_writes_paused(self.seen.found, FIRST_REPORTS)
@@ -178,7 +178,7 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, 
         evidence=store.evidence(run.number),
         brain=tools.brains.for_run(config, budget),
         rules=tools.brains.rules,
-        signals=store.signals,
+        signals=store.signals.unread,
         renderer=renderer_for(issue),
         outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else ExternalSources(),
         past=StoredPast(store.repository.past, issue_job.github, issue_job.ref),
