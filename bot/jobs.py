@@ -1,7 +1,5 @@
 """The jobs that follow from deliveries, as values: a job records what happened, the worker decides what to do."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal

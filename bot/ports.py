@@ -1,7 +1,5 @@
 """The values that the parts of the App exchange: GitHub's objects, effects, questions, runs and commands."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -42,7 +40,7 @@ class RepositoryRef:
         """The permanent key, unaffected by renames."""
         return f"{self.host}/{self.id}"
 
-    def issue(self, number: int) -> IssueRef:
+    def issue(self, number: int) -> "IssueRef":
         """Return the reference to an issue of this repository."""
         return IssueRef(self.host, self.installation_id, self.id, self.owner, self.name, number, self.clone_url)
 

@@ -1,7 +1,5 @@
 """The base classes of jobs: where a job belongs, when it starts, and which others it repeats."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -33,7 +31,7 @@ class BaseWork(BaseModel):
         """Whether a person may request the same work several times in a row."""
         return self.repeatable
 
-    def repeats(self, last: BaseWork) -> bool:
+    def repeats(self, last: "BaseWork") -> bool:
         """Return whether it adds nothing to the job that waits directly before it in the queue."""
         return self == last
 

@@ -1,7 +1,5 @@
 """The prompts of models: one file per role, completed by plain functions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources

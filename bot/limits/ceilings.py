@@ -1,11 +1,9 @@
 """Limits on what is spent, per resource and scope: the operator's ceilings, which a repository can only lower."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 ScopeKind = Literal["run", "repository", "installation", "all", "author"]
 _WORDS = {
@@ -75,7 +73,7 @@ class AuthorCeiling:
     answers: int | None = None
 
     @classmethod
-    def of(cls, values: Mapping[Any, float]) -> AuthorCeiling:
+    def of(cls, values: Mapping[Any, float]) -> Self:
         """Build the limits; any of them implies one on answers."""
         # A limit on triages alone would leave the number of command replies unlimited.
         given = {name: int(value) for name, value in values.items()}
@@ -110,7 +108,7 @@ class Amount:
     answers: int = 0
     """The number of comments whose commands are answered."""
 
-    def __sub__(self, other: Amount) -> Amount:
+    def __sub__(self, other: "Amount") -> "Amount":
         """Subtract resource by resource."""
         return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
 
@@ -127,7 +125,7 @@ class Ceiling:
     answers: int | None = None
 
     @classmethod
-    def of(cls, values: Mapping[Any, float]) -> Ceiling:
+    def of(cls, values: Mapping[Any, float]) -> Self:
         """Build a ceiling from amounts by resource, with the cost in dollars."""
         # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
         return cls(

@@ -1,7 +1,5 @@
 """Observe a run through callbacks: count, time and trace each node and model call, if tracing is configured."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ _METADATA = ("langgraph_", "ls_", "lc_", "LANGSMITH_", "LANGCHAIN_")
 _IDS = frozenset({"thread_id", "checkpoint_ns", "__pregel_task_id", "revision_id"})
 _ROLES = {"human": "user", "ai": "assistant"}
 """The names of the conventions for LangChain's roles."""
-_watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
+_watching: ContextVar["Observer | None"] = ContextVar("_watching", default=None)
 _FLUSH = 5.0
 """Seconds to send the remaining traces to LangSmith."""
 

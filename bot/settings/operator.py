@@ -1,7 +1,5 @@
 """The operator's file, TRIAGE_CONFIG: the only place that can name tools, commands and addresses."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass
@@ -149,7 +147,7 @@ class ToolConfig(Section):
     """Words in an issue that make the rules brain query it."""
 
     @model_validator(mode="after")
-    def _one_way(self) -> ToolConfig:
+    def _one_way(self) -> Self:
         if (self.url is None) == (self.command is None):
             raise ValueError("either url or command is needed")
         if self.command is not None and self.headers:

@@ -1,7 +1,5 @@
 """The configuration of a target repository, ``.github/triage.yml``: what it may set, and which file is in force."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass

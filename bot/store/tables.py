@@ -1,7 +1,5 @@
 """Assemble the tables into one store, with the transactions that span several of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
@@ -81,15 +79,15 @@ class Store:
         """Return the rate limiter of a name, shared by all processes that use the store."""
         return StoredPace(self._database, name, calls_per_minute)
 
-    def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
+    def for_repository(self, ref: RepositoryRef) -> "RepositoryStore":
         """Return the part of the store that belongs to one repository."""
         return self.of_repository(ref.key)
 
-    def of_repository(self, repository_key: str) -> RepositoryStore:
+    def of_repository(self, repository_key: str) -> "RepositoryStore":
         """Return the same part by the repository's key."""
         return RepositoryStore(self._database, repository_key)
 
-    def for_issue(self, ref: IssueRef) -> IssueStore:
+    def for_issue(self, ref: IssueRef) -> "IssueStore":
         """Return the part of the store that belongs to one issue."""
         return self.for_repository(ref.repository).issue(ref)
 
@@ -110,7 +108,7 @@ class RepositoryStore(Keyed):
         self.past = PastIssues(database, key)
         self.outcomes = RepositoryOutcomes(database, key)
 
-    def issue(self, ref: IssueRef) -> IssueStore:
+    def issue(self, ref: IssueRef) -> "IssueStore":
         """Return the part of one of its issues; raises ``ForeignKeyError`` for another repository's."""
         if ref.repository.key != self._key:
             raise ForeignKeyError(f"{ref.key} is not in {self._key}")

@@ -1,11 +1,9 @@
 """The brain: its input, its judgements, and the code that it may read."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import IssueFacts
@@ -53,7 +51,7 @@ class ToolPort(Protocol):
     def shortened(self) -> Sequence[str]:
         """Citations of which only the first lines count, each as a sentence."""
 
-    def list_files(self, cards: Sequence[FileCard]) -> str:
+    def list_files(self, cards: "Sequence[FileCard]") -> str:
         """Show the first files of the search: their facts, and the lines of each that match the issue."""
 
     def quote(self, evidence: Sequence[NumberedEvidence], tokens: int) -> str:
@@ -131,7 +129,7 @@ class Judged(Generic[J]):
     remarks: tuple[str, ...] = ()
     """About the model that judged, for the report."""
 
-    def of(self, value: K) -> Judged[K]:
+    def of(self, value: K) -> "Judged[K]":
         """Return another value with the same author and cost."""
         return Judged(value, self.judged_by, self.usage, self.fallback, self.dropped, self.compressed, self.remarks)
 
@@ -184,7 +182,7 @@ class IssueOrigin:
     """Whether a person reopened the issue; then a commit whose message says that it fixes the issue did not suffice."""
 
     @classmethod
-    def of(cls, number: int, project: str, created_at: str, *, reopened: bool) -> IssueOrigin | None:
+    def of(cls, number: int, project: str, created_at: str, *, reopened: bool) -> Self | None:
         """Return the origin of an issue; None if GitHub's timestamp of its creation cannot be read."""
         try:
             opened = int(datetime.fromisoformat(created_at).timestamp())

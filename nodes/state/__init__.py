@@ -1,7 +1,5 @@
 """The state of one triage run: typed, frozen, bounded, with a default for every field."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
@@ -142,7 +140,7 @@ class Usage(Value):
     cached_tokens: int = Field(default=0, exclude_if=lambda value: not value)
     """Input tokens that the provider took from its prompt cache; not serialised if there were none."""
 
-    def __add__(self, other: Usage) -> Usage:
+    def __add__(self, other: "Usage") -> "Usage":
         """Sum the counters."""
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 

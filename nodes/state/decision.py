@@ -1,8 +1,6 @@
 """The supervisor's decision about a run's next step, and the nodes that it can name."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -26,6 +24,6 @@ class SupervisorDecision(BaseModel):
     also: tuple[ToolName, ...] = Field(default=(), max_length=8)
 
     @classmethod
-    def to(cls, node: NodeName, reasoning: str, confidence: float = 0.0) -> SupervisorDecision:
+    def to(cls, node: NodeName, reasoning: str, confidence: float = 0.0) -> Self:
         """Return a decision of the program, which asks nothing."""
         return cls(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=confidence)

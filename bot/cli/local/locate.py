@@ -1,7 +1,5 @@
 """``triage locate`` and ``triage index``: run only the evidence engine, or parse a commit ahead of time."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

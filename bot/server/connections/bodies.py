@@ -1,7 +1,5 @@
 """Limits on requests: size and time of one body, total bytes of bodies in memory, and requests started at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -63,7 +61,7 @@ class NoRoomError(Exception):
 class Body:
     """One body that is being read."""
 
-    def __init__(self, bodies: Bodies) -> None:
+    def __init__(self, bodies: "Bodies") -> None:
         self._bodies = bodies
         self._timeout: asyncio.Timeout | None = None
         self._is_large = False

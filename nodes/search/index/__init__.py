@@ -1,7 +1,5 @@
 """The files of a commit as arrays that queries are matched against, packed so that they are joined only once."""
 
-from __future__ import annotations
-
 import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +37,7 @@ class Matches(NamedTuple):
 class Index:
     """All files of a commit, and those before it; columns of chunks, definitions and strings have global numbers."""
 
-    def __init__(self, tree: Tree, project: Project) -> None:
+    def __init__(self, tree: "Tree", project: Project) -> None:
         self.project = project
         self.listing = files = tree.listing
         self.paths, self.blobs, self.number_of = files.paths, files.blobs, files.number_of
@@ -123,7 +121,7 @@ class Index:
         return Matches(term[exact], chunk.astype(np.int32), self._post_count[rows].astype(np.int32))
 
 
-def unpack_tree(packed: bytes | None) -> Tree | None:
+def unpack_tree(packed: bytes | None) -> "Tree | None":
     """Decode a packed tree; None if there is none or it is damaged."""
     # A page that was half written at a power failure may still be readable for SQLite.
     if packed is None or crc32(memoryview(packed)[_SEAL:]).to_bytes(_SEAL, "little") != packed[:_SEAL]:

@@ -1,7 +1,5 @@
 """Count the terms of many texts at once, with arrays: of chunks of files, and of the messages of earlier commits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +35,7 @@ class Postings:
 
 
 def count_postings(
-    vocabulary: Vocabulary, chunks: Sequence[bytes], named: Iterable[tuple[int, str]], weight: int
+    vocabulary: "Vocabulary", chunks: Sequence[bytes], named: Iterable[tuple[int, str]], weight: int
 ) -> Postings:
     """Count the terms of chunks: text in UTF-8, translated by ``WORD_BYTES``; the vocabulary grows.
 

@@ -1,7 +1,5 @@
 """A helper process as its parent sees it, and what the two exchange: jobs, texts, a task and frames."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import os
@@ -47,7 +45,7 @@ class FilePosition(NamedTuple):
 class Helper:
     """A child process that parses some files."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: "Task") -> None:
         """Start the process; raise OSError if none can be started now."""
         self.jobs = task.jobs
         """Its files."""
@@ -71,7 +69,7 @@ class Helper:
                 env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )
 
-    def new(self) -> Iterator[tuple[int, Text | None]]:
+    def new(self) -> Iterator[tuple[int, "Text | None"]]:
         """Yield the texts since the last call with the numbers of their files; None for a missing blob."""
         output = self._output.fileno()
         while True:

@@ -1,7 +1,5 @@
 """The feature values of one query, how they are distributed over files and chunks, and those that no word decides."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -42,7 +40,7 @@ def reads_other_roles(index: Index, parsed: Parsed) -> bool:
     return bool((candidate_files(index, parsed) & ~source).any())
 
 
-def add_priors(features: Features, index: Index, ranked: Flags) -> None:
+def add_priors(features: "Features", index: Index, ranked: Flags) -> None:
     """Add features of files that are rarely at fault, unless ``ranked`` marks them."""
     for role in ROLES:
         features.files[f"role_{role}"] = np.array([float(role == other) for other in index.roles]) * ~ranked

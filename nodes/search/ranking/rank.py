@@ -1,7 +1,5 @@
 """Order files and places by score, with reasons that add up to it, and estimate whether the first is right."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict
@@ -89,7 +87,7 @@ class Place:
 
 
 @cache
-def load_weights() -> Weights:
+def load_weights() -> "Weights":
     """Load the packaged weights."""
     return Weights(**json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
 
@@ -122,7 +120,7 @@ def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] 
     return sorted(numbers, key=lambda number: (-rounded[number], index.paths[number]))[:limit]
 
 
-def rank_places(index: Index, features: Features, weights: Weights, files: list[int], scores: Floats) -> list[Place]:
+def rank_places(index: Index, features: Features, weights: "Weights", files: list[int], scores: Floats) -> list[Place]:
     """Order the chunks of the best files; a definition cut into parts is one place, at its best part."""
     chunk_scores = weighted(features.chunks, weights.chunks, len(index.chunk_file))
     places: list[tuple[float, int]] = []
