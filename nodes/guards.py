@@ -31,13 +31,11 @@ Guard = Callable[[BugTriageState, NodeName], NodeName | None]
 """One rule: the node it requires for a decision, or None if it does not apply."""
 
 
-def route_from_supervisor(state: BugTriageState) -> NodeName:
-    """Return the next node for the decision in ``state.next_node`` (PRD section 6); ``end`` ends the run."""
-    return route(state).node
-
-
 def route(state: BugTriageState) -> Route:
-    """Apply the guards in order. The function is pure, and the result is the same for every brain."""
+    """Apply the guards to the decision in ``state.next_node`` (PRD section 6), in order; ``end`` ends the run.
+
+    The function is pure, and the result is the same for every brain.
+    """
     result = Route(state.next_node or "writer")
     # Each guard sees the result of the guards before it.
     for guard in GUARDS:

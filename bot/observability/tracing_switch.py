@@ -1,19 +1,18 @@
 """Detect LangSmith, and hide text from it; only the standard library is imported, as every command does this."""
 
 import os
-from collections.abc import MutableMapping
 
 _SWITCHES = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 _HIDE = ("LANGSMITH_HIDE_INPUTS", "LANGSMITH_HIDE_OUTPUTS")
 _YES = ("1", "true")
 
 
-def langsmith_is_on(environ: MutableMapping[str, str] = os.environ) -> bool:
+def langsmith_is_on() -> bool:
     """Return whether the environment configures LangChain to send traces to LangSmith."""
-    return any(environ.get(name, "").strip().lower() in _YES for name in _SWITCHES)
+    return any(os.environ.get(name, "").strip().lower() in _YES for name in _SWITCHES)
 
 
-def keep_text_private(environ: MutableMapping[str, str] = os.environ) -> None:
+def keep_text_private() -> None:
     """Configure LangSmith's client to send neither inputs nor outputs. Call this before anything imports the client."""
-    if langsmith_is_on(environ) and environ.get("TRIAGE_TRACE_TEXT", "").strip().lower() not in _YES:
-        environ.update(dict.fromkeys(_HIDE, "true"))
+    if langsmith_is_on() and os.environ.get("TRIAGE_TRACE_TEXT", "").strip().lower() not in _YES:
+        os.environ.update(dict.fromkeys(_HIDE, "true"))

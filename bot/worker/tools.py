@@ -110,7 +110,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         # The stack closes in reverse order, so the store, which everything else uses, is closed last.
         store = open_store(settings.settings)
         stack.push_async_callback(store.aclose)
-        github = _github(settings, store)
+        github = open_github(settings, store)
         stack.push_async_callback(github.aclose)
         # An unusable key is reported at the start, with a clear message, instead of by every job.
         await github.check_key()
@@ -139,7 +139,8 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         )
 
 
-def _github(settings: ServerSettings, store: Store) -> GitHub:
+def open_github(settings: ServerSettings, store: Store) -> GitHub:
+    """Return the client, to be closed by the caller."""
     api_url, server_url = settings.settings.github_api_url, settings.settings.github_server_url
     if settings.token:
         return TokenGitHub(settings.token, writes=store.writes, api_url=api_url, server_url=server_url)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.brains.llm import decision_schema
-from nodes.guards import allowed_nodes, route_from_supervisor, worthwhile_nodes
+from nodes.guards import allowed_nodes, route, worthwhile_nodes
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Progress
 from nodes.state.decision import NodeName
@@ -30,7 +30,7 @@ def test_the_legal_steps_are_those_that_no_guard_overrides(state):
     legal = allowed_nodes(state)
     assert legal
     for node in get_args(NodeName):
-        routed = route_from_supervisor(state.model_copy(update={"next_node": node}))
+        routed = route(state.model_copy(update={"next_node": node})).node
         assert (routed == node) == (node in legal)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from nodes.search.index import Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import COLUMNS, Columns, empty, select_files
-from nodes.search.index.postings import Vocabulary, read_changes
-from nodes.search.index.records import ColumnBuilder, build_columns
+from nodes.search.index.postings import read_changes
+from nodes.search.index.records import ColumnBuilder
 from nodes.search.languages.protocol import plain_text as parse_text
 
 SOURCES = [
@@ -23,7 +23,7 @@ SOURCES = [
 
 
 def built(*numbers):
-    return build_columns(Vocabulary(), [parse_text(*SOURCES[number]) for number in numbers])
+    return ColumnBuilder().build([parse_text(*SOURCES[number]) for number in numbers])
 
 
 def same(left, right):

@@ -23,6 +23,7 @@ from bot.store.databases.sqlite import open_store
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.publish.wanted import reason_to_skip
+from bot.worker.tools import open_github
 from bot.worker.upkeep import stamp
 
 MAX_ISSUES = 2_000
@@ -80,7 +81,11 @@ async def _backfill(name: str, limit: int, since: datetime | None, *, write: boo
         for issue in fresh:
             # Printed when it is stored, so that the output of a killed command lists what is queued.
             if write:
-                await _queue(store, issue)
+                # The delivery id is derived from the issue, so two commands at once do not queue it twice; and from the
+                # day, so that an issue that a limit or its state kept from a run can be queued another day.
+                guid = f"backfill:{issue.ref.key}:{day_of(store.clock())}"
+                work = Triage(ref=issue.ref, why="backfill")
+                await store.inbox.accept(Arrival(guid, "backfill", b"", (work,)))
             opened, comments = issue.created_at[:10], issue.comments or 0
             click.echo(f"#{issue.ref.number:<6} {opened}  {comments:>3} comments  {plain(issue.title)}")
         done = "queued; the server triages them, also after a restart"
@@ -90,25 +95,9 @@ async def _backfill(name: str, limit: int, since: datetime | None, *, write: boo
 @asynccontextmanager
 async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
     """Open the server's store, which the server may use at the same time, and the GitHub client."""
-    server = load_server_settings()
-    settings = server.settings
-    async with aclosing(open_store(settings)) as store:
-        github = GitHub(
-            app_id=str(server.app_id),
-            private_key=server.private_key,
-            writes=store.writes,
-            api_url=settings.github_api_url,
-            server_url=settings.github_server_url,
-        )
-        async with aclosing(github):
-            yield store, github
-
-
-async def _queue(store: Store, issue: Issue) -> None:
-    # The delivery id is derived from the issue, so two commands at once do not queue it twice; and from the day, so
-    # that an issue that a limit or its state kept from a run can be queued another day.
-    guid = f"backfill:{issue.ref.key}:{day_of(store.clock())}"
-    await store.inbox.accept(Arrival(guid, "backfill", b"", (Triage(ref=issue.ref, why="backfill"),)))
+    settings = load_server_settings()
+    async with aclosing(open_store(settings.settings)) as store, aclosing(open_github(settings, store)) as github:
+        yield store, github
 
 
 async def why_not(store: Store, issue: Issue, config: RepositoryConfig) -> str:

@@ -68,7 +68,11 @@ class LimitedProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            self._refuse_upgrade()
+            # Answer the request as plain HTTP and close the connection, because what follows is not HTTP.
+            if self.cycle is not None and not self.cycle.response_complete:
+                self.cycle.keep_alive = False
+            else:
+                self.end("request for another protocol")
         except httptools.HttpParserError:
             self._refuse(*(self._refusal or (400, "malformed request")))
             return
@@ -76,13 +80,6 @@ class LimitedProtocol(HttpToolsProtocol):
             self._head_bytes += len(piece)
             if self._head_bytes > HEAD_BYTES:
                 self._refuse(431, "headers too large")
-
-    def _refuse_upgrade(self) -> None:
-        """Answer the request as plain HTTP and close the connection, because what follows is not HTTP."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.keep_alive = False
-        else:
-            self.end("request for another protocol")
 
     def on_message_begin(self) -> None:
         """Enter the phase of a head."""

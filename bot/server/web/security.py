@@ -54,12 +54,10 @@ class Shield:
                     headers.setdefault(name, value)
             await send(message)
 
-        takes = self._app if self._is_ours(scope) else PlainTextResponse("sent by another site\n", 403)
-        await takes(scope, receive, send_shielded)
-
-    def _is_ours(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
-        return scope["method"] in _READS or "authorization" in headers or sent_by_us(headers, self._public)
+        is_ours = scope["method"] in _READS or "authorization" in headers or sent_by_us(headers, self._public)
+        takes = self._app if is_ours else PlainTextResponse("sent by another site\n", 403)
+        await takes(scope, receive, send_shielded)
 
 
 def sent_by_us(headers: Mapping[str, str], public: str = "") -> bool:

@@ -1,12 +1,12 @@
 """Define the payload fields that are read, and check whether a body fits its event."""
 
-import contextlib
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    OnErrorOmit,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -47,23 +47,12 @@ def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> object:
         return None
 
 
-def _valid_items(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    """Return the valid items of a list; None if the value is not a list."""
-    if not isinstance(value, list):
-        return None
-    sound: list[object] = []
-    for item in value:
-        with contextlib.suppress(ValidationError):
-            sound.extend(handler([item]))
-    return tuple(sound)
-
-
 Optional = Annotated[T | None, WrapValidator(_or_none)]
 """A field that handlers do not require: an invalid value becomes None, so that the delivery is still accepted."""
 OptionalText = Annotated[Text, WrapValidator(lambda value, handler: _or_none(value, handler) or "")]
 """A string that handlers do not require: an invalid value becomes an empty string."""
-OptionalItems = Annotated[tuple[T, ...] | None, WrapValidator(_valid_items)]
-"""A list whose invalid items are dropped."""
+OptionalItems = Optional[tuple[OnErrorOmit[T], ...]]
+"""A list whose invalid items are dropped; None if the value is not a list."""
 
 
 class _Part(BaseModel):

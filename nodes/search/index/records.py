@@ -66,7 +66,16 @@ class ColumnBuilder:
         """Return the columns of some texts; an empty text has no rows."""
         if len(self._vocabulary) > REMEMBERED:
             self._vocabulary = Vocabulary()
-        return build_columns(self._vocabulary, files)
+        texts, outlines = [file.content for file in files], [file.outline for file in files]
+        rows = {
+            **_definitions(outlines),
+            **_chunks(self._vocabulary, outlines, [utf8(text) for text in texts]),
+            **_strings(outlines),
+            **_meta(outlines),
+            **_marks(texts),
+        }
+        sizes = np.stack([np.asarray(rows[group], np.int32) for group in GROUPS], 1)
+        return Columns(sizes, {name: np.asarray(rows[name], kind) for name, (_, kind) in COLUMNS.items()})
 
 
 def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]) -> Chunks:
@@ -88,20 +97,6 @@ def cut_chunks(definitions: Sequence[Sequence[Definition]], lines: Sequence[int]
 def decode_meta(packed: bytes) -> Meta:
     """Decode one file's part of the column ``metas``."""
     return Meta(*map(tuple, json.loads(packed))) if packed else Meta()
-
-
-def build_columns(vocabulary: Vocabulary, files: Sequence[Text]) -> Columns:
-    """Return the columns of some texts; an empty text has no rows."""
-    texts, outlines = [file.content for file in files], [file.outline for file in files]
-    rows = {
-        **_definitions(outlines),
-        **_chunks(vocabulary, outlines, [utf8(text) for text in texts]),
-        **_strings(outlines),
-        **_meta(outlines),
-        **_marks(texts),
-    }
-    sizes = np.stack([np.asarray(rows[group], np.int32) for group in GROUPS], 1)
-    return Columns(sizes, {name: np.asarray(rows[name], kind) for name, (_, kind) in COLUMNS.items()})
 
 
 def utf8(text: bytes) -> bytes:

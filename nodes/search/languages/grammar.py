@@ -54,13 +54,9 @@ def nested(found: Iterable[Found]) -> tuple[Definition, ...]:
         full = f"{open_[-1][1]}.{item.name}" if open_ and len(open_[-1][1]) < MAX_NAME else item.name
         open_.append((item.end, full))
         if item.kind != "scope":
-            result.append(_definition(item, full))
+            kind: Any = "method" if item.kind == "function" and "." in full else item.kind
+            result.append(Definition(full, kind, item.start_line, item.end_line))
     return tuple(result)
-
-
-def _definition(item: Found, name: str) -> Definition:
-    kind: Any = "method" if item.kind == "function" and "." in name else item.kind
-    return Definition(name, kind, item.start_line, item.end_line)
 
 
 def message(quoted: bytes) -> str:
