@@ -194,7 +194,7 @@ def _costs() -> Iterator[str]:
         f"| an issue's text in a prompt | {ISSUE:,} tokens and {COMPRESS_FROM:,} characters; template "
         "comments, the environment and frames of libraries are left out first, then the middle | |"
     )
-    calls = ", ".join(f"{Spending.of(Settings(triage_effort=level)).run.calls} calls ({level})" for level in READING)
+    calls = ", ".join(f"{Spending.of(Settings(triage_effort=level)).run['calls']} calls ({level})" for level in READING)
     yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `limits.run` |"
     yield (f"| calls a minute, of all processes together | {a_minute:,} | `TRIAGE_MODEL_CALLS_PER_MINUTE` |")
     rows = (

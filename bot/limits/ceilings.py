@@ -1,7 +1,7 @@
 """Limits on what is spent, per resource and scope: the operator's ceilings, which a repository can only lower."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
@@ -113,28 +113,14 @@ class Amount:
         return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """The maximum of each resource; None means no limit."""
+Ceiling = dict[str, int]
+"""The maximum of each resource that is limited, by its name in ``Amount``."""
 
-    calls: int | None = None
-    tokens: int | None = None
-    cost: int | None = None
-    issues: int | None = None
-    questions: int | None = None
-    answers: int | None = None
 
-    @classmethod
-    def of(cls, values: Mapping[Any, float]) -> Self:
-        """Build a ceiling from amounts by resource, with the cost in dollars."""
-        # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
-        return cls(
-            **{name: round(value * 1_000_000) if name == "cost" else int(value) for name, value in values.items()}
-        )
-
-    def __bool__(self) -> bool:
-        """Return whether any resource is limited."""
-        return any(getattr(self, f.name) is not None for f in fields(self))
+def ceiling_of(values: Mapping[Any, float]) -> Ceiling:
+    """Return a ceiling from amounts by resource, with the cost in dollars."""
+    # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
+    return {name: round(value * 1_000_000) if name == "cost" else int(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +131,7 @@ class Scope:
     key: str
     period: str
     """A day, an hour (both UTC), or ``run``."""
-    ceiling: Ceiling = Ceiling()
+    ceiling: Ceiling = field(default_factory=Ceiling)
 
 
 def day_of(now: float) -> str:

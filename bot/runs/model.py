@@ -27,7 +27,7 @@ def model_settings(settings: Settings) -> ModelSettings:
         complex=settings.triage_model_complex,
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
-        limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
+        limits=RunLimits(*map(ceiling.get, ("calls", "tokens", "cost"))),
         price=partial(cost, spending.prices),
         timeout=settings.triage_model_timeout,
         level=settings.triage_effort,
@@ -50,7 +50,7 @@ def check_brain(settings: Settings) -> None:
         raise UserError("the brain `llm` needs OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
     spending = Spending.of(settings)
     limits = (spending.run, spending.repository, spending.installation, spending.everything)
-    if all(limit.cost is None for limit in limits):
+    if not any("cost" in limit for limit in limits):
         return
     of = model_settings(settings)
     for model in (of.supervisor, of.critic, of.default, of.simple, of.medium, of.complex):

@@ -18,7 +18,7 @@ from pydantic import (
 
 from bot.errors import UserError
 from bot.files import is_inside
-from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices
+from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, ceiling_of
 from bot.settings import Settings
 from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME, explain
 from bot.settings.retired import MOVED, OPERATOR_KEYS, moved_values, warn_once
@@ -261,10 +261,10 @@ class Spending:
         file = _with_moved(load_operator_config(settings) if config is None else config, settings)
         limits, calls = file.limits, {"calls": _CALLS[settings.triage_effort]}
         return cls(
-            run=Ceiling.of(calls if limits.run is None else limits.run),
-            repository=Ceiling.of(limits.repository),
-            installation=Ceiling.of(limits.installation),
-            everything=Ceiling.of(limits.all),
+            run=ceiling_of(calls if limits.run is None else limits.run),
+            repository=ceiling_of(limits.repository),
+            installation=ceiling_of(limits.installation),
+            everything=ceiling_of(limits.all),
             author=AuthorCeiling.of(limits.author),
             prices={model: price.amounts for model, price in file.prices.items()},
         )

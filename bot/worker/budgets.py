@@ -41,14 +41,16 @@ class Budgets(Spending):
         """Return the scopes in which a triage run counts for the issue's author; empty if the author has no id."""
         if issue.author_id is None:
             return ()
-        periods = ((hour_of(now), Ceiling(issues=self.author.hour)), (day_of(now), Ceiling(issues=self.author.day)))
+        periods = ((hour_of(now), self.author.hour), (day_of(now), self.author.day))
         key = author_key(issue.ref.repository, issue.author_id)
-        return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)
+        return tuple(Scope("author", key, period, {"issues": most}) for period, most in periods if most is not None)
 
     def answered(self, ref: RepositoryRef, person: int, now: float) -> tuple[Scope, ...]:
         """Return the scopes of a reply to a person's commands."""
-        hour = Scope("author", author_key(ref, person), hour_of(now), Ceiling(answers=self.author.answers))
-        return (*((hour,) if hour.ceiling else ()), *self.day(ref, now))
+        day, most = self.day(ref, now), self.author.answers
+        if most is None:
+            return day
+        return (Scope("author", author_key(ref, person), hour_of(now), {"answers": most}), *day)
 
 
 def run_scope(thread: str, ceiling: Ceiling) -> Scope:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.limits.ceilings import Ceiling, cost
+from bot.limits.ceilings import ceiling_of, cost
 from bot.runs.model import model_settings
 from bot.settings import Settings
 from bot.settings.retired import moved_values
@@ -50,7 +50,7 @@ async def stored(tmp_path: Path) -> AsyncIterator[Any]:
 
     def budget(limits: str) -> ModelBudget:
         prices = {"gpt-4o": (1_000.0, 2_000.0)}
-        scope = run_scope("one", Ceiling.of(moved_values("triage_limits_run", limits)))
+        scope = run_scope("one", ceiling_of(moved_values("triage_limits_run", limits)))
         return SharedBudget(scope, (), store.usage, store.pace("models", 100_000), prices, limited)
 
     yield budget

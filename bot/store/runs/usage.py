@@ -84,7 +84,7 @@ def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedC
     for scope in scopes:
         spent = _spent(db, scope) if scope.ceiling else Amount()
         for field in fields(Amount):
-            limit, requested = getattr(scope.ceiling, field.name), getattr(amount, field.name)
+            limit, requested = scope.ceiling.get(field.name), getattr(amount, field.name)
             # Only what is requested counts: a scope without tokens left may still answer a command.
             if limit is not None and requested and getattr(spent, field.name) + requested > limit:
                 return ReachedCeiling(scope.kind, field.name, limit)
