@@ -10,6 +10,7 @@ from nodes.search.tokens import WORD, hashes_of
 MAX_PATHS = 100_000
 """Characters of the paths that one search names."""
 _UNSEARCHED = re.compile(r"\.(?:md|rst|txt|pot?|svg|map|mo)$|\.min\.")
+"""What ``NOT_SEARCHED`` leaves out, which need not be named."""
 
 
 def files_for(code: Code, texts: Iterable[str]) -> list[str]:
