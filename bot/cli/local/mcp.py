@@ -25,6 +25,7 @@ from nodes.search.types import Query
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
+    from nodes.search.engine import Engine
     from nodes.search.history.types import History, SuspectCommit
 
 SECONDS = 120.0
@@ -132,12 +133,18 @@ class RepositoryTools:
 
     async def suspect_changes(self, issue: str, repository: str = "", rev: str = "HEAD") -> dict[str, Any]:
         """Find the changes that may have caused a bug, by the versions, dates and places in its report."""
-        keys = ("suspect_changes", "range", "inconclusive")
-        return await self._call(lambda: self._history(issue, repository, rev, keys))
+        found = (await self._call(lambda: self._history(issue, repository, rev))).suspicion
+        return {
+            "suspect_changes": [_change(change) for change in found.changes],
+            "range": {"words": found.span, "commits": found.commits} if found.span else None,
+            "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
+        }
 
     async def who_knows(self, issue: str, repository: str = "", rev: str = "HEAD") -> dict[str, Any]:
         """Find the people who own or last changed the code that a text is about."""
-        return await self._call(lambda: self._history(issue, repository, rev, ("owners",)))
+        found = (await self._call(lambda: self._history(issue, repository, rev))).owners
+        named = ({"name": one.name, "score": round(one.score, 6), "reasons": reasons_of(one.reasons)} for one in found)
+        return {"owners": list(named)}
 
     async def brief(self, issue: str, repository: str = "", rev: str = "HEAD") -> str:
         """Write a brief for fixing a bug: the checked facts, the lines and the tests to run."""
@@ -164,13 +171,12 @@ class RepositoryTools:
     def _triage(self, issue: str, repository: str, rev: str) -> Result:
         return triage(self._path(repository), issue, rev=rev, issues=self._issues)
 
-    def _history(self, issue: str, repository: str, rev: str, keys: Sequence[str]) -> dict[str, Any]:
+    def _history(self, issue: str, repository: str, rev: str) -> History:
         engine, sha = self._open(repository, rev)
         query = self._query(issue)
-        document = _history(engine.history(query, spots_of(engine.find(query, sha).locations), sha))
-        return {key: document[key] for key in keys}
+        return engine.history(query, spots_of(engine.find(query, sha).locations), sha)
 
-    def _open(self, repository: str, rev: str) -> Any:
+    def _open(self, repository: str, rev: str) -> tuple[Engine, str]:
         path = self._path(repository)
         return open_engine(path, rev, data_directory(path))
 
@@ -185,20 +191,6 @@ class RepositoryTools:
             names = ", ".join(self._repositories)
             raise UserError(f"name one of the repositories: {names}")
         return self._repositories[repository]
-
-
-def _history(history: History) -> dict[str, Any]:
-    """Return the history as JSON values."""
-    found = history.suspicion
-    return {
-        "suspect_changes": [_change(change) for change in found.changes],
-        "range": {"words": found.span, "commits": found.commits} if found.span else None,
-        "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
-        "owners": [
-            {"name": owner.name, "score": round(owner.score, 6), "reasons": reasons_of(owner.reasons)}
-            for owner in history.owners
-        ],
-    }
 
 
 def _change(change: SuspectCommit) -> dict[str, Any]:
