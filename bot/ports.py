@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import Literal
+from urllib.parse import urlsplit
 
 from nodes.messages import Message
 from nodes.report import TriageReport
@@ -98,6 +99,12 @@ class Issue:
     """The number of comments; None if GitHub does not return it."""
     type: str | None = None
     """The issue's type, empty if it has none; None where GitHub has no types."""
+
+    @property
+    def server_url(self) -> str:
+        """The address of the server that has its page, without a trailing slash."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"https://{self.ref.host}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,20 +57,17 @@ def triage(
     from bot.runs.past import read_listed
 
     keep_text_private()
-    _refuse_inside_a_loop()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise RuntimeError("an event loop is running in this thread: await asyncio.to_thread(triage, …)")
     if language not in LANGUAGES:
         raise UserError(f"unknown language {language!r}: use {', '.join(LANGUAGES)}")
     given, path = read_issue(None, issue, title), os.fspath(repository)
     past = None if issues is None else read_listed(os.fspath(issues))
     return asyncio.run(_run(path, rev, _settings(path, brain, data_dir), given, language=language, past=past))
-
-
-def _refuse_inside_a_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError("an event loop is running in this thread: await asyncio.to_thread(triage, …)")
 
 
 def _settings(

@@ -30,9 +30,11 @@ class ReportInputs:
     """The store's data on one issue and its repository at one moment."""
 
     questions: tuple[AskedQuestion, ...]
+    """All that were asked on the issue, the open one included."""
     touched: dict[str, bool]
     typed: bool
     relations: tuple[Relation, ...]
+    """Duplicates that people confirmed or denied."""
     standing: Standing
     limited: bool
     """The repository reached a limit today."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.usage import read_spent
 from bot.worker.worker import open_worker
 from tests.limits.day import BusyModel, Day, StrictGitHub
 from tests.serve.conftest import BODY, FILES, TITLE
@@ -46,7 +48,8 @@ async def test_no_job_is_lost_the_budget_holds_and_no_wait_is_busy(
                 ref = IssueRef(host, INSTALLATION, repo.id, "octo", "feedbox", number, f"{github.url}/octo/feedbox.git")
                 await worker.store.inbox.accept(Arrival(f"d{n}", "issues", b"{}", (Triage(ref=ref, why="opened"),)))
             await asyncio.wait_for(day.live(worker, attempts, asyncio.Event()), patience(200))
-            spent = await worker.store.usage.spent(Scope("repository", f"{host}/{repo.id}", day_of(day.now())))
+            scope = Scope("repository", f"{host}/{repo.id}", day_of(day.now()))
+            spent = await worker.store._database.read(partial(read_spent, scope=scope))
             left = await worker.store.jobs.counts()
         reports = [github.world.reports(repo, number) for number in range(1, ISSUES + 1)]
         calls = Counter(call.method for call in github.calls)

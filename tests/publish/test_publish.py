@@ -24,6 +24,8 @@ from bot.report.record import Record
 from bot.settings.repository import ConfigFault, FoundConfig, find_config, read_config
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.effects import Effects
+from bot.store.runs.outcomes import Standing
+from bot.store.tables import ReportInputs
 from bot.store.writes import StoredWrites
 from bot.worker.publish.labels import put_postponed
 from bot.worker.publish.publisher import Publication, Published
@@ -67,6 +69,7 @@ def found(text: str = "", **given) -> FoundConfig:
 FINISHED = Finished(BugTriageState(report=FOUND, sha=SHA))
 OTHER = Finished(BugTriageState(report=NOTHING, sha=SHA))
 WAITING = Waiting(EXCHANGE, BugTriageState(sha=SHA))
+NO_INPUTS = ReportInputs((), {}, False, (), Standing([], []), False)
 
 
 class Stage:
@@ -111,7 +114,9 @@ class Stage:
 
     async def publish(self, outcome=FINISHED, config: str = "", **given) -> Published:
         run, with_config = given.pop("run", 1), given.pop("found", found(config))
-        return await Publication(self.target(with_config), run, outcome, **given).publish()
+        of_store = {name: given.pop(name) for name in ("questions", "touched", "typed", "relations") if name in given}
+        publication = Publication(self.target(with_config), run, outcome, replace(NO_INPUTS, **of_store), **given)
+        return await publication.publish()
 
     def later(self, seconds: int = 60) -> None:
         self.clock.time += seconds * SECONDS
@@ -289,7 +294,7 @@ async def test_a_transferred_issue_retains_its_one_comment(stage) -> None:
     assert moved.state == "moved"
     assert moved.moved_to is not None
     assert (moved.moved_to.repository_id, moved.moved_to.name) == (other.id, "lexer")
-    publication = Publication(stage.target(found(), moved.moved_to), 1, OTHER)
+    publication = Publication(stage.target(found(), moved.moved_to), 1, OTHER, NO_INPUTS)
     assert (await publication.publish()).state == "posted"
     assert len(stage.world.reports(other, 1)) == 1
     assert old.key != moved.moved_to.key
@@ -346,7 +351,7 @@ async def test_an_attempt_that_lost_its_job_writes_nothing(stage) -> None:
 
     target = replace(stage.target(found()), owner_check=not_ours)
     with pytest.raises(JobTakenOverError):
-        await Publication(target, 1, FINISHED).publish()
+        await Publication(target, 1, FINISHED, NO_INPUTS).publish()
     assert stage.writes() == 0
 
 
@@ -450,7 +455,7 @@ async def test_faults_of_the_configuration_are_reported_once(stage) -> None:
     assert stage.writes("PATCH") == 0
     stage.world.open_issue(stage.repo)
     second = replace(stage.ref, number=2)
-    await Publication(stage.target(broken, second), 1, FINISHED).publish()
+    await Publication(stage.target(broken, second), 1, FINISHED, NO_INPUTS).publish()
     assert "unknown key" not in stage.world.ours(stage.repo, 2)[0]
 
 
@@ -482,7 +487,7 @@ async def test_a_label_that_a_person_removed_is_not_added_again(stage) -> None:
     stage.repo.issues[1]["labels"].clear()
     await stage.publish(OTHER.__class__(BugTriageState(report=FOUND.model_copy(update={"confidence": 0.7}))))
     assert stage.labels == set()
-    await stage.publish(touched=("bug",), config="labels:\n  map: {bug: bug}\n")
+    await stage.publish(touched={"bug": True}, config="labels:\n  map: {bug: bug}\n")
     assert stage.labels == set()
 
 

@@ -9,7 +9,7 @@ import pytest
 from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope
 from bot.ports import IssueRef
 from bot.store.runs.rows import Run
-from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
+from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace, read_spent
 from bot.store.tables import Store
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
@@ -29,7 +29,7 @@ async def test_unused_budget_is_returned(store: Store) -> None:
     )
     await store.usage.refund((scope,), Amount(tokens=50))
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
-    assert await store.usage.spent(scope) == Amount(calls=2, tokens=70)
+    assert await store._database.read(lambda db: read_spent(db, scope)) == Amount(calls=2, tokens=70)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ async def test_a_budget_is_exact_under_concurrent_calls(store: Store, most: dict
     reserved = await asyncio.gather(*(store.usage.reserve(scopes, CALL) for _ in range(8)))
     assert reserved.count(None) == 2
     assert {reached.code for reached in reserved if reached} == {f"repository.{what}"}
-    assert await store.usage.spent(scopes[0]) == Amount(calls=2, tokens=80, cost=14)
+    assert await store._database.read(lambda db: read_spent(db, scopes[0])) == Amount(calls=2, tokens=80, cost=14)
 
 
 async def test_a_new_run_counts_as_an_issue_and_one_that_continues_does_not(store: Store) -> None:

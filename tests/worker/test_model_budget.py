@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.store.databases.sqlite import SqliteStore
+from bot.store.runs.usage import read_spent
 from bot.worker.budgets import MAX_POSTPONED, SharedBudget
 from nodes.brains.calls.budget import PostponedError
 from nodes.brains.calls.models import Models, ModelSettings
@@ -64,7 +65,8 @@ class Stage:
         )
 
     async def spent(self) -> Amount:
-        return await self.store.usage.spent(Scope("repository", "h/1", "2026-01-31"))
+        scope = Scope("repository", "h/1", "2026-01-31")
+        return await self.store._database.read(lambda db: read_spent(db, scope))
 
 
 @pytest.fixture

@@ -67,11 +67,6 @@ class Usage(Table):
         """Subtract a reserved amount that was not used; a negative amount adds what was used beyond the reservation."""
         _add(db, scopes, Amount() - amount)
 
-    @query
-    def spent(self, db: Connection, scope: Scope) -> Amount:
-        """Return the usage of a scope."""
-        return _spent(db, scope)
-
     @transaction
     def postpone(self, db: Connection, scope: Scope) -> int:
         """Count that a run was postponed because of its model; returns the new count."""
@@ -82,7 +77,7 @@ def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedC
     """Add an amount to every scope or to none, within a transaction; returns the ceiling that it would exceed."""
     # All scopes are checked before any is charged: a refused reservation leaves no trace.
     for scope in scopes:
-        spent = _spent(db, scope) if scope.ceiling else Amount()
+        spent = read_spent(db, scope) if scope.ceiling else Amount()
         for field in fields(Amount):
             limit, requested = scope.ceiling.get(field.name), getattr(amount, field.name)
             # Only what is requested counts: a scope without tokens left may still answer a command.
@@ -92,7 +87,8 @@ def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedC
     return None
 
 
-def _spent(db: Connection, scope: Scope) -> Amount:
+def read_spent(db: Connection, scope: Scope) -> Amount:
+    """Return the usage of a scope."""
     row = db.execute(_SPENT, (scope.key, scope.period)).fetchone()
     return Amount(*map(int, row)) if row else Amount()
 

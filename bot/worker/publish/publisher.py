@@ -1,13 +1,11 @@
 """Publishes the outcome of a run on GitHub: the comment first, then labels and reactions, which matter less."""
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bot.limits.ceilings import describe_limit
 from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
-from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, Relation, Withheld, report_of
+from bot.ports import Issue, IssueRef, Outcome, Withheld, report_of
 from bot.report.comment.known_failure import apply_corrections
 from bot.report.comment.state import CommentState, with_state
 from bot.report.comment.sticky import answer_reply, fixed_comment, question_reply, report_comment, waiting_comment
@@ -16,6 +14,7 @@ from bot.report.languages.detect import language_of
 from bot.report.record import Record
 from bot.report.words import LEAKED
 from bot.settings.repository import RepositoryConfig
+from bot.store.tables import ReportInputs
 from bot.worker.publish.labels import ReportLabels
 from bot.worker.publish.target import Target
 from bot.worker.publish.wanted import Wanted, answers_question, is_worth_a_comment, reason_to_skip, shown_labels
@@ -31,7 +30,6 @@ _UPDATE_REASONS: Final[dict[Why, str]] = {
     "expired": say("Updated without an answer."),
     "redirect": say("Updated after a redirect."),
 }
-_SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
 _CARRIED = "carried by the report"
 
 
@@ -54,13 +52,8 @@ class Publication:
     target: Target
     run: int
     outcome: Outcome
-    questions: tuple[AskedQuestion, ...] = ()
-    """All questions that were asked on the issue, the open one included."""
-    touched: Iterable[str] = ()
-    typed: bool = False
+    inputs: ReportInputs
     why: Why = "opened"
-    relations: tuple[Relation, ...] = ()
-    """Duplicates that people confirmed or denied."""
     record: Record | None = None
     """Calibration of confidences by the repository's outcomes; None if too few are known."""
     commanded: bool = False
@@ -86,7 +79,7 @@ class Publication:
             return Published("quiet", skip_reason or "")
         if issue.ref.key != self.target.ref.key:
             return Published("moved", moved_to=issue.ref)
-        outcome = apply_corrections(self.outcome, self.relations)
+        outcome = apply_corrections(self.outcome, self.inputs.relations)
         # The repository may have another name now.
         return await replace(self, outcome=outcome, target=replace(self.target, ref=issue.ref))._write(issue)
 
@@ -102,8 +95,8 @@ class Publication:
         # The model's report sets labels and reactions, so that none has to be removed later.
         if self.first:
             return Published("posted", comment=body, comment_id=posted)
-        labels = ReportLabels(target, issue, self.touched, self.typed, existing)
-        await labels.put(Wanted.by(self.outcome, target.found.config, self.questions))
+        labels = ReportLabels(target, issue, self.inputs.touched, self.inputs.typed, existing)
+        await labels.put(Wanted.by(self.outcome, target.found.config, self.inputs.questions))
         if mode == "label":
             return Published("labelled", comment=body)
         if isinstance(self.outcome, Finished):
@@ -140,7 +133,7 @@ class Publication:
     async def _reply_to_answer(self, issue: Issue, url: str) -> None:
         """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies no one."""
         report = report_of(self.outcome)
-        answered = [question.question_id for question in self.questions if question.state == "answered"]
+        answered = [question.question_id for question in self.inputs.questions if question.state == "answered"]
         if self.why != "answer" or self.first or report is None or not answered:
             return
         reply = answer_reply(self.before, report, self._thread(issue), answered[-1], url)
@@ -177,12 +170,12 @@ class Publication:
 
     def _state(self, report: TriageReport | None) -> CommentState:
         commit = self.outcome.state.sha if isinstance(self.outcome, Waiting | Finished) else ""
-        return CommentState.of(report, self.questions, text_hash=self.text_hash, commit=commit)
+        return CommentState.of(report, self.inputs.questions, text_hash=self.text_hash, commit=commit)
 
     def _thread(self, issue: Issue, config_note: str = "") -> Thread:
         return replace(
             thread_of(issue, self.target.found.config, self.run),
-            questions=self.questions,
+            questions=self.inputs.questions,
             update_reason=_UPDATE_REASONS.get(self.why, ""),
             config_note=config_note,
             limited=tuple(dict.fromkeys(map(describe_limit, self.limited))),
@@ -193,12 +186,11 @@ class Publication:
 
 def thread_of(issue: Issue, config: RepositoryConfig, run: int = 0) -> Thread:
     """Return the thread of an issue, without questions."""
-    server = _SERVER.match(issue.url)
     reporter_language = language_of(issue.title, issue.body) if config.reporter_language else None
     return Thread(
         number=issue.ref.number,
         run=run,
-        server_url=server[1] if server else f"https://{issue.ref.host}",
+        server_url=issue.server_url,
         repository=f"{issue.ref.owner}/{issue.ref.name}",
         reporter="" if issue.author_is_bot else issue.author,
         language=config.language,

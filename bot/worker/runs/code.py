@@ -90,5 +90,4 @@ async def note_shortfalls(issue_job: IssueJob, code: CodePort) -> None:
 
 def renderer_for(issue: Issue) -> MarkdownRenderer:
     """Build the renderer of the comment and the ticket, with links to the issue's own server and repository."""
-    server = issue.url.partition(f"/{issue.ref.owner}/")[0] or f"https://{issue.ref.host}"
-    return MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}")
+    return MarkdownRenderer(server_url=issue.server_url, repository=f"{issue.ref.owner}/{issue.ref.name}")
