@@ -105,6 +105,7 @@ FOUND = [
 BODIES = [
     pytest.param("Open Settings > Watch the zones and wait.", id="path-of-menus"),
     pytest.param("Then click on watch the zones.", id="something-to-click"),
+    pytest.param("Untick watch the zones.", id="something-to-tick"),
     pytest.param("It stops at the Watch the zones button.", id="button"),
     pytest.param('It shows the label "watch_zones".', id="a-key"),
     pytest.param("It only says:\n\n```\nWatch the zones…\n```\n", id="in-a-block"),

@@ -170,3 +170,17 @@ def test_an_option_of_a_command_is_no_expression(tmp_path: Path, option: str, *,
     files = {"a.go": "package a\n\nfunc f() {\n\tvar wide bool\n\twide = false\n\tuse(wide)\n}\n"}
     found = of_kind(facts_of(tmp_path, files, "It is ignored", f"I pass `{option}` to it."), "quoted_here")
     assert [fact.line for fact in found] == ([5] if holds else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("Replace most `log(...)` calls with `zone.write(err, ...)`, perhaps.", False),
+        ("It should rather be `zone.write(err)`.", False),
+        ("It stops in `zone.write(err)`.", True),
+    ],
+)
+def test_code_that_a_report_proposes_is_no_fact(tmp_path: Path, text: str, *, holds: bool):
+    files = {"a.py": "def f(zone, err):\n    zone.write(err)\n"}
+    found = of_kind(facts_of(tmp_path, files, "Mixed output", text), "quoted_here")
+    assert [fact.line for fact in found] == ([2] if holds else [])

@@ -152,18 +152,24 @@ def _of_field(witness: Witness, name: str, near: list[Hit]) -> tuple[list[Hit], 
 
 def _alone(witness: Witness, words: str) -> list[Hit]:
     """Return the only line of own code with an option in any spelling, also within longer names, if it declares it."""
-    parts = [part.lower() for part in _PART.findall(words)]
-    names = {mark.join(parts) for mark in "-_"} | {"_".join(parts).upper()} | {"".join(map(str.capitalize, parts))}
-    names |= {parts[0] + "".join(map(str.capitalize, parts[1:]))} if len(parts) > 1 else set()
-    held = [hit for hit in witness.own_hits(sorted(names), words=False) if _is_code(hit)] if len(parts) > 1 else []
+    names = every_spelling(words)
+    held = [hit for hit in witness.own_hits(names, words=False) if _is_code(hit)] if names else []
     if len(held) != 1 or not is_declaration(held[0].text, names):
         return []
-    others = (hit for hit in witness.grep_any(sorted(names), words=False) if role_of(hit.path) in ("source", "data"))
+    others = (hit for hit in witness.grep_any(names, words=False) if role_of(hit.path) in ("source", "data"))
     if any(_is_code(hit) for hit in others if hit != held[0]):
         return []
     above = (text for text in reversed(witness.lines(held[0].path, 1, held[0].line - 1)) if text.strip())
     around = next((text for text in above if _indent(text) < _indent(held[0].text)), "")
     return [] if _FUNCTION.search(around) else held
+
+
+def every_spelling(name: str) -> list[str]:
+    """Return a name of several words in every convention; none for a single word."""
+    parts = [part.lower() for part in _PART.findall(name)]
+    pascal = "".join(map(str.capitalize, parts))
+    camel = pascal[:1].lower() + pascal[1:]
+    return sorted({*(mark.join(parts) for mark in "-_"), "_".join(parts).upper(), pascal, camel}) if parts[1:] else []
 
 
 def is_declaration(text: str, names: Iterable[str]) -> bool:

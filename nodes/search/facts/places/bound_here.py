@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import Code
-from nodes.search.facts.names.decided_here import TESTED, is_declaration, places
+from nodes.search.facts.names.decided_here import TESTED, every_spelling, is_declaration, places
 from nodes.search.facts.names.read_here import IMPORT
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, is_own
@@ -55,15 +55,14 @@ def names_beside(witness: Witness, at: Hit, label: str, says: str = "") -> list[
     return [(name, order[-1]) for name, order in sorted(found.items(), key=lambda item: item[1])]
 
 
-def _spellings(name: str) -> list[str]:
-    head, *rest = [part.lower() for part in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+", name)]
-    camel = head + "".join(map(str.capitalize, rest))
-    return sorted({"_".join((head, *rest)), "-".join((head, *rest)), camel, camel[0].upper() + camel[1:], name})
-
-
 def tests(witness: Witness, name: str, path: str) -> list[Hit]:
     """Return the few lines of other files that test a setting in any spelling, or none."""
-    found = (hit for spelled in _spellings(name) for hit in places(witness, spelled, TESTED) if hit.path != path)
+    found = (
+        hit
+        for spelled in sorted({name, *every_spelling(name)})
+        for hit in places(witness, spelled, TESTED)
+        if hit.path != path
+    )
     held = list(dict.fromkeys(found))
     return held if len(held) <= FEW else []
 
@@ -75,11 +74,11 @@ def is_unread(witness: Witness, name: str, at: Hit) -> bool:
         return False
     others = [
         hit
-        for hit in witness.grep_any(_spellings(name))
+        for hit in witness.grep_any((name, *every_spelling(name)))
         if is_own(hit.path) and not (is_comment(hit.text) or IMPORT.match(hit.text))
         if hit.path != at.path or abs(hit.line - at.line) > 2 * NEAR
     ]
-    declared = [hit for hit in others if is_declaration(hit.text, _spellings(name))]
+    declared = [hit for hit in others if is_declaration(hit.text, (name, *every_spelling(name)))]
     return bool(declared) and len(declared) == len(others)
 
 

@@ -46,15 +46,6 @@ def elements_of(witness: Witness, hits: Iterable[Hit]) -> Iterator[Element]:
             yield Element(name, hit.path, _users(witness, name))
 
 
-def names_of(words: str) -> list[str]:
-    """Return names of an element that words spell, in lower case; its kind, the last word, may be first or short."""
-    *parts, kind = words.lower().split(" ")
-    orders = [order for one in (kind, KINDS.get(kind, kind)) for order in ((*parts, one), (one, *parts))]
-    return sorted(
-        {mark.join(order) for order in orders for mark in ("", "_", "-")}, key=lambda name: (-len(name), name)
-    )
-
-
 def spelled(witness: Witness, words: str) -> tuple[str, list[Hit]]:
     """Return the name of an element that words spell, its kind as the first or the last, and the lines with it.
 

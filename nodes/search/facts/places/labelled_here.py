@@ -46,7 +46,8 @@ _IN_PARENTHESES = re.compile(r"\(([^()\n]{6,40})\)")
 SAYS = re.compile("The text “")
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
 _CUE = re.compile(
-    r"\b(?:click|press|tap|select|choos|open|go to|going to|toggl|enabl|disabl)\w{0,4}(?: on)?(?: the)? ", re.I
+    r"(?i)\b(?:click|press|tap|(?:un|de)?(?:check|tick|select)|choos|open|go to|going to|toggl|enabl|disabl)\w{0,4}"
+    r"(?: on)?(?: the)? "
 )
 """What stands before the name of something to click."""
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)

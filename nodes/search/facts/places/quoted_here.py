@@ -54,6 +54,12 @@ _IN_PROSE = re.compile(
 """An expression or an unusual string of prose; most qualified names without a call there are products and addresses."""
 _QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
 _SPAN = re.compile(r"`[^`\n]{1,300}`")
+_PROPOSED = re.compile(
+    r"(?i)(?:\breplac\w{1,3}\b[^.;`\n]{0,20}(?:`[^`\n]{1,160}`)?[^.;`\n]{0,40} (?:with|by)"
+    r"|\bshould (?:\w{1,12} )?(?:be|use|call))"
+    r" (?:an? |the )?`([^`\n]{1,300})`"
+)
+"""Code that the report wants to have, which stands elsewhere by chance."""
 _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
 """A name, with or without empty parentheses, or words."""
 FAILED = re.compile(
@@ -237,8 +243,9 @@ def expressions(issue: Issue) -> list[list[Expression]]:
 
     The call or the command that an error names, and what an assertion tests, are expressions too.
     """
+    proposed = {span for line in issue.prose for span in _PROPOSED.findall(line[:MAX_LINE])}
     spans: Iterable[list[Expression]] = (
-        [Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans
+        [Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans if span not in proposed
     )
     calls = [found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE]))]
     calls += [found["code"] for line in issue.lines for form in ASSERTED if (found := form.search(line[:MAX_LINE]))]
