@@ -4,8 +4,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
-_LATE = frozenset({"langgraph_sdk", "langsmith.types"})
-"""Clients of servers, and their types: LangGraph imports one module of each, and the rest takes a tenth of a run."""
+_LATE = frozenset({"httpx", "langgraph_sdk", "langsmith.types", "psutil"})
+"""Clients of servers, their types, and what only they need: a local run uses none, and they take a tenth of it."""
 
 
 class LatePackages(SourceFileLoader):

@@ -1,5 +1,7 @@
 """Fetch the logs that are attached to an issue, and put what they say about a failure where their link is."""
 
+from __future__ import annotations
+
 import asyncio
 import io
 import ipaddress
