@@ -39,6 +39,8 @@ class StackTrace:
     start: int = 0
     end: int = 0
     """Offsets of its first character in the text, and after its last one."""
+    is_aside: bool = False
+    """Whether it only tells where the memory of an error was allocated or freed."""
 
     def overlaps(self, other: StackTrace) -> bool:
         """Return whether two traces share a part of the text."""

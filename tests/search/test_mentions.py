@@ -131,6 +131,19 @@ def test_edge_is_a_browser_only_if_the_line_says_so(text, platforms):
     assert find_mentions(text).platforms == platforms
 
 
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        ("It happens on Android but not on iOS", ("android",)),
+        ("It doesn't happen on Linux, only on Windows", ("windows",)),
+        ("It does not work on Windows", ("windows",)),
+        ("Not only on Windows", ("windows",)),
+    ],
+)
+def test_a_platform_without_the_fault_is_none(text, platforms):
+    assert find_mentions(text).platforms == platforms
+
+
 def test_code_blocks_are_fenced_or_indented():
     text = "a\n\n```py\none()\n```\n\n    two()\n    three()\n\nb"
     assert find_mentions(text).code_blocks == ("one()", "two()\nthree()")

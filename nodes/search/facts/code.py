@@ -100,7 +100,8 @@ class Code:
         if self.own[number]:
             return True
         path = self.path(number)
-        return self.index.roles[number] == "source" and language_of(path) is None and number not in self._ignored
+        is_code = self.index.roles[number] in ("source", "config") and language_of(path) is None
+        return is_code and number not in self._ignored
 
     def ending(self, words: str) -> list[int]:
         """Return the files whose path equals the words or ends with them after a slash."""

@@ -244,8 +244,8 @@ def _clauses(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
     behind = not says(first) and says(last)
     for one, other in pairwise(marks):
         between = text[one.end : other.start]
-        # A colon directly before a version belongs to the words before it.
-        cuts = [cut for cut in SAYS["cut"].finditer(between) if cut[0] != ":" or between[cut.end() :].strip()]
+        # A colon or a bracket directly before a version belongs to the words before it.
+        cuts = [cut for cut in SAYS["cut"].finditer(between) if cut[0] not in ":(" or between[cut.end() :].strip(" v")]
         if cuts:
             bounds += [one.end + cuts[-1].start()]
         else:

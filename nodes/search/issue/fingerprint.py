@@ -62,7 +62,7 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
     error = plain_error(trace.error)
     enough = len(frames) >= ENOUGH
     message = plain_message(trace.message or "")
-    if not frames and not (error and message):
+    if trace.is_aside or (not frames and not (error and message)):
         return None
     # NUL occurs in no name, so different lists of frames cannot give the same text.
     text = "\x00".join((error, *frames, *(["message", message] if not enough else [])))

@@ -46,7 +46,7 @@ _AFTER = tuple(
         r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
         # a word for "line" in between
         rf"[\s,;:.\"'`{{}}()\[\]|@>→*–—-]{{0,6}}{_OWNER}(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?{_ABOUT}"  # noqa: E501, RUF001
-        rf"[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}\"?{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",
+        rf"[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}(?:\{{\s?\"begin\":\s?)?\"?{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",
         r"[\s,:]{0,2}(?:的|の|의|에서)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
         rf"(?:#L|[\s,:(]{{1,2}}[~≈]?L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001
         rf"\s@\s?(?P<line>\d{{1,6}}){_END}(?!\.)",
@@ -65,11 +65,11 @@ _R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
 _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
 """A parser's message between the path and its place."""
 _LAST = re.compile(
-    r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})(?:[\"'`:,;]{0,3}\s{0,90}|[ ─-]{2,90})$"
+    r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})(?:[\"'`:,;>]{0,3}\s{0,90}|[ ─-]{2,90})$"
 )
 _BELOW = re.compile(
-    r"[\s>|*-]{0,12}(?:[\"'`]?"
-    r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ines?(?: ?[Nn]umbers?| ?[Nn]o\.?)?(?:\(s\))?)[\"'`*]{0,3}[\s:=*`~≈L]{1,8}"
+    r"[\s>|*-]{0,12}(?:(?:<\w{1,20} )?[\"'`]?"
+    r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ines?(?: ?[Nn]umbers?| ?[Nn]o\.?)?(?:\(s\))?)[\"'`*]{0,3}[\s:=*\"`~≈L]{1,8}"
     r"(?P<line>\d{1,6})\b"
     rf"|(?:[IiOo]n|[Aa]t|[Aa]uf|[Ee]n|[Àà]|[Nn]a|[Вв])\s(?:la |der |the )?{_WORD}\s"
     r"(?P<prose>\d{1,6})\b(?!\s(?:of|in|from|von|de|du|del|в|из)\b)"
@@ -78,10 +78,11 @@ _BELOW = re.compile(
 FAR_BELOW = 8
 """Number of lines from the path that heads a finding to the number of its line."""
 _HEADS = re.compile(
-    r"(?:(?P<table>\s{1,4}Line\s{2,8})|[-─]{2,4} [A-Z][A-Z' ]{3,60} (?:in )?[-─ ]{0,90})[\w./\\-]{3,200}[ ─-]{0,90}$"
+    r"(?:(?P<table>\s{1,4}Line\s{2,8})|[-─]{2,4} [A-Z][A-Z' ]{3,60} (?:in )?[-─ ]{0,90}|\s{4,8}(?=\S{1,200}/))"
+    r"[\w./\\-]{3,200}[ ─-]{0,90}$"
 )
-"""The path above findings: of a table of PHPStan, and of the compilers of Elm and Roc."""
-_ROW, _DRAWN = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S"), re.compile(r"\s{0,6}(?P<line>\d{1,6})[|│]")
+"""The path above findings: of a table of PHPStan, of the compilers of Elm and Roc, and of Semgrep."""
+_ROW, _DRAWN = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S"), re.compile(r"\s{0,16}(?P<line>\d{1,6})[|│┆]")
 _BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
 """What may stand between a path and its number below it."""
 _HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nodes.search.issue.fingerprint import fingerprints
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.project import PathIndex
 from tests.search.facts.finding import facts_of, of_kind
 from tests.support.growth import assert_cheap
 
@@ -501,3 +504,14 @@ def test_an_expression_that_raises_itself(tmp_path: Path, line: str, *, raises: 
     trace = "Acme.ZoneException: x\n   at Zones.Rows.Read(Kind kind) in /a/Zones/Rows.cs:line 4\n"
     (found,) = of_kind(facts_of(tmp_path, {"Zones/Rows.cs": code}, "It stops", trace), "raised_here")
     assert found.says.endswith("raises `Acme.ZoneException` on this line.") is raises
+
+
+@pytest.mark.parametrize("above", ["freed by thread T0 here:", "previously allocated by thread T0 here:"])
+def test_where_memory_was_allocated_or_freed_is_not_where_the_error_was(tmp_path: Path, above: str):
+    files = {"lexer.c": "int read(char *t) {\n    return t[1];\n}\n\nvoid drop(char *t) {\n    free(t);\n}\n"}
+    crash = "==9==ERROR: AddressSanitizer: heap-use-after-free on address 0x6020\n    #0 0x55d0 in read lexer.c:2:5\n"
+    other = f"\n{above}\n    #0 0x55d1 in free (/home/a/out+0xb0)\n    #1 0x55d2 in drop lexer.c:6:5\n"
+    facts = facts_of(tmp_path, files, "It stops", f"```\n{crash}{other}```\n")
+    assert [(fact.path, fact.line) for fact in of_kind(facts, "raised_here")] == [("lexer.c", 2)]
+    (only,) = fingerprints(find_traces(crash + other), PathIndex(("lexer.c",)))
+    assert only.error == "heap-use-after-free"

@@ -231,7 +231,21 @@ OWN = [
         "src/Acme/Core.cs",
         id="deterministic-build",
     ),
+    pytest.param(
+        {"tools/chain.bzl": PY, "MODULE.bazel": 'module(\n    name = "rules_acme",\n)\n'},
+        own_python("/home/a/.cache/bazel/_bazel_a/1f/external/rules_acme+/tools/chain.bzl"),
+        "tools/chain.bzl",
+        id="bazel-module",
+    ),
 ]
+
+
+def test_an_installed_module_of_perl_is_own(tmp_path: Path) -> None:
+    files = {"lib/Acme/Mail.pm": "package Acme::Mail;\nsub subject {\n    return $mail->header();\n}\n"}
+    trace = 'Can\'t call method "header" on an undefined value at {}/Acme/Mail.pm line 3.\n'
+    for folder in ("/usr/local/share/perl5", "/usr/share/perl/5.36.0", "/opt/lib/perl5/site_perl/5.40.1"):
+        facts = facts_of(tmp_path / folder.replace("/", "_"), files, "It stops", trace.format(folder))
+        assert [(fact.path, fact.line) for fact in of_kind(facts, "named_here")] == [("lib/Acme/Mail.pm", 3)]
 
 
 @pytest.mark.parametrize(("files", "trace"), FOREIGN)

@@ -25,6 +25,7 @@ COMPARED = (
     ("en4", "After moving from v2.1.0 to v2.2.0 no title is shown."),
     ("en5", "This is a regression in 2.2.0. 2.1.0 is fine."),
     ("en6", "Regression between 2.1.0 and 2.2.0."),
+    ("en6b", "This used to work in 2.1.0 and is broken as of the latest release (2.2.0)."),
     ("en7", "Downgrading to 2.1.0 helps. I am on 2.2.0."),
     ("en8", "Version: 2.2.0\n\nRolling back to 2.1.0 makes the problem go away."),
     ("en9", "I tried 2.1.0 and there was no problem, but 2.2.0 shows the bug."),

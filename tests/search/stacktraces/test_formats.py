@@ -329,6 +329,36 @@ FORMATS = {
         "No map",
         [("MapPage.dart", 822), ("MapPage.dart", 90)],
     ),
+    "console-with-a-place-in-front": (
+        "index.ts:41 Uncaught (in promise) RangeError: Invalid time\n    at Date.toISOString (<anonymous>)\n    at stamp (index.ts:41:18)\n    at send (Form.vue:27:5)",
+        "RangeError",
+        "Invalid time",
+        [("index.ts", 41), ("Form.vue", 27)],
+    ),
+    "error-in-fields-above": (
+        '- **Exception Type:** RuntimeError\n- **Exception Message:** no shape\n\n## Stack Trace\n```\n  File "/srv/a/run.py", line 4, in run\n    go()\n  File "/srv/a/go.py", line 9, in go\n    cat(x)\n```',
+        "RuntimeError",
+        "no shape",
+        [("/srv/a/go.py", 9), ("/srv/a/run.py", 4)],
+    ),
+    "each-line-in-backticks": (
+        '`Traceback (most recent call last):`\n`  File "/srv/a/go.py", line 9, in go`\n`    cat(x)`\n`ValueError: no cat`',
+        "ValueError",
+        "no cat",
+        [("/srv/a/go.py", 9)],
+    ),
+    "each-line-a-string-of-json": (
+        '"stack": [\n  "TypeError: x is not a function",\n  "at add (/srv/a/cart.ts:23:16)",\n  "at buy (/srv/a/shop.ts:12:3)"\n]',
+        "TypeError",
+        "x is not a function",
+        [("/srv/a/cart.ts", 23), ("/srv/a/shop.ts", 12)],
+    ),
+    "cut-in-the-number-of-a-line": (
+        'Traceback (most recent call last):\n  File "/srv/acme/long/path/go.py", line 2\n7, in go\n    cat(x)\nValueError: no cat',
+        "ValueError",
+        "no cat",
+        [("/srv/acme/long/path/go.py", 27)],
+    ),
 }
 """A text, its error and its message if they must be found, and the place of its frames."""
 
@@ -375,6 +405,15 @@ def test_one_trace_with_its_error_and_its_frames(name):
         ("TypeError: x\n    at Zones.load (static/js/main.3f2a1b9c.chunk.js:1:34567)", ["load"]),
         ("TypeError: x\n    at Zones.load (lib/zone-database2.js:1:34)", ["Zones.load"]),
         ("TypeError: x\nZones.load@blob:https://a.example/3f:12:3", ["load"]),
+        (
+            'Traceback (most recent call last):\n\tFile "/a/chain.bzl", line 29, column 31, in _chain_impl\n\t\tx = y\nError: no key',
+            ["_chain_impl"],
+        ),
+        (
+            "*** Terminating app due to uncaught exception 'NSRangeException', reason: 'index 5'\n*** First throw call stack:\n(\n"
+            "\t0   Acme                                0x0000000102e4d1a0 -[Page(Zones) show:at:] + 188\n)",
+            ["show"],
+        ),
     ],
 )
 def test_the_functions_of_frames(text: str, functions: list[str | None]):

@@ -32,7 +32,7 @@ _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNO
 def chains(issue: Issue) -> Iterator[list[StackTrace]]:
     """Yield the traces of each chain, as the issue has them; a trace without a cause is a chain of one."""
     chain: list[StackTrace] = []
-    for trace in (trace for trace in issue.traces if trace.frames):
+    for trace in (trace for trace in issue.traces if trace.frames and not trace.is_aside):
         if chain and not _is_chained(issue, chain[-1], trace):
             yield chain
             chain = []

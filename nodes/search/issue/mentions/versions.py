@@ -52,6 +52,12 @@ _SEGMENT = lazy(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
 _PLATFORMS = lazy(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z0-9_-])", re.IGNORECASE)
 _UNTICKED = lazy(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
 """A box of a form that the reporter did not tick."""
+_NOT_ON = lazy(
+    r"(?:\b(?:not|nicht|pas|no)|n['’]t)(?: (?:happen|reproduc|occur|affect|present|seen|auftr)\w{0,9}"  # noqa: RUF001
+    r"| (?:an? )?(?:issue|problem))?(?: (?:on|in|under|auf|unter|sur|en|using|with))? (?:my |the |any )?$",
+    re.IGNORECASE,
+)
+"""What says that a system behind it is the one without the fault: "not on", "doesn't happen on"."""
 _EDGE = lazy(
     r"\b(?:microsoft|ms|chrome|chromium|firefox|safari|opera|browsers?|windows)\b|\bedge\W{1,3}v?\d", re.IGNORECASE
 )
@@ -61,7 +67,8 @@ _EDGE = lazy(
 def find_platforms(prose: str) -> Iterator[str]:
     """Return each system, browser or runtime, in lower case."""
     for line in filterfalse(_UNTICKED.match, lines(prose)):
-        found = [name.lower() for name in _PLATFORMS.findall(line)]
+        every = _PLATFORMS.finditer(line)
+        found = [one[0].lower() for one in every if not _NOT_ON.search(line[max(0, one.start() - 60) : one.start()])]
         yield from (name for name in found if name != "edge" or _EDGE.search(line))
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from nodes.search.issue.normal.evidence import is_traced
+from nodes.search.issue.normal.evidence import is_frame, is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
 
 _ODD = re.compile("\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I")
@@ -22,6 +22,8 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|lt|gt|amp|quot|apos|nb
 _BREAKS = ("<br", "<pre", "</pre", "<p>", "</p", "<div", "</div")
 _QUOTE = re.compile(r"[ ]{0,3}>(?!>>(?: |$))(?: |$|(?=>))|[ ]{0,3}>(?!>>(?: |$))(?=\S)")
 """The mark of a quotation; Python's prompt ``>>>`` is not one."""
+_WRAPPED = re.compile(r"[ \t]{0,40}(?:[-*+] {1,3})?(?:`([^`]{1,2000})`|\"((?:[^\"\\]|\\.){1,2000})\",?)[ \t]{0,9}$")
+"""A line in marks of its own: of code, or of a string in a list of JSON."""
 _SIDES, _CORNERS, _RULES = "│┃║|", "╭┌┏╔╮┐┓╗╰└┗╚╯┘┛╝├┣╠┤┫╣+", "─━═-"
 _ASCII = "|+"
 
@@ -72,6 +74,17 @@ def quotes(text: str) -> list[Edit]:
         # One such line between others is a prompt, or marks the line of a test that failed.
         if is_quote and (len(quoted) > 1 or (is_blank[quoted[0]] and is_blank[quoted[0] + 2])):
             edits += (Edit(lines[at].start, lines[at].start + mark.end()) for at in quoted if (mark := marks[at]))
+    return edits
+
+
+def wrappers(text: str) -> list[Edit]:
+    """Remove the marks around each line of a trace."""
+    edits: list[Edit] = []
+    for run in marked_runs(text, lambda row: _WRAPPED.match(row.text)):
+        inside = [(row, *mark.span(mark.lastindex or 0)) for row, mark in run if mark]
+        if len(inside) > 1 and any(is_frame(row.text[start:end]) for row, start, end in inside):
+            for row, start, end in inside:
+                edits += (Edit(row.start, row.start + start), Edit(row.start + end, row.end))
     return edits
 
 

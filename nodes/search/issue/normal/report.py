@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nodes.search.issue.normal.escapes import escapes, stacks
 from nodes.search.issue.normal.mapped import Edit, Mapped, rows
-from nodes.search.issue.normal.markup import boxes, colours, markup, plain_characters, quotes
+from nodes.search.issue.normal.markup import boxes, colours, markup, plain_characters, quotes, wrappers
 from nodes.search.issue.normal.prefixes import prefixes, sorted_by_source
 from nodes.search.issue.normal.wraps import joined, wrapped
 
@@ -17,7 +17,7 @@ MAX_TEXT = 200_000
 _MAX_PASSES = 6
 """Layers around a text: an escaped log line inside a log line of a container that somebody quoted."""
 _STEPS: tuple[Callable[[str], list[Edit]], ...] = (
-    *(plain_characters, colours, markup, quotes, boxes),
+    *(plain_characters, colours, markup, quotes, wrappers, boxes),
     *(stacks, escapes, prefixes, joined, wrapped),
 )
 

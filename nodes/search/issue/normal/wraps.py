@@ -31,8 +31,8 @@ _NARROWEST = 60
 """The minimum width of a terminal."""
 _WIDTHS = frozenset({79, 80, 100, 120, 128, 132, 140, 150, 160, 180, 200})
 _REACH = 200
-_PATH_END = lazy(r"[/\\][\w.~-]{1,80}\.[A-Za-z]\w{0,4}:$")
-_NUMBER = lazy(r"\d{1,6}(?::\d{1,6})?: \S")
+_PATH_END = lazy(r"[/\\][\w.~-]{1,80}\.[A-Za-z]\w{0,4}:$|\", line \d{1,8}$")
+_NUMBER = lazy(r"\d{1,6}(?::\d{1,6})?: \S|\d{1,8}, in \S")
 _NAMED = lazy(r"[\w.]{1,200}(?::|$)")
 _MARKED = lazy(r"`{3}|~{3}|-{3}|={3}|[#>|]")
 """The beginning of a line that continues no other: a fence, a rule, a note between frames."""
@@ -120,7 +120,7 @@ def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
 
 def _is_cut(line: str, below: str) -> bool:
     """Return whether a line ends with a path and a colon, and the next one begins with the line's number."""
-    return line.endswith(":") and bool(_PATH_END.search(line[-_REACH:])) and bool(_NUMBER.match(below))
+    return bool(_NUMBER.match(below)) and bool(_PATH_END.search(line[-_REACH:]))
 
 
 def _is_full(row: Row, below: Row, width: int | None) -> bool:

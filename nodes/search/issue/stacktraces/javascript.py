@@ -18,12 +18,14 @@ _BUNDLER = lazy(r"^(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/
 # webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
 _LAYER = lazy(r"^\([\w-]{1,40}\)/")
 _UNCAUGHT = lazy(
-    r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
+    r"(?:\S{1,300}:\d{1,7} (?=Uncaught ))?"
+    r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}",
+    re.I,
 )
 _PRINTED = lazy(r"error: (.*)$")
 """A plain error of Bun."""
-_CONSOLE = lazy(r"Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
-"""The format of a browser console."""
+_CONSOLE = lazy(r"(?:\S{1,300}:\d{1,7} )?Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
+"""The format of a browser console, which may print the place in front."""
 _FILLER = lazy(
     r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
     r"|\.\.\. \d{1,6} lines matching cause stack trace \.\.\.$|From previous event:$"

@@ -50,12 +50,20 @@ _FILLER = lazy(
     r"#\d{1,5} {1,8}Object |>? {0,9}\d{1,7}: |Backtrace stopped|\(More stack frames|<signal handler called>)"
 )
 _LOOKBACK = 12
+_ASIDE = lazy(
+    r"(?:previously )?(?:allocated|freed) by thread "
+    r"|(?:==\d{1,10}==)?\s{1,4}(?:Address 0x.{1,120} (?:free'd|alloc'd)|Block was alloc'd at)"
+)
+"""What a sanitizer and Valgrind print above the frames that allocated the memory of an error, or freed it."""
 
 _FATAL = lazy(
     r"(?:(?:Swift/)?([^\s:]{1,300}\.swift):(\d{1,9}): )?(Fatal error|Precondition failed|Assertion failed)(?:: (.*))?$"
 )
 _OLD_PLACE = lazy(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
 _CRASH = lazy(r"(?:Exception Type: {1,8}|Fatal Exception: )([^:]{1,200})(?:: (.*))?")
+_THROWN = lazy(r"\*{3} Terminating app due to uncaught exception '([^']{1,200})'(?:, reason: '(.*?)'?)?$")
+_METHOD = lazy(r"[-+]\[(\w{1,120})(?:\(\w{0,80}\))? ([A-Za-z_]\w{0,200})[^\]]{0,300}\]")
+"""A method of Objective-C."""
 _BACKTRACE = lazy(
     r"\d{1,4} (?:\[[\w,]{1,20}\] ){0,2}0x[0-9a-f]{1,16} (.{1,600}) in \S{1,120} at "
     r"(\S{1,400}\.\w{1,6}):(\d{1,9})(?::\d{1,9})?$"
@@ -75,8 +83,9 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     return add_frameless_errors(lines, "c", dialect.find(lines), _frameless_error)
 
 
-def _with_names(trace: StackTrace, inside: Sequence[Line], _: Sequence[Line]) -> StackTrace | None:
+def _with_names(trace: StackTrace, inside: Sequence[Line], above: Sequence[Line]) -> StackTrace | None:
     """Return a trace unless its binary has no symbols: addresses alone name nothing in the source."""
+    trace = replace(trace, is_aside=trace.error is None and bool(above and _ASIDE.match(above[-1].bare)))
     if any(_BACKWARD.search(line.bare) for line in inside):
         trace = replace(trace, frames=trace.frames[::-1])
     return trace if any(frame.line or frame.function for frame in trace.frames) else None
@@ -165,6 +174,8 @@ def _swift_frame(bare: str) -> Frame | None:
     # Crash reports without symbols give addresses instead of functions.
     if not report or _UNSYMBOLICATED.match(report[2]):
         return None
+    if method := _METHOD.match(report[2]):
+        return Frame(report[3] or "", int(report[4] or 0) or None, method[2], f"{report[1]}.{method[1]}")
     return Frame(
         report[3] or "",
         int(report[4]) if report[4] else None,
@@ -180,7 +191,7 @@ def _swift_name(written: str) -> str:
 def _swift_heading(bare: str) -> Heading | None:
     if match := _FATAL.match(bare):
         return _fatal(match)
-    match = _CRASH.match(bare)
+    match = _CRASH.match(bare) or _THROWN.match(bare)
     return Heading(match[1].strip() or None, (match[2] or "").strip() or None) if match else None
 
 

@@ -23,7 +23,10 @@ from nodes.search.lazy import lazy
 from nodes.search.types import Frame, StackTrace
 
 _RECENT_LAST = "Traceback (most recent call last)"
-_FILE = lazy(r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d))?(?:,? in (.{1,200}))?')
+_FILE = lazy(
+    r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d)'
+    r"(?:, column \d{1,6})?)?(?:,? in (.{1,200}))?"
+)
 """Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
 _NUMBERED = lazy(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""
@@ -32,8 +35,10 @@ _FATAL = "Fatal Python error: "
 _TO_FATAL = 3
 """Lines between a fatal error and the frames of the thread that had it."""
 _CALLED = lazy(r"\s{0,3}\(")
-_DEBUG_PAGE = lazy(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
-_DEBUG_VALUE = "Exception Value:"
+_DEBUG_PAGE = lazy(r"\W{0,6}(?:Exception|Error) (?:[Tt]ype|[Cc]lass)\W{1,6}([\w.]{1,200})(?: at \S{0,400})?$")
+_DEBUG_VALUE = lazy(r"\W{0,6}(?:Exception|Error) (?:[Vv]alue|[Mm]essage):\W{0,4}(.{0,500})")
+"""An error in two fields, below the frames as in Django's debug page, or above them."""
+_TO_FIELDS = 6
 _MAX_CODE = 12
 """Lines of source and carets below one frame; a multi-line expression has several."""
 _ELIDED = lazy(r"\W{1,3}$|[\[(<.…]")
@@ -78,6 +83,12 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         # AWS Lambda prints the error above the trace.
         if heading.error is None and _RECENT_LAST in above and first > 1:
             heading = error_line(lines[first - 2].bare.removeprefix("[ERROR] ")) or heading
+        if heading.error is None:
+            nearest = range(first - 1, max(-1, first - 1 - _TO_FIELDS), -1)
+            fields = (
+                conclusion(lines, at, under=lines[first])[1] for at in nearest if _DEBUG_PAGE.match(lines[at].bare)
+            )
+            heading = next(fields, heading)
         # Reporters often paste a trace without its first line.
         top = first - 1 if _RECENT_LAST in above else first
         return python_trace(heading, frames, lines[top:stop]), stop
@@ -96,8 +107,8 @@ def conclusion(lines: Sequence[Line], index: int, *, under: Line) -> tuple[int, 
     if heading is None:
         return index, Heading(None)
     below = lines[index + 1].bare if index + 1 < len(lines) else ""
-    if heading.message is None and below.startswith(_DEBUG_VALUE):
-        return index + 2, replace(heading, message=below.removeprefix(_DEBUG_VALUE).strip() or None)
+    if heading.message is None and (value := _DEBUG_VALUE.match(below)):
+        return index + 2, replace(heading, message=value[1] or None)
     return index + 1, heading
 
 
