@@ -42,8 +42,10 @@ _AFTER = tuple(
         r"[(](?P<line>\d{1,6})[)]",
         r": (?P<line>\d{1,6})[:)](?!\d)",
         r":?\s?\[(?P<line>\d{1,6})[,:] ?\d{1,6}\]",
-        r" : (?P<line>\d{1,6})(?=[)\]])",
+        r" : (?P<line>\d{1,6})(?: \+ 0x[0-9a-f]{1,8})?(?=[)\]])",
         r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
+        # a frame as an object of JSON, with its function in between
+        r",\s?\"(?:func|function|method|methodName|name)\"\s?:\s?\"[^\"\n]{1,200}\",\s?\"line(?:no|Number)?\"\s?:\s?\"?(?P<line>\d{1,6})",
         # a word for "line" in between
         rf"[\s,;:.\"'`{{}}()\[\]|@>→*–—-]{{0,6}}{_OWNER}(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?{_ABOUT}"  # noqa: E501, RUF001
         rf"[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}(?:\{{\s?\"begin\":\s?)?\"?{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",

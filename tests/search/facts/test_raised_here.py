@@ -506,7 +506,14 @@ def test_an_expression_that_raises_itself(tmp_path: Path, line: str, *, raises: 
     assert found.says.endswith("raises `Acme.ZoneException` on this line.") is raises
 
 
-@pytest.mark.parametrize("above", ["freed by thread T0 here:", "previously allocated by thread T0 here:"])
+@pytest.mark.parametrize(
+    "above",
+    [
+        "freed by thread T0 here:",
+        "previously allocated by thread T0 here:",
+        "  Uninitialized value was created by a heap allocation",
+    ],
+)
 def test_where_memory_was_allocated_or_freed_is_not_where_the_error_was(tmp_path: Path, above: str):
     files = {"lexer.c": "int read(char *t) {\n    return t[1];\n}\n\nvoid drop(char *t) {\n    free(t);\n}\n"}
     crash = "==9==ERROR: AddressSanitizer: heap-use-after-free on address 0x6020\n    #0 0x55d0 in read lexer.c:2:5\n"

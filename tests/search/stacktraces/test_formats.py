@@ -335,6 +335,12 @@ FORMATS = {
         "Invalid time",
         [("index.ts", 41), ("Form.vue", 27)],
     ),
+    "android-waits-for-a-lock": (
+        '"main" prio=5 tid=1 Blocked\n  at org.acme.Store.open(Store.kt:33)\n  - waiting to lock <0x0a1b> (a java.lang.Object) held by thread 12\n  at org.acme.Home.show(Home.kt:14)',
+        None,
+        None,
+        [("Store.kt", 33), ("Home.kt", 14)],
+    ),
     "error-in-fields-above": (
         '- **Exception Type:** RuntimeError\n- **Exception Message:** no shape\n\n## Stack Trace\n```\n  File "/srv/a/run.py", line 4, in run\n    go()\n  File "/srv/a/go.py", line 9, in go\n    cat(x)\n```',
         "RuntimeError",

@@ -67,8 +67,7 @@ _EDGE = lazy(
 def find_platforms(prose: str) -> Iterator[str]:
     """Return each system, browser or runtime, in lower case."""
     for line in filterfalse(_UNTICKED.match, lines(prose)):
-        every = _PLATFORMS.finditer(line)
-        found = [one[0].lower() for one in every if not _NOT_ON.search(line[max(0, one.start() - 60) : one.start()])]
+        found = [one[0].lower() for one in _PLATFORMS.finditer(line) if not _NOT_ON.search(line[: one.start()][-60:])]
         yield from (name for name in found if name != "edge" or _EDGE.search(line))
 
 

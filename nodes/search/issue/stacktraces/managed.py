@@ -14,7 +14,7 @@ _INSIDE = lazy(r"\$(?:_|anonfun\$)?([A-Za-z]\w{0,100}?)(?:_closure|\$)\d{1,4}\b|
 """The function in a class that the compiler makes of a coroutine, lambda or closure: ``Folds$foldAll$1``."""
 _GENERAL = frozenset({"invokeSuspend", "invoke", "invokeStatic", "doInvoke", "doCall", "call", "apply", "accept"})
 _NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
-_OMITTED = lazy(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
+_OMITTED = lazy(r"\.\.\. \d{1,6} (?:more|common frames|(?:frames )?(?:elided|truncated))|- (?:wait|lock|sleep|park)")
 _LEADS = (
     "Caused by: ",
     "Suppressed: ",

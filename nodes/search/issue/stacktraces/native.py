@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, FramelessError, Heading, Line, add_frameless_errors
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
 _NUMBER = lazy(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
@@ -15,63 +17,21 @@ _PLACE = lazy(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
 _MODULE = lazy(r" \([^\s()]{1,200}\+0x[0-9a-f]{1,16}\)$")
 _BARE_CALL = lazy(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
 """A frame of a program without symbols: ``key_free () from /usr/lib/libkey.so.6``."""
-_SOURCE = r"[^\s:()'\"]{1,300}\.(?:c|h|cc|cpp|cxx|c\+\+|hpp|hh|hxx|inl|ipp|m|mm|cu|cuh|rs|S|s|swift|zig|y|l|d)"
 _BACKWARD = lazy(r"Source \"([^\"]{1,300})\", line (\d{1,9}), in ([^\[]{1,300})")
 """A frame of the library of that name, which prints the outermost first."""
-_SOURCE_END = lazy(rf"(?:[A-Za-z]:)?{_SOURCE}$")
-_RUNTIME = lazy(rf"({_SOURCE}):(\d{{1,9}})(?::\d{{1,9}})?: (runtime error|Assertion failed|assertion failed): (.*)")
-_ASSERTED = lazy(
-    rf"(?:[\w./-]{{1,100}}:(?: |ERROR:))?({_SOURCE}):(\d{{1,9}}): ?"
-    r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): "
-    r"(?:Assertion [`'](?=.*' failed)|assertion failed[:(] ?\(?)(.*?)(?:' failed.*|\)?)$"
-)
-_CHECKED = lazy(rf"(?:.{{0,80}} )?({_SOURCE}):(\d{{1,9}})[:\]] (Check failed): (.*)")
-"""A check of a logging library, after a time or the name of an exception."""
-_LOGGED = lazy(
-    rf"\[[\d:/.]{{1,60}}:(?:FATAL|ERROR):({_SOURCE})\((\d{{1,9}})\)\] "
-    r"(Check failed|DCHECK failed|NOTREACHED hit)?[:.]? ?(.*)"
-)
-_SANITIZER = lazy(
-    r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: "
-    r"(data race|thread leak|detected memory leaks|[\w-]{1,80})(.*)"
-)
-_SIGNAL = lazy(r".{0,120}?\breceived signal (SIG\w{1,10})(?:, (.*?))?\.?$")
-_CORE = lazy(r"Program terminated with signal (SIG\w{1,10})(?:, (.*?))?\.?$")
-_STOPPED = lazy(r".{0,300}?stop reason = (?:signal )?(\w{1,60})(.*)")
-# Only the first words of Memcheck's own messages: every line of Valgrind begins with ``==pid==``, the program's
-# summary too.
-_MEMCHECK = lazy(r"==\d{1,10}== ((?:Invalid|Conditional|Use of|Syscall|Process terminating|Mismatched|Source and)\b.*)")
-_PLAIN_SIGNAL = lazy(r"(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception)\b")
 _TERMINATED = lazy(r"(?:libc\+\+abi: )?terminate called after throwing an instance of '([^']{1,200})'")
 _WHAT = "what(): "
-_FILLER = lazy(
-    r"(?:No locals\.|No symbol table info available\.|[A-Za-z_]\w{0,80} = .{0,400}|"
-    r"#\d{1,5} {1,4}0x[0-9a-f]{1,16} in \?\? \(\)|#\d{1,5} {1,4}<null>|"
-    r"#\d{1,5} {1,8}Object |>? {0,9}\d{1,7}: |Backtrace stopped|\(More stack frames|<signal handler called>)"
+_FORMS = load_sections(Path(__file__).with_name("native.txt"))
+_SOURCE_END, _ASSERTED, _ASIDE, _FATAL, _BACKTRACE, _REPORT, _FILLER = (
+    lazy("".join(_FORMS[name]))
+    for name in ("source end", "asserted", "aside", "fatal", "backtrace", "report", "filler")
 )
-_LOOKBACK = 12
-_ASIDE = lazy(
-    r"(?:previously )?(?:allocated|freed) by thread "
-    r"|(?:==\d{1,10}==)?\s{1,4}(?:Address 0x.{1,120} (?:free'd|alloc'd)|Block was alloc'd at)"
-)
-"""What a sanitizer and Valgrind print above the frames that allocated the memory of an error, or freed it."""
-
-_FATAL = lazy(
-    r"(?:(?:Swift/)?([^\s:]{1,300}\.swift):(\d{1,9}): )?(Fatal error|Precondition failed|Assertion failed)(?:: (.*))?$"
+_LOCATED, _CERTAIN, _HEADINGS, _CRASHES = (
+    tuple(map(lazy, _FORMS[name])) for name in ("located errors", "certain errors", "heading errors", "crashes")
 )
 _OLD_PLACE = lazy(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
-_CRASH = lazy(r"(?:Exception Type: {1,8}|Fatal Exception: )([^:]{1,200})(?:: (.*))?")
-_THROWN = lazy(r"\*{3} Terminating app due to uncaught exception '([^']{1,200})'(?:, reason: '(.*?)'?)?$")
 _METHOD = lazy(r"[-+]\[(\w{1,120})(?:\(\w{0,80}\))? ([A-Za-z_]\w{0,200})[^\]]{0,300}\]")
 """A method of Objective-C."""
-_BACKTRACE = lazy(
-    r"\d{1,4} (?:\[[\w,]{1,20}\] ){0,2}0x[0-9a-f]{1,16} (.{1,600}) in \S{1,120} at "
-    r"(\S{1,400}\.\w{1,6}):(\d{1,9})(?::\d{1,9})?$"
-)
-_REPORT = lazy(
-    r"\d{1,4} {1,40}(\S{1,120}) {1,80}\t{0,4}0x[0-9a-f]{1,16} (.{1,600}?)(?: \+ \d{1,12})?"
-    r"(?: \(([^():]{1,200}\.\w{1,6}):(\d{1,9})\))?$"
-)
 # Swift draws the source between frames; frames of system libraries have an address and no location.
 _SWIFT_FILLER = lazy(r"[│├╭╰…]|\d.*(?:│|0x)")
 _UNSYMBOLICATED = lazy(r"0x[0-9a-f]{1,16}$")
@@ -79,7 +39,7 @@ _UNSYMBOLICATED = lazy(r"0x[0-9a-f]{1,16}$")
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
-    dialect = Dialect("c", _frame, _heading, filler=_FILLER, finished=_with_names, lookback=_LOOKBACK)
+    dialect = Dialect("c", _frame, _heading, filler=_FILLER, finished=_with_names, lookback=12)
     return add_frameless_errors(lines, "c", dialect.find(lines), _frameless_error)
 
 
@@ -136,18 +96,16 @@ def _name(written: str) -> str | None:
 
 
 def _heading(bare: str) -> Heading | None:
-    for pattern in (_SANITIZER, _SIGNAL, _CORE, _STOPPED):
-        if match := pattern.match(bare):
-            return Heading(match[1], (match[2] or "").strip(" :,()") or None)
-    if match := _MEMCHECK.match(bare):
-        return Heading(match[1])
-    return _located(bare) or (Heading(bare.partition(" (")[0].rstrip(".")) if _PLAIN_SIGNAL.match(bare) else None)
+    if match := next(filter(None, (form.match(bare) for form in _CERTAIN + _HEADINGS[:2])), None):
+        return Heading(match[1], (match[2] or "").strip(" :,()") or None)
+    plain = _HEADINGS[-1].match(bare)
+    return _located(bare) or (Heading(bare.partition(" (")[0].rstrip(".")) if plain else None)
 
 
 def _located(bare: str) -> Heading | None:
     if not any(words in bare for words in ("ssert", "runtime error", "Check failed")):
         return None
-    if match := _RUNTIME.match(bare) or _CHECKED.match(bare) or _LOGGED.match(bare):
+    if match := next(filter(None, (form.match(bare) for form in _LOCATED)), None):
         return Heading(match[3], match[4], Frame(forward(match[1]), int(match[2])))
     if match := _ASSERTED.match(bare):
         return Heading("Assertion", match[4], Frame(forward(match[1]), int(match[2]), _name(match[3])))
@@ -160,8 +118,8 @@ def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None
         below = lines[index + 1].bare if index + 1 < len(lines) else ""
         message = below.removeprefix(_WHAT).strip() if below.startswith(_WHAT) else None
         return (Heading(match[1], message or None), index + 1 + (message is not None))
-    certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
-    heading = _heading(bare) if certain else _located(bare)
+    is_certain = any(form.match(bare) for form in _CERTAIN)
+    heading = _heading(bare) if is_certain else _located(bare)
     return (heading, index + 1) if heading else None
 
 
@@ -191,7 +149,7 @@ def _swift_name(written: str) -> str:
 def _swift_heading(bare: str) -> Heading | None:
     if match := _FATAL.match(bare):
         return _fatal(match)
-    match = _CRASH.match(bare) or _THROWN.match(bare)
+    match = next(filter(None, (form.match(bare) for form in _CRASHES)), None)
     return Heading(match[1].strip() or None, (match[2] or "").strip() or None) if match else None
 
 

@@ -42,16 +42,9 @@ _HASH = lazy(r"::h[0-9a-f]{16}$|\[[0-9a-f]{16}\]")
 """Hashes of both schemes of mangling."""
 _LOOKAHEAD = 12
 """Lines of message and notes between a panic and its backtrace."""
-_RUST_MACHINERY = (
-    "core::panicking::",
-    "std::panicking::",
-    "rust_begin_unwind",
-    "core::result::unwrap_failed",
-    "core::option::",
-    "std::sys",
-    "backtrace::",
-    "__rust",
-    "<alloc::boxed::Box",
+_RUST_MACHINERY = tuple(
+    "core::panicking:: std::panicking:: rust_begin_unwind core::result::unwrap_failed "
+    "core::option:: std::sys backtrace:: __rust <alloc::boxed::Box".split()
 )
 _HEADING = "stack backtrace:"
 _QUOTES = str.maketrans("‘’", "''")  # noqa: RUF001
