@@ -490,6 +490,24 @@ def test_a_short_message_counts_as_a_whole(tmp_path: Path, message: str, found: 
     assert [(fact.words, fact.line, fact.strong) for fact in facts] == ([(found, 3, True)] if found else [])
 
 
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        pytest.param("Error: unexpected zone 'bc'", "unexpected zone 'bc'", id="in-quotes"),
+        pytest.param('unexpected zone: "b/c".', 'unexpected zone: "b/c"', id="in-double-quotes"),
+        pytest.param("Error: unexpected zone bc", None, id="without-quotes"),
+        pytest.param("Error: unexpected zone 'bc' of a map", None, id="more-words"),
+        pytest.param("An unexpected zone 'bc'", None, id="within-a-sentence"),
+        pytest.param("Error: the zone 'bc'", None, id="one-word-that-informs"),
+    ],
+)
+def test_two_words_before_a_value_in_quotes_are_a_message(tmp_path: Path, message: str, found: str | None):
+    code = "def parse(zone):\n    if not zone:\n        raise UserError(f'{} zone: {{zone}}')\n"
+    files = {"parse.py": code.format("the" if "the zone" in message else "unexpected"), "bc.py": "BC = 'unexpected'\n"}
+    facts = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{message}\n```"), "built_here")
+    assert [(fact.words, fact.line, fact.strong) for fact in facts] == ([(found, 3, True)] if found else [])
+
+
 SUMMARY = (
     "def summary(files, zones):\n    parts = [\n        f'Read {len(files)} zone file(s):',\n"
     "        f'  - {len(zones)} changed zone(s)',\n        f'  - {sum(zones)} lost hour(s)',\n    ]\n"

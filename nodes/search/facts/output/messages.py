@@ -35,6 +35,8 @@ _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b
 """The beginning of a log line without a time that was pasted without mark-up."""
 _LEVEL = re.compile(r"(?:\[[\w ]{1,20}\])?\W{0,3}(?:(?:bug|error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
 """What a program prints before a message, or a reporter."""
+_QUOTED_VALUE = re.compile(r":? (?:'[^\s']{1,60}'|\"[^\s\"]{1,60}\"|`[^\s`]{1,60}`)[.!]?")
+"""A value at the end of a message."""
 STANDARD = re.compile("|".join(ERRORS["standard"]), re.IGNORECASE)
 """Messages of interpreters and standard libraries; a literal that equals one does not identify the printing code."""
 
@@ -153,13 +155,20 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
 
 
 def match_whole(parts: Sequence[str], text: str) -> str | None:
-    """Return a text without its level if it consists of a short literal's parts and of values, fewer than its words."""
+    """Return a text without its level if it consists of a short literal's parts and of values, fewer than its words.
+
+    Two words suffice before a value in quotes.
+    """
     words = match_parts(parts, text)
     fixed, means = map(sum, zip(*map(_weight, parts), strict=True))
-    if words is None or fixed < FIXED_WORDS or means < CONTENT_WORDS or len(WORD.findall(words)) >= 2 * fixed:
+    if words is None or means < CONTENT_WORDS or len(WORD.findall(words)) >= 2 * fixed:
         return None
     before, _, after = text.partition(words)
-    return words if _LEVEL.fullmatch(before) and not WORD.search(after) else None
+    if not _LEVEL.fullmatch(before):
+        return None
+    if found := _QUOTED_VALUE.fullmatch(after):
+        return words + found[0].rstrip(".!")
+    return words if fixed >= FIXED_WORDS and not WORD.search(after) else None
 
 
 def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:
