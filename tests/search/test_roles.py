@@ -9,6 +9,9 @@ from nodes.search.paths.roles import mark_of, role_of
 ROLES: dict[str, dict[str, str]] = {
     "source": {
         "a-module": "src/app.py",
+        "texts-in-typescript": "src/locales/zh_CN.ts",
+        "translator": "src/i18n/load_texts.ts",
+        "typescript-with-a-code": "src/zones/zone_de.ts",
         "test-inside-a-word": "lib/latest.rb",
         "test-at-its-start": "attestation/key.go",
         "contest": "contest.py",
@@ -182,6 +185,8 @@ ROLES: dict[str, dict[str, str]] = {
         "sql": "dump.sql",
         "table": "table.csv",
         "json": "data/cities.json",
+        "qt-texts": "translations/zone-map_de.ts",
+        "qt-texts-of-a-country": "app/data/i18n/zones_pt_BR.ts",
         "notebook": "analysis.ipynb",
         "archive": "gradle/wrapper/gradle-wrapper.jar",
         "library": "lib/libz.so",

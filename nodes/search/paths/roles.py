@@ -63,7 +63,7 @@ def _checks(path: str) -> Iterator[tuple[object, Role]]:
     yield not _WORDS["examples"].isdisjoint(role_folders) or _FORMS["story"].search(name), "example"
     yield any(folder[:1] == "." for folder in folders) or name[:1] == "." or _FORMS["config"].search(name), "config"
     yield _is_documentation(role_folders, file), "docs"
-    yield _FORMS["data"].search(name), "data"
+    yield _FORMS["data"].search(name) or (name.endswith(".ts") and _FORMS["translated"].search(path.lower())), "data"
 
 
 def _role_folders(folders: Sequence[str]) -> Sequence[str]:
