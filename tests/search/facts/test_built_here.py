@@ -499,11 +499,15 @@ def test_a_short_message_counts_as_a_whole(tmp_path: Path, message: str, found: 
         pytest.param("Error: unexpected zone 'bc' of a map", None, id="more-words"),
         pytest.param("An unexpected zone 'bc'", None, id="within-a-sentence"),
         pytest.param("Error: the zone 'bc'", None, id="one-word-that-informs"),
+        pytest.param("Error: missing zone 'bc'", None, id="a-message-without-a-value"),
+        pytest.param("Error: empty zone 'bc'", "empty zone 'bc'", id="a-value-added"),
     ],
 )
 def test_two_words_before_a_value_in_quotes_are_a_message(tmp_path: Path, message: str, found: str | None):
-    code = "def parse(zone):\n    if not zone:\n        raise UserError(f'{} zone: {{zone}}')\n"
-    files = {"parse.py": code.format("the" if "the zone" in message else "unexpected"), "bc.py": "BC = 'unexpected'\n"}
+    texts = {"the": "f'the zone: {zone}'", "missing": "'missing zone'", "empty": "'empty zone ' + repr(zone)"}
+    text = next((text for word, text in texts.items() if f"{word} zone" in message), "f'unexpected zone: {zone}'")
+    code = f"def parse(zone):\n    if not zone:\n        raise UserError({text})\n"
+    files = {"parse.py": code, "bc.py": "BC = 'unexpected'\n"}
     facts = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{message}\n```"), "built_here")
     assert [(fact.words, fact.line, fact.strong) for fact in facts] == ([(found, 3, True)] if found else [])
 

@@ -179,7 +179,7 @@ def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
             seen.add((number, literal.start, literal.parts))
             is_long = is_message(literal.parts)
             for text in wanted if is_long else short:
-                words = _words(literal, text) if is_long else match_whole(literal.parts, text.text)
+                words = _words(literal, text) if is_long else match_whole(literal, text.text)
                 if words and " " in words:
                     yield _Match(number, literal, words, text)
                     break
@@ -191,7 +191,7 @@ def _words(literal: Literal, text: Text) -> str | None:
         return match_start(literal.parts, text.text, text.cut)
     # A line that is a message and nothing else quotes it.
     is_long = not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS
-    return (match_parts if is_long else match_whole)(literal.parts, text.text)
+    return match_parts(literal.parts, text.text) if is_long else match_whole(literal, text.text)
 
 
 def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
@@ -265,7 +265,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     around = _plain(" ".join(lines))
     runs = [run for run in _trigrams(fact.words or "") if run in around]
     short = literals_at(fact.path or "", witness.lines(fact.path or "", 1, line + AFTER), line) if not runs else ()
-    if not runs and not any(match_whole(literal.parts, fact.words or "") for literal in short if literal.parts):
+    if not runs and not any(match_whole(literal, fact.words or "") for literal in short if literal.parts):
         return "the line does not contain three words of the message"
     other = _other_place(fact, witness, lines) if fact.count == 1 or fact.strong else None
     return f"`{other}` builds it as well" if other else None

@@ -8,7 +8,7 @@ from functools import cache
 from nodes.search.languages.by_lines import SYNTAX, comment_of
 from nodes.search.languages.table import language_of
 from nodes.search.lazy import lazy
-from nodes.search.tokens import normalise_space
+from nodes.search.tokens import WORD, normalise_space
 
 HOLE = "\0"
 """Placeholder for a value."""
@@ -59,6 +59,7 @@ _NOTHING_BETWEEN = lazy(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
 _VALUE_BETWEEN = lazy(
     r"\s*(?:\+|\.|<<|&)\s*(?:[^;\"'`{}]|'(?:[^'\\\n]|\\.)'){1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*"
 )
+_VALUE_AFTER = lazy(r"\s{0,80}(?:\+|<<|&|\.{1,2}(?=[\s$]))\s{0,80}[\w($@]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Literal:
     """Line of the first quote."""
     before: str
     """Code before the literal, on its line and the lines above."""
+    takes_value: bool
+    """Whether a value follows its last fixed word."""
 
 
 def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
@@ -146,7 +149,8 @@ def _plain(escape: re.Match[str]) -> str:
 
 
 def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Literal:
-    parts = tuple(part for item in "".join(text for *_, text in run).split(HOLE) if (part := normalise_space(item)))
+    fixed = "".join(text for *_, text in run).split(HOLE)
+    parts = tuple(part for item in fixed if (part := normalise_space(item)))
     # A reader recognises the message by its longest part, which may not be on the first line.
     longest = max(run, key=lambda item: len(item[2]))
     start = run[0][0]
@@ -155,4 +159,5 @@ def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Li
         line=first + window.count("\n", 0, longest[0]),
         start=first + window.count("\n", 0, start),
         before=window[:start],
+        takes_value=not WORD.search(fixed[-1]) or _VALUE_AFTER.match(window, run[-1][1]) is not None,
     )

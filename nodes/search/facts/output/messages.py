@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.output.literals import Literal
 from nodes.search.facts.output.shapes import ERRORS
 from nodes.search.issue.mentions import ANNOUNCED
 from nodes.search.issue.mentions.places import URL
@@ -154,19 +155,19 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
     return None
 
 
-def match_whole(parts: Sequence[str], text: str) -> str | None:
+def match_whole(literal: Literal, text: str) -> str | None:
     """Return a text without its level if it consists of a short literal's parts and of values, fewer than its words.
 
-    Two words suffice before a value in quotes.
+    Two words suffice before a value in quotes that the code inserts.
     """
-    words = match_parts(parts, text)
-    fixed, means = map(sum, zip(*map(_weight, parts), strict=True))
+    words = match_parts(literal.parts, text)
+    fixed, means = map(sum, zip(*map(_weight, literal.parts), strict=True))
     if words is None or means < CONTENT_WORDS or len(WORD.findall(words)) >= 2 * fixed:
         return None
     before, _, after = text.partition(words)
     if not _LEVEL.fullmatch(before):
         return None
-    if found := _QUOTED_VALUE.fullmatch(after):
+    if literal.takes_value and (found := _QUOTED_VALUE.fullmatch(after)):
         return words + found[0].rstrip(".!")
     return words if fixed >= FIXED_WORDS and not WORD.search(after) else None
 
