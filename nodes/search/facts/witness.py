@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
@@ -30,6 +30,8 @@ class Witness:
     repository: Repository
     sha: str
     issue_text: str
+    _known: dict[tuple[tuple[str, ...], bool], list[Hit]] = field(default_factory=dict, repr=False, compare=False)
+    """What own source files have; finders ask again for the same names."""
 
     @cached_property
     def folded(self) -> str:
@@ -72,9 +74,15 @@ class Witness:
 
     def own_hits(self, texts: Sequence[str], *, words: bool = True) -> list[Hit]:
         """Return the lines of own source files that contain one of several texts, as whole words or not."""
-        whole = ("-w",) if words else ()
+        asked = (tuple(texts), words)
+        if asked not in self._known:
+            self._known[asked] = self._own_hits(*asked)
+        return [*self._known[asked]]
+
+    def _own_hits(self, texts: tuple[str, ...], words: bool) -> list[Hit]:  # noqa: FBT001  a part of the key
         if not self.own or not all(text and "\n" not in text for text in texts):
-            return [hit for hit in self.hits(texts, "-F", *whole, most=MAX_OF_FILE) if is_own(hit.path)]
+            options = ("-F", "-w") if words else ("-F",)
+            return [hit for hit in self.hits(texts, *options, most=MAX_OF_FILE) if is_own(hit.path)]
         return list(islice(self._in_memory([os.fsencode(text) for text in texts], words=words), MAX_HITS))
 
     def grep_any(
@@ -96,12 +104,13 @@ class Witness:
 
     def _in_memory(self, texts: Sequence[bytes], *, words: bool) -> Iterator[Hit]:
         """Yield the lines of own source files with one of several texts, as git finds them."""
-        either = b"|".join(map(re.escape, texts))
-        pattern = re.compile(rb"(?<!\w)(?:%b)(?!\w)" % either if words else either)
+        # What stands before a word is looked at behind it: a pattern that begins with plain text is found faster.
+        escaped = [re.escape(text) for text in texts]
+        either = b"|".join(rb"%b(?<!\w%b)(?!\w)" % (text, text) for text in escaped) if words else b"|".join(escaped)
+        pattern = re.compile(either)
         for path, content in self.own:
-            lines = enumerate(content.split(b"\n") if any(text in content for text in texts) else (), 1)
-            found = (Hit(path, at, line.decode("utf-8", "replace")) for at, line in lines if pattern.search(line))
-            yield from islice(found, MAX_OF_FILE)
+            if any(text in content for text in texts):
+                yield from islice(_lines_with(pattern, path, content), MAX_OF_FILE)
 
     def files(self) -> list[str]:
         """Return the paths of all files of the commit."""
@@ -138,6 +147,19 @@ def fault_of_few(fact: Fact, held: Sequence[Hit], lacks: str) -> str | None:
 def is_own(path: str) -> bool:
     """Return whether a path is source code."""
     return language_of(path) is not None and role_of(path) == "source" and not COPIED.search(path)
+
+
+def _lines_with(pattern: re.Pattern[bytes], path: str, content: bytes) -> Iterator[Hit]:
+    """Yield the lines of a file in which a pattern is found that spans no line break."""
+    start, number = 0, 1
+    while found := pattern.search(content, start):
+        begin, end = content.rfind(b"\n", 0, found.start()) + 1, content.find(b"\n", found.end())
+        line = content[begin : end if end >= 0 else None]
+        number += content.count(b"\n", start, begin)
+        yield Hit(path, number, line.decode("utf-8", "replace"))
+        if end < 0:
+            return
+        start, number = end + 1, number + 1
 
 
 def _parse_hit(record: bytes, sha: str) -> Hit | None:
