@@ -13,7 +13,7 @@ UMASK = 0o077
 """Only the owner can read files of a command and of its children."""
 _PARTS = ("repos", "clones", "backtest")
 logger = logging.getLogger(__name__)
-PATIENCE = 3.0
+CHILDREN_WAIT = 3.0
 """Seconds to wait for the children of a killed server: they notice in milliseconds."""
 
 
@@ -116,7 +116,7 @@ def _git(folder: Path, *words: str) -> str | None:
 class DirectoryLock:
     """A lock held from construction until the last process that inherited it ends."""
 
-    def __init__(self, directory: Path, *, patience: float = PATIENCE) -> None:
+    def __init__(self, directory: Path, *, patience: float = CHILDREN_WAIT) -> None:
         """Take the lock.
 
         Raises:

@@ -14,7 +14,7 @@ from bot.github.tokens import WRITE_ISSUES, Tokens
 from bot.limits.writes import WHOLE, WriteBudget, Writes, installation_key
 from bot.ports import RepositoryRef
 
-MAX_RESPONSES, MAX_BYTES, LARGEST = 2_000, 4_000_000, 131_072
+MAX_RESPONSES, MAX_BYTES, MAX_RESPONSE_BYTES = 2_000, 4_000_000, 131_072
 """Number of responses, bytes of all, and bytes of one; a larger one is never cached."""
 _PAGE, _PAGES = 100, 30
 """Items per page, which is GitHub's maximum, and pages per list."""
@@ -45,7 +45,7 @@ class ResponseCache:
         """Replace the cached response if the new one has an ETag. The least recently used ones are evicted."""
         previous = self._answers.pop(key, None)
         self._size -= len(previous.content) if previous is not None else 0
-        if response.status_code != 200 or not response.etag or len(response.content) > LARGEST:
+        if response.status_code != 200 or not response.etag or len(response.content) > MAX_RESPONSE_BYTES:
             return
         # Only the bytes are stored: decoded JSON takes several times as much memory.
         self._answers[key] = replace(response, data=None)

@@ -18,7 +18,7 @@ from bot.github.values import Json, text
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _HEADERS = {"Accept": "application/vnd.github+json", "User-Agent": "tracehound"}
-_PATIENCE, _LOGIN_PATIENCE = 20.0, 10.0
+_TIMEOUT, _LOGIN_TIMEOUT = 20.0, 10.0
 """httpx's timeouts for each network operation, in seconds."""
 _ALL = 30.0
 """Seconds for listing all repositories of a person."""
@@ -55,7 +55,7 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
         raise UserError("GitHub sent no code. Start again")
     try:
         # Not the `Session`: the code in the path is the only credential, and there is no App yet to sign for.
-        async with httpx.AsyncClient(timeout=_PATIENCE, headers=_HEADERS) as http:
+        async with httpx.AsyncClient(timeout=_TIMEOUT, headers=_HEADERS) as http:
             response = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
@@ -196,7 +196,7 @@ class People:
             headers["Authorization"] = f"Bearer {token}"
         try:
             # A new client for each request, so that cookies of one person never reach the request of another.
-            async with httpx.AsyncClient(timeout=_LOGIN_PATIENCE, headers=headers) as http:
+            async with httpx.AsyncClient(timeout=_LOGIN_TIMEOUT, headers=headers) as http:
                 response = await http.request(method, address, **options)
                 body = response.json() if response.status_code == 200 else {}
         except (httpx.HTTPError, ValueError) as error:

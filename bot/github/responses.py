@@ -34,7 +34,7 @@ _LATER = re.compile(
     r"rate[ -]limit|abuse detection|submitted too quickly|wait a few minutes|has been spammed", re.IGNORECASE
 )
 """Reasons of refusals without a header that are limits: GitHub has no code for them."""
-_LONGEST = 6 * 3600.0
+_MAX_WAIT = 6 * 3600.0
 """Seconds; a longer wait in a header is cut to this."""
 
 
@@ -229,4 +229,4 @@ def _reasons(response: httpx.Response) -> str:
 
 
 def _bounded(seconds: float) -> float:
-    return min(max(seconds, 1.0), _LONGEST)
+    return min(max(seconds, 1.0), _MAX_WAIT)

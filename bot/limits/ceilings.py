@@ -24,7 +24,7 @@ _WHOSE: Mapping[ScopeKind, str] = {
 PERMISSION = "permission"
 """Prefix of the codes of missing permissions."""
 _GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
-_LIMITS = {
+_REACHED = {
     "permission.issues": _GRANT.format("the permission Issues (write), so labels or comments are missing"),
     "permission.contents": _GRANT.format("the permission Contents (read), so the code cannot be read"),
     "permission.metadata": _GRANT.format("the permission Metadata (read)"),
@@ -43,6 +43,8 @@ ANSWERS_AN_HOUR = 20
 """Default number of comments per author and hour whose commands are answered."""
 Prices = Mapping[str, tuple[float, ...]]
 """Dollars per million input tokens, output tokens and, if they cost less, cached input tokens, by model."""
+Ceiling = dict[str, int]
+"""The maximum of each resource that is limited, by its name in ``Amount``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class AuthorCeiling:
 def describe_limit(code: str) -> str:
     """Describe a limit, given by its code, for maintainers."""
     kind, _, what = code.partition(".")
-    known = _LIMITS.get(code)
+    known = _REACHED.get(code)
     return known or f"{_WORDS.get(what, what)} for {next((_WHOSE[k] for k in _WHOSE if k == kind), kind)}"
 
 
@@ -111,10 +113,6 @@ class Amount:
     def __sub__(self, other: "Amount") -> "Amount":
         """Subtract resource by resource."""
         return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
-
-
-Ceiling = dict[str, int]
-"""The maximum of each resource that is limited, by its name in ``Amount``."""
 
 
 def ceiling_of(values: Mapping[Any, float]) -> Ceiling:

@@ -54,13 +54,13 @@ GITHUB_REMAINING = Gauge(
     ["resource"],
     registry=WORK,
 )
-LIMITS = Counter(
+REACHED_LIMITS = Counter(
     "tracehound_limits_reached", "Work postponed because a limit was reached, by limit.", ["limit"], registry=WORK
 )
 
 SHARED = (
     *(JOBS, JOB_SECONDS, NODE_SECONDS, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, MODEL_COST),
-    *(GITHUB_CALLS, GITHUB_REMAINING, LIMITS),
+    *(GITHUB_CALLS, GITHUB_REMAINING, REACHED_LIMITS),
 )
 """All metrics in WORK, in display order."""
 

@@ -17,7 +17,7 @@ from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.state import RetryReason, TraceEntry
 from nodes.trust.statements import CITED
 
-LIMIT = 60_000
+MAX_ACCOUNT = 60_000
 """Maximum number of characters, out of the 65,536 that a comment may have."""
 ROWS = 60
 """Maximum number of rows of a table."""
@@ -118,7 +118,7 @@ def render_markdown(account: Account) -> str:
     """Render the explanation for a comment: one line, then a folded section per topic; no time changes it."""
     parts = [_head(account)]
     for title, lines in _sections(account):
-        part = fold(title, _within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
+        part = fold(title, _within(lines, min(_SECTION, MAX_ACCOUNT - sum(map(len, parts)) - 200)))
         parts += [part] if part else []
     return "\n\n".join(parts)
 

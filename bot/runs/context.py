@@ -27,6 +27,9 @@ from nodes.search.types import Query, Ranking
 from nodes.state import Answer, BugTriageState, Waiting
 from nodes.state.checkpoints import serializer
 
+Place = tuple[str, int, int]
+"""A file and its lines, 1-based and inclusive."""
+
 
 def configured(context: Context, config: RepositoryConfig | None = None) -> Context:
     """Return the context of a run under a repository's configuration."""
@@ -69,10 +72,6 @@ async def run_to_completion(context: Context, start: BugTriageState) -> BugTriag
 async def withdraw(_waiting: Waiting) -> Answer:
     """Return no answer, so the question remains in the result."""
     return Answer()
-
-
-Place = tuple[str, int, int]
-"""A file and its lines, 1-based and inclusive."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class AttachmentLimits(NamedTuple):
     """Maximum time for an attachment, redirects included."""
 
 
-LIMITS = AttachmentLimits()
+ATTACHMENT_LIMITS = AttachmentLimits()
 
 
 class RefusedAttachment(Exception):  # noqa: N818  an expected outcome; the message is for people
@@ -85,7 +85,7 @@ class LogReader:
         config: LogsConfig,
         server_url: str,
         *,
-        limits: AttachmentLimits = LIMITS,
+        limits: AttachmentLimits = ATTACHMENT_LIMITS,
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:

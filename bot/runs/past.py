@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ISSUES, PAGES = 1_000, 20
 """Limits of automatic reading. Pages are limited too, because most entries of a page may be pull requests."""
-LARGEST = 512_000_000
+MAX_FILE_BYTES = 512_000_000
 """Bytes of a file."""
 _TEXT = 131_072
 M = TypeVar("M", bound=BaseModel)
@@ -148,11 +148,11 @@ def read_lines(file: str, model: type[M]) -> list[M]:
     """Read JSON lines, each an issue.
 
     Raises:
-        UserError: the file cannot be read, is larger than ``LARGEST``, or a line is not an issue.
+        UserError: the file cannot be read, is larger than ``MAX_FILE_BYTES``, or a line is not an issue.
     """
     try:
-        if Path(file).stat().st_size > LARGEST:
-            raise UserError(f"{file} is larger than {LARGEST // 1_000_000} MB: keep the newest issues")
+        if Path(file).stat().st_size > MAX_FILE_BYTES:
+            raise UserError(f"{file} is larger than {MAX_FILE_BYTES // 1_000_000} MB: keep the newest issues")
         with Path(file).open("rb") as lines:
             return [_parsed(file, number, line, model) for number, line in enumerate(lines, 1) if line.strip()]
     except OSError as error:

@@ -12,7 +12,7 @@ from bot.github.repository import RepositoryClient
 from bot.jobs import Commands, Job, LeftOver, Work
 from bot.limits.ceilings import PERMISSION, Amount, ReachedCeiling, Scope, seconds_until_tomorrow
 from bot.limits.writes import WHOLE, WriteBudget, installation_key
-from bot.observability.measures import LIMITS
+from bot.observability.measures import REACHED_LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, Permission, RepositoryRef
 from bot.settings.repository import FoundConfig, find_config
 from bot.store.runs.rows import Run
@@ -37,7 +37,7 @@ async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissio
         code = f"{PERMISSION}.{name}"
         message = f"the installation lacks a permission ({named}): grant it in the installation's settings on GitHub"
         logger.warning("%s: %s", message, error, extra={"action": "permission_missing", "limit": code})
-        LIMITS.labels(code).inc()
+        REACHED_LIMITS.labels(code).inc()
         await store.for_repository(ref).limited.note(code)
 
 
@@ -138,7 +138,7 @@ class IssueJob:
     async def limit_reached(self, code: str, message: str, *, count: bool = True) -> None:
         """Log and store which limit was reached, for a later report to say so once; ``count`` it as a metric too."""
         if count:
-            LIMITS.labels(code).inc()
+            REACHED_LIMITS.labels(code).inc()
         logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot import errors, jobs
 from bot.observability.logs import log_context
-from bot.observability.measures import JOB_SECONDS, JOBS, LIMITS
+from bot.observability.measures import JOB_SECONDS, JOBS, REACHED_LIMITS
 from bot.observability.metrics import sharing
 from bot.observability.observer import tracing
 from bot.observability.spans import Attributes, Spans
@@ -70,7 +70,7 @@ def instrumented(job: jobs.Job, spans: Spans) -> Iterator[None]:
     except BaseException as error:
         outcome = next((name for kind_of, name in _OUTCOMES if isinstance(error, kind_of)), "failed")
         if isinstance(error, errors.RetryableError) and error.limit is not None:
-            LIMITS.labels(error.limit).inc()
+            REACHED_LIMITS.labels(error.limit).inc()
         raise
     finally:
         JOBS.labels(kind, outcome).inc()

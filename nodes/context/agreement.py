@@ -21,7 +21,7 @@ Relation = Literal["agree", "disagree"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MODEL_FROM = (0.0, 0.6, 0.9)
 ROWS = tuple(f"model_from_{model}" for model in MODEL_FROM)
-_LARGEST = 64_000
+_MAX_TABLE_BYTES = 64_000
 """Maximum bytes of a table; a larger file is not read."""
 
 logger = logging.getLogger(__name__)
@@ -134,8 +134,8 @@ def load_fitted(file: Path | None, model: str) -> Table | None:
         return None
     try:
         with file.open("rb") as opened:
-            content = opened.read(_LARGEST + 1)
-        table = Table.model_validate_json(content) if len(content) <= _LARGEST else None
+            content = opened.read(_MAX_TABLE_BYTES + 1)
+        table = Table.model_validate_json(content) if len(content) <= _MAX_TABLE_BYTES else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

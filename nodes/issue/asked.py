@@ -12,7 +12,7 @@ from nodes.search.issue.normal.evidence import outside_fences
 from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
-LONGEST = 20_000
+MAX_ISSUE_TEXT = 20_000
 """Characters of an issue that are read."""
 MAX_QUESTIONS = 5
 """Maximum number of questions of one issue."""
@@ -45,7 +45,7 @@ def questions(title: str, body: str) -> tuple[Asked, ...]:
     """Return the questions of an issue that facts can answer, in order; a title that begins like one needs no mark."""
     title = " ".join(title[:300].split())
     mark = "?" if _BEGINS.match(title) and not title.endswith("?") else ""
-    outside = "\n".join(outside_fences(body[:LONGEST]))
+    outside = "\n".join(outside_fences(body[:MAX_ISSUE_TEXT]))
     text = f"{title}{mark}\n{_NOT_ASKED.sub(' ', outside)}"
     sentences = (item.strip() for item in _ENDS.split(text) if item.rstrip().endswith("?"))
     asked = (_asked(sentence) for sentence in sentences if len(sentence) <= _LONGEST_SENTENCE)

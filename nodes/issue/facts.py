@@ -11,7 +11,7 @@ from nodes.search.paths.project import package_of
 from nodes.search.tokens import LISTS
 from nodes.search.types import StackTrace
 
-LONGEST = 8_000
+MAX_ISSUE_TEXT = 8_000
 """Characters of an issue that are read."""
 FOREIGN_LETTERS = 0.08
 """Minimum share of letters outside ASCII of a text that is not English."""
@@ -60,7 +60,7 @@ def read_facts(title: str, body: str) -> IssueFacts:
 
 def is_english(title: str, body: str) -> bool:
     """Return whether the prose of an issue may be English; too short a text may be."""
-    prose = _ASIDE.sub(" ", f"{title[:300]}\n{split_fields(body[:LONGEST])[0]}")
+    prose = _ASIDE.sub(" ", f"{title[:300]}\n{split_fields(body[:MAX_ISSUE_TEXT])[0]}")
     letters = sum(map(str.isalpha, prose))
     if sum(character.isalpha() and not character.isascii() for character in prose) > FOREIGN_LETTERS * letters:
         return False

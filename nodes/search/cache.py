@@ -11,7 +11,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 logger = logging.getLogger(__name__)
-LARGEST = 512_000_000
+MAX_CACHE_BYTES = 512_000_000
 """Default limit of the stored bytes."""
 TREES = 6
 """Number of stored trees, of each of the two scopes: the current commit, the previous one, one of another branch."""
@@ -27,7 +27,7 @@ class Cache:
     power failure it may be damaged, which its checksum shows (``unpack_tree``).
     """
 
-    def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
+    def __init__(self, path: Path, *, largest: int = MAX_CACHE_BYTES) -> None:
         """Store at most ``largest`` bytes of trees in a folder, which need not exist.
 
         Raises:

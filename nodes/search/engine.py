@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from nodes.search.cache import LARGEST, Cache
+from nodes.search.cache import MAX_CACHE_BYTES, Cache
 from nodes.search.git import Repository
 from nodes.search.index import Index
 from nodes.search.index.loading import MAX_TEXT, Loaded, load_index
@@ -83,7 +83,7 @@ class Engine:
         cache_dir: Path | None = None,
         progress: Callable[[str, int, int], None] | None = None,
         *,
-        cache_bytes: int = LARGEST,
+        cache_bytes: int = MAX_CACHE_BYTES,
         most_text: int = MAX_TEXT,
     ) -> None:
         """Open a clone, bare or not, which is only read; raises ``NotARepository`` if there is none at that path.

@@ -17,7 +17,7 @@ WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum
 """For ``bytes.translate``: every ASCII byte that ends a word becomes a space. Other words are handled one by one."""
 # An acronym before a capitalised word, a word, an acronym, digits, or letters of a script without case.
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-LONGEST = 64  # longer words are data (base64, minified names) and only take space as terms
+LONGEST_WORD = 64  # longer words are data (base64, minified names) and only take space as terms
 # Words whose terms are cached; code repeats its words so often that nearly all come from the cache.
 REMEMBERED = 1 << 16
 # Without the stemmer's own cache (0): ``lru_cache`` below stores whole results.
@@ -58,7 +58,7 @@ STOPWORDS = LISTS["stopwords"]
 @lru_cache(maxsize=REMEMBERED)
 def terms_of(word: str) -> tuple[str, ...]:
     """Return the terms of one word; a compound identifier as a whole is also a term."""
-    if len(word) > LONGEST:
+    if len(word) > LONGEST_WORD:
         return ()
     parts = [part.lower() for part in PART.findall(word)]
     # Single letters and numbers occur everywhere and distinguish nothing; with its compound word, ``utf8`` is still

@@ -405,7 +405,7 @@ async def test_a_crash_between_two_commands_loses_no_answer(stage, monkeypatch) 
 
 
 async def test_an_invalid_answer_is_reported(stage, monkeypatch) -> None:
-    monkeypatch.setattr("bot.worker.publish.replies._LONGEST", 200)
+    monkeypatch.setattr("bot.worker.publish.replies._MAX_REPLY", 200)
     await stage.say("/triage status\n/triage help")
     assert "No run yet." in stage.said[0]
     assert "does not fit here" in stage.said[0]

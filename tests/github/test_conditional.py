@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.github import GitHub
-from bot.github.channel import LARGEST, MAX_BYTES, MAX_RESPONSES, ResponseCache
+from bot.github.channel import MAX_BYTES, MAX_RESPONSE_BYTES, MAX_RESPONSES, ResponseCache
 from bot.github.repository import RepositoryClient
 from bot.github.responses import Answer
 from bot.ports import RepositoryRef
@@ -77,9 +77,9 @@ def test_the_cache_of_responses_is_bounded() -> None:
     for number in range(MAX_RESPONSES + 10):
         known.put(number, Answer(200, {}, etag="e", content=b"{}"))
     assert (known.etag(9), known.etag(10)) == ("", "e")
-    known.put("large", Answer(200, {}, etag="e", content=b" " * (LARGEST + 1)))
+    known.put("large", Answer(200, {}, etag="e", content=b" " * (MAX_RESPONSE_BYTES + 1)))
     assert known.etag("large") == ""
-    for number in range(MAX_BYTES // LARGEST + 5):
-        known.put(f"{number}", Answer(200, {}, etag="e", content=b" " * LARGEST))
-    assert sum(bool(known.etag(f"{number}")) for number in range(100)) == MAX_BYTES // LARGEST
+    for number in range(MAX_BYTES // MAX_RESPONSE_BYTES + 5):
+        known.put(f"{number}", Answer(200, {}, etag="e", content=b" " * MAX_RESPONSE_BYTES))
+    assert sum(bool(known.etag(f"{number}")) for number in range(100)) == MAX_BYTES // MAX_RESPONSE_BYTES
     known.put("1", Answer(200, {}, etag="", content=b"{}"))

@@ -123,7 +123,7 @@ async def test_a_first_report_whose_response_was_lost_is_not_posted_twice(
 
 
 async def test_a_slow_model_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph, "PATIENCE", 0.3)
+    monkeypatch.setattr(graph, "FIRST_REPORT_WITHIN", 0.3)
 
     def slow(request: Request) -> Reply:
         return replace(sound(request), delay=0.6)

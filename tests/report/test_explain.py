@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bot.report.document import Result
-from bot.report.explain import LIMIT, Account, render_markdown
+from bot.report.explain import MAX_ACCOUNT, Account, render_markdown
 from bot.report.terminal import render_terminal
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.report import CitationAudit, Evaluation, Ticket
@@ -110,7 +110,7 @@ def test_a_security_report_explains_its_path_and_omits_its_content() -> None:
 @pytest.mark.parametrize("text", ["| `x` @all " * 60, "<b>" * 300, "\n```\n</details>" * 60, "é" * 900])
 def test_an_explanation_fits_into_a_comment_and_closes_every_fold(text: str) -> None:
     rendered = render_markdown(account(text, times=400))
-    assert len(rendered) <= LIMIT
+    assert len(rendered) <= MAX_ACCOUNT
     assert "more" in rendered
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(rendered)
     acts = re.sub(r"<(code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)

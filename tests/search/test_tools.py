@@ -8,7 +8,7 @@ import pytest
 
 from nodes.brains.conversation import BUILD_FILES
 from nodes.search.engine import Engine
-from nodes.search.reading.lookups import MOST
+from nodes.search.reading.lookups import MAX_MATCHES
 from nodes.search.reading.tools import FUNCTION, LINES, Tools
 from nodes.search.types import ToolAnswer, ToolCall
 from tests.support.repositories import add_entry, git, make_repository
@@ -30,7 +30,7 @@ FILES: dict[str, bytes | str] = {
     ".github/workflows/ci.yml": "run: make\n",
     "src/scan.cpp": "int total;\n",
     "src/scan.c": "int total;\n",
-    "many.txt": "needle\n" * (MOST + 5),
+    "many.txt": "needle\n" * (MAX_MATCHES + 5),
 }
 
 
@@ -68,7 +68,7 @@ def places(answer: ToolAnswer) -> list[tuple[str, int]]:
         pytest.param(
             ToolCall("grep", "scan(", "src/lexer.py"), "searched literally", [("src/lexer.py", 1)], id="no-expression"
         ),
-        pytest.param(ToolCall("grep", "needle"), f"at least {MOST} matches", [("many.txt", 1)], id="too-many"),
+        pytest.param(ToolCall("grep", "needle"), f"at least {MAX_MATCHES} matches", [("many.txt", 1)], id="too-many"),
         pytest.param(ToolCall("grep", " "), "needs an expression", [], id="empty"),
         pytest.param(ToolCall("grep", "root:", "../../etc"), "No file or folder", [], id="outside"),
         pytest.param(ToolCall("read", path="src/long.py", start_line=390, end_line=9_999), "401 lines", None, id="end"),

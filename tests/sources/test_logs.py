@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.runs.logs import EXCERPT, LIMITS, LOG_HOSTS, LogReader, RefusedAttachment, excerpt
+from bot.runs.logs import ATTACHMENT_LIMITS, EXCERPT, LOG_HOSTS, LogReader, RefusedAttachment, excerpt
 from bot.settings.operator import LogsConfig
 from tests.graph.rules_run import run_by_rules
 from tests.limits.test_admission import staged
@@ -28,7 +28,7 @@ PADDING = "2026-11-25 10:00:00 INFO request served in 12 ms\n"
 
 
 def reader(site: Site, *, enabled: bool = True, **limits: Any) -> LogReader:
-    own = LIMITS._replace(**limits)
+    own = ATTACHMENT_LIMITS._replace(**limits)
     return LogReader(LogsConfig(enabled=enabled), "https://github.com", limits=own, resolve=site.here, tls=site.tls)
 
 

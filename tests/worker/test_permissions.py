@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.limits.ceilings import describe_limit
-from bot.observability.measures import LIMITS
+from bot.observability.measures import REACHED_LIMITS
 from bot.store.runs.usage import RepositoryLimited
 from bot.store.tables import Store
 from tests.limits.test_admission import staged
@@ -29,7 +29,7 @@ def github() -> Iterator[GitHubServer]:
 
 
 def counted(name: str) -> float:
-    return LIMITS.labels(f"permission.{name}")._value.get()
+    return REACHED_LIMITS.labels(f"permission.{name}")._value.get()
 
 
 async def test_labels_that_are_not_allowed_are_reported_in_one_report(

@@ -29,7 +29,7 @@ EXPLAINED_WORDS = 170
 _SHOWN_LINES = 8
 _NO_VERDICT = say("No verdict.")
 
-_MOST = 0.95
+_MAX_SHARE = 0.95
 """The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
 
 
@@ -226,7 +226,7 @@ def _claim(report: TriageReport, write: Translator, record: Record | None) -> st
     inside = say(", in {function}", function=code(function)) if function else ""
     # Other repositories' fixes say little about this one, so only its own outcomes give a share.
     worth = record.confidence(report.confidence) if record else 0.0
-    share = f"{min(worth, _MOST):.0%}"
+    share = f"{min(worth, _MAX_SHARE):.0%}"
     probable = say(" ({likely}, {share})", likely=confidence_word(worth), share=share)
     return write(probable_place(report.kind, _file(report), inside, probable if record else ""))
 

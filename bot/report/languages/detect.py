@@ -8,7 +8,7 @@ from bot.report.languages import LANGUAGES
 from nodes.search.issue.normal.evidence import outside_fences
 from nodes.search.tokens import load_words
 
-LONGEST = 8_000
+MAX_CHARACTERS = 8_000
 """Characters of an issue that are read."""
 ENOUGH = 4
 """Minimum number of different common words of a language, and of occurrences, that identify it."""
@@ -33,7 +33,7 @@ _WORDS = load_words(Path(__file__).with_name("common.txt"))
 
 def language_of(title: str, body: str) -> str | None:
     """Return the language of an issue's prose; None if it is too short, unclear, or one without a catalogue."""
-    outside = "\n".join(outside_fences(body[:LONGEST]))
+    outside = "\n".join(outside_fences(body[:MAX_CHARACTERS]))
     prose = _NOT_PROSE.sub(" ", f"{title[:300]}\n{outside}")
     words = [word.casefold() for word in _WORD.findall(prose)]
     return _by_script(prose, words) if _HAN.search(prose) or _KANA.search(prose) else _by_words(words)

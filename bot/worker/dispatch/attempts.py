@@ -28,7 +28,7 @@ DEADLINE = 900.0
 """Default limit for one attempt, in seconds."""
 TRIES_OF_A_LATE_JOB = 4
 """Attempts of a job that timed out; from the third on, a run reports without reading the code."""
-_LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
+_MAX_WAITS: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
 """Pairs of an attempt and the longest wait up to it, in seconds: jobs resume soon after a short outage of GitHub."""
 logger = logging.getLogger(__name__)
 CONTROL_SLOTS = 2
@@ -44,7 +44,7 @@ def pause(attempt: int, first: float) -> float:
 
     Attempts that a kill ended count too, so the number of attempts alone must not postpone a job for an hour.
     """
-    longest = next((most for until, most in _LONGEST if attempt <= until), LONGEST_WAIT)
+    longest = next((most for until, most in _MAX_WAITS if attempt <= until), LONGEST_WAIT)
     return min(max(longest, 5 * first), first * 2.0 ** (attempt - 1))
 
 

@@ -39,7 +39,7 @@ UNUSABLE = b"unusable: "
 """The prefix of the child's message that a person must fix something before it can work at all."""
 
 logger = logging.getLogger(__name__)
-PATIENCE = 30.0
+DATABASE_WAIT = 30.0
 """Seconds to wait for a database at the start."""
 
 
@@ -179,7 +179,7 @@ def work(settings: ServerSettings, *, concurrency: int) -> None:
 
 def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
     """Open the store, and wait for a database that is still starting; raises ``UserError`` if it cannot be used."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + DATABASE_WAIT
     while True:
         try:
             return open_store(settings.settings, tidy=tidy)

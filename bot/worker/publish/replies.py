@@ -19,7 +19,7 @@ ANSWER: Final = "answer"
 """The answer to one command. The reply to its comment consists of these."""
 _REPLY: Final = "reply"
 LABELS: Final = "command-labels"
-_LONGEST = 60_000
+_MAX_REPLY = 60_000
 """Characters of a reply; GitHub accepts at most 65,536."""
 _TOO_LONG = "The reply does not fit here. Write this command in a separate comment."
 
@@ -110,6 +110,6 @@ def _combined(answers: list[Effect]) -> str:
     parts = list[str]()
     for text, commands in texts.items():
         command_names = ", ".join(code(f"/triage {command}"[:80]) for command in dict.fromkeys(commands))
-        remaining = _LONGEST - sum(map(len, parts))
+        remaining = _MAX_REPLY - sum(map(len, parts))
         parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else _TOO_LONG}")
     return "\n\n---\n\n".join(parts)

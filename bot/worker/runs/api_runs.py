@@ -6,7 +6,7 @@ from bot.errors import RateLimitedError, RefusedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import ApiRun, Job
 from bot.observability.logs import add_log_context
-from bot.observability.measures import LIMITS
+from bot.observability.measures import REACHED_LIMITS
 from bot.ports import RepositoryRef
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
@@ -73,7 +73,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
 
 async def _count(code: str, _meaning: str) -> None:
     """Count a limit that was reached; no report of the repository shows those that a client of the API reached."""
-    LIMITS.labels(code).inc()
+    REACHED_LIMITS.labels(code).inc()
 
 
 async def _text(request: RunRequest, github: RepositoryClient) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 from bot import errors
-from bot.observability.measures import LIMITS
+from bot.observability.measures import REACHED_LIMITS
 from bot.ports import Issue, Outcome, report_of
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
@@ -84,7 +84,7 @@ async def recheck_facts(
 async def note_shortfalls(issue_job: IssueJob, code: CodePort) -> None:
     """Record which limits left files unread because the repository is too large; a later report states it once."""
     for limit in code.unreported_limits() if isinstance(code, EngineCode) else ():
-        LIMITS.labels(limit).inc()
+        REACHED_LIMITS.labels(limit).inc()
         await issue_job.store.repository.limited.note(limit)
 
 

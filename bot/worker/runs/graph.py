@@ -31,7 +31,7 @@ from nodes.run import initial_state
 from nodes.state import Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError
 
-PATIENCE: Final = 60.0
+FIRST_REPORT_WITHIN: Final = 60.0
 """Seconds from the start of a run to its first report."""
 
 
@@ -144,7 +144,7 @@ class _GraphRun:
 
     def _left(self) -> float:
         """Return the seconds until a report is due; negative if it is overdue."""
-        return self.run.began_at + PATIENCE - self.issue_job.tools.store.clock()
+        return self.run.began_at + FIRST_REPORT_WITHIN - self.issue_job.tools.store.clock()
 
     async def _post(self) -> None:
         """Run by rules and post. A failure is logged, because the model's report follows in any case."""

@@ -24,7 +24,7 @@ _NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
 _OPENAI = "https://api.openai.com/v1"
 _CONNECT = 15.0
 """Seconds to reach the server, however long its answers take."""
-_LIMITS = RunLimits(calls=40)
+_RUN_LIMITS = RunLimits(calls=40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ModelSettings:
     """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
     """Limit for the whole process. Servers and workers share one limit in the store instead."""
-    limits: RunLimits = _LIMITS
+    limits: RunLimits = _RUN_LIMITS
     """For one run of this process alone. Servers and workers count in the store."""
     price: Price = no_price
     max_output_tokens: int = 3_000

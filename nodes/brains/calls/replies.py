@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _AGAIN = re.compile(r"(?:try again|retry) (?:in|after) (?:(\d{1,4})m ?)?(\d{1,6}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 """The waiting time in the text of a server that sends no header."""
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
-_FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
+_FIRST_PAUSE, _LAST_PAUSE, _MAX_PAUSE = 0.5, 8.0, 6 * 3_600.0
 """Seconds: the first pause, the longest one without a header, and the maximum that a header can request."""
 
 _THOUGHT = re.compile(
@@ -155,13 +155,13 @@ def _retry_after(error: APIError) -> float | None:
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if _NUMBER.fullmatch(value):
-            return min(float(value) * unit, _LONGEST)
+            return min(float(value) * unit, _MAX_PAUSE)
     try:
         at = parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
     except (ValueError, TypeError):
         named = _AGAIN.search(str(error))
-        return min(60.0 * int(named[1] or 0) + float(named[2]), _LONGEST) if named else None
-    return min(max(at - time.time(), 0.0), _LONGEST)
+        return min(60.0 * int(named[1] or 0) + float(named[2]), _MAX_PAUSE) if named else None
+    return min(max(at - time.time(), 0.0), _MAX_PAUSE)
 
 
 def describe(fault: Fault, kind: str = "") -> str:

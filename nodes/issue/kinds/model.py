@@ -43,6 +43,10 @@ _VALUE = lazy(r"[=\d]|`[^`]*`|->|→")
 _TRACE = lazy(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
 Field = Literal["title", "prose", "code", "cues", "whole"]
 _WORD = lazy(r"[a-z]+(?:'[a-z]+)?|[?!]")
+_CUES = load_sections(Path(__file__).with_name("phrases.txt"))
+_ENGLISH = {name: lazy(lines[0]) for name, lines in _CUES.items()}
+# The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
+PHRASES = {name: lazy("|".join(lines)) for name, lines in _CUES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +92,6 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
         "cues": cues_of(parts),
         "whole": frozenset(_with_pairs(_WORD.findall(parts.whole))),
     }
-
-
-_CUES = load_sections(Path(__file__).with_name("phrases.txt"))
-_ENGLISH = {name: lazy(lines[0]) for name, lines in _CUES.items()}
-# The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
-PHRASES = {name: lazy("|".join(lines)) for name, lines in _CUES.items()}
 
 
 def _phrases(parts: Parts) -> Iterator[str]:

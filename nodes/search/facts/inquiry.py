@@ -11,7 +11,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.claims import Claims, read_claims
 from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
 from nodes.search.issue.normal.report import LogLine, as_written, log_lines, normalise
-from nodes.search.issue.query import LONGEST
+from nodes.search.issue.query import MAX_ISSUE_TEXT
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.tokens import folded
 from nodes.search.types import Query, StackTrace
@@ -92,7 +92,7 @@ class Issue:
 def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     """Read the title, the body and all answers; drop what the reporter did not write, such as lines of a template."""
     title = query.title[:1_000]
-    whole = "\n".join((query.body, *query.extra))[:LONGEST]
+    whole = "\n".join((query.body, *query.extra))[:MAX_ISSUE_TEXT]
     # The placeholder in the text itself would count as a trace.
     written = whole.replace(_TRACE, " ")
     body = normalise(written).text

@@ -41,7 +41,7 @@ FIRST_PLACE = 0.85
 """Minimum confidence for the first place to be named without a fact."""
 LONG_LINE = 36
 """Minimum number of characters of a single line of code that says where it is from."""
-LONGEST = 80
+MAX_EMPTY_FUNCTION = 80
 """Maximum number of lines of a function whose body may be empty on purpose; most of them are documentation."""
 _CATCHES_ALL = re.compile(
     r"\b(?:set_hook|excepthook|set_exception_handler|set_error_handler|register_shutdown_function|set_terminate|sigaction"
@@ -274,7 +274,7 @@ def _prints_crashes(code: Code, name: str, body: Sequence[str]) -> bool:
 
 def is_empty(lines: Sequence[str]) -> bool:
     """Return whether a function has only a head, documentation and no statement that does anything."""
-    if not 2 <= len(lines) <= LONGEST:
+    if not 2 <= len(lines) <= MAX_EMPTY_FUNCTION:
         return False
     body, quoted = list[str](), ""
     head = next((at for at, line in enumerate(lines, 1) if line.rstrip().endswith((":", "{"))), len(lines))

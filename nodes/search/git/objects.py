@@ -13,7 +13,7 @@ TEXT_LIMIT = 1_000_000
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 NUL_WINDOW = 8_000  # git looks for a NUL in as many bytes to decide whether a blob is binary
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-LARGEST = 16_000_000
+MAX_ANSWERS = 16_000_000
 """Maximum bytes of the answers of one repository."""
 _PART = 16
 """An answer larger than this fraction of the limit is not stored, because it would evict all others."""
@@ -33,7 +33,7 @@ class Entry:
 class QueryCache:
     """An LRU cache of answers by query. Safe to use from several threads."""
 
-    def __init__(self, largest: int = LARGEST) -> None:
+    def __init__(self, largest: int = MAX_ANSWERS) -> None:
         """Create an empty cache of at most ``largest`` bytes of answers."""
         self._largest = largest
         self._used = 0

@@ -15,7 +15,7 @@ from nodes.search.paths.project import manifest_names, packages, repository_name
 MAX_TAGS = 20_000
 DATED = "by date:"
 """The beginning of the series of tags that are days."""
-_LONGEST = 100
+_MAX_VERSION = 100
 _NUMBER = lazy(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
 _SPLIT = lazy(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
 # Tags that contain a date are not versions.
@@ -89,7 +89,7 @@ class Releases:
 
 def parse_version(text: str) -> Version | None:
     """Parse a version as written in tags and prose; None if it is not a version."""
-    text = _FINAL.sub("", text.strip()[:_LONGEST].lstrip("vV")).replace("_", ".")
+    text = _FINAL.sub("", text.strip()[:_MAX_VERSION].lstrip("vV")).replace("_", ".")
     for pattern, replacement in _BEFORE:
         text = pattern.sub(replacement, text)
     try:
@@ -100,7 +100,7 @@ def parse_version(text: str) -> Version | None:
 
 def parse_tag(tag: str) -> tuple[str, Version] | None:
     """Split a tag into series and version: ``name-v1.2.3``, ``REL_1_2``, ``@scope/name@1.2.3-rc.1``, ``1.2``."""
-    tag = tag[:_LONGEST]
+    tag = tag[:_MAX_VERSION]
     if _DATE.search(tag):
         return None
     # The longest rest that is a version counts, so that ``v2.0-rc-1`` is not read as version 1.
@@ -219,7 +219,7 @@ def _release(fields: list[str]) -> Release | None:
     tag, tagged, peeled, *dates = fields
     dated = _dated(tag)
     own = dated if dated and tag[-8:].isdigit() else parse_tag(tag) or dated
-    parsed = own or parse_tag(_FLAVOUR.sub("", tag[:_LONGEST]))
+    parsed = own or parse_tag(_FLAVOUR.sub("", tag[:_MAX_VERSION]))
     moments = [int(date) for date in dates if date.isdigit()]
     # A tag of a tree or a blob has no commit date.
     if parsed is None or not moments or not (dates[0] or dates[1]):
@@ -229,7 +229,7 @@ def _release(fields: list[str]) -> Release | None:
 
 def _dated(tag: str) -> tuple[str, Version] | None:
     """Read a tag that ends with a day, ``build-2024-05-01``, as a version of a series of its own."""
-    found = _DAY.match(tag[:_LONGEST])
+    found = _DAY.match(tag[:_MAX_VERSION])
     return (f"{DATED}{_series(tag[: found.start(1)])}", Version(".".join(found.groups()))) if found else None
 
 

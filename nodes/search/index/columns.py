@@ -41,7 +41,7 @@ LEAST_OF_PART = 3
 _SPAN_BITS = 12
 _KEY_BITS = 32 + _SPAN_BITS
 """The hash of a definition's name, and its line count."""
-LONGEST = (1 << _SPAN_BITS) - 1
+MAX_SPAN = (1 << _SPAN_BITS) - 1
 """Maximum line count of a definition that is distinguished; longer definitions count as this long."""
 PARTS = 3
 """Minimum number of files that a combined file contains."""
@@ -133,7 +133,7 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     span = values["def_end"].astype(np.int64) - values["def_start"]
     # Declarations of one or two lines, such as those of an interface, are similar in unrelated files.
     row = np.flatnonzero((span >= 2) & sources[owner])
-    key = (values["def_last"][row].astype(np.int64) << _SPAN_BITS) | np.minimum(span[row], LONGEST)
+    key = (values["def_last"][row].astype(np.int64) << _SPAN_BITS) | np.minimum(span[row], MAX_SPAN)
     # File and key in one number, for which 19 bits are left: a listing has at most 200,000 files.
     pair, _ = grouped(owner[row].astype(np.int64) << _KEY_BITS | key)
     file = pair >> _KEY_BITS

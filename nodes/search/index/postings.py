@@ -11,7 +11,7 @@ import numpy as np
 
 from nodes.search.git import Repository
 from nodes.search.index.columns import Array, Ints, starts
-from nodes.search.tokens import LONGEST, PART, WORD, WORD_BYTES, hashes_of, stem_hash
+from nodes.search.tokens import LONGEST_WORD, PART, WORD, WORD_BYTES, hashes_of, stem_hash
 
 BETWEEN = b"\0"
 """A separate word between two chunks. As a word's first byte it marks a name that must not be split."""
@@ -90,7 +90,7 @@ class Vocabulary(dict[bytes, int]):
 
     def _plain_terms(self, new: list[bytes]) -> tuple[Array, Array]:
         """Return (number of the word, hash) for each term of the ASCII words, split as in ``terms_of``."""
-        words = [word if len(word) <= LONGEST and word.isascii() and word[:1] != BETWEEN else b"" for word in new]
+        words = [word if len(word) <= LONGEST_WORD and word.isascii() and word[:1] != BETWEEN else b"" for word in new]
         # One call of the pattern for all words; the line feeds mark where each word ends.
         parts = _PIECE.findall(b"\n".join([*words, b""]).decode("ascii"))
         number = np.fromiter(map(self._of_part.__getitem__, parts), np.int64, len(parts))

@@ -17,7 +17,7 @@ ENOUGH = 2
 """With this number of frames, the message is not needed."""
 # Functions of one cycle of a recursion, and characters of a name or message that are read.
 _LONGEST_CYCLE = 8
-_LONGEST = 500
+_MAX_NAME = 500
 
 # Compilers and runtimes add these to names, and they differ between builds: hashes (Rust), offsets, clones (GCC, LLVM),
 # numbers of closures (JavaScript, Go, the JVM).
@@ -102,7 +102,7 @@ def plain_error(error: str | None) -> str:
 
 def plain_function(name: str) -> str:
     """Return a function's name without addresses, generics, arguments, hashes and numbers of closures."""
-    name = _OFFSET.sub("", _RUST_HASH.sub("", name.strip()[:_LONGEST]))
+    name = _OFFSET.sub("", _RUST_HASH.sub("", name.strip()[:_MAX_NAME]))
     name = _CLONE.sub("", _ARGUMENTS.sub("", name))
     name = _NAMELESS.sub("~", name.removeprefix("async ").removeprefix("new "))
     for _ in range(4):  # generics nest
@@ -113,7 +113,7 @@ def plain_function(name: str) -> str:
 
 def plain_message(message: str) -> str:
     """Return a message without the parts that vary between occurrences."""
-    text = message[:_LONGEST]
+    text = message[:_MAX_NAME]
     # Numbers come last: a UUID and a path contain numbers, and parts of them would remain.
     for pattern in (_UUID, _QUOTED, _PATHLIKE, _NUMBER):
         text = pattern.sub("~", text)

@@ -35,12 +35,12 @@ _ENVIRONMENT = re.compile(
 _VERSION = re.compile(
     r"(?: {0,3}[>*`-]{1,2}[ \t]{1,2}| {0,3})[\w.()-][\w.() -]{0,29}[:=]{1,2}[ \t]{0,8}v?\d{1,6}(\.\d{1,6}){1,4}"
 )
-_LONGEST = 2_000  # characters of a line in which a version or a heading is searched for
+_MAX_LINE = 2_000  # characters of a line in which a version or a heading is searched for
 STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
 HALVED_AT = 5.0
 """Percentage of issues at which the weight of a word is halved."""
 
-LONGEST = 60_000
+MAX_ISSUE_TEXT = 60_000
 """Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
 # A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
 # them.
@@ -66,13 +66,13 @@ def without_asides(body: str) -> str:
         at_fence = is_fence(line)
         # A fence inside another one is not tracked: here a wrong guess only adds or drops words.
         fenced ^= at_fence
-        heading = None if fenced or at_fence else _HEADING.match(line[:_LONGEST])
+        heading = None if fenced or at_fence else _HEADING.match(line[:_MAX_LINE])
         if heading:
             in_environment = bool(_ENVIRONMENT.search(heading[1] or heading[2]))
         # Fences of a dropped section stay, so that later lines are split into prose and code correctly.
         elif at_fence or (not in_environment and fenced):
             reported.append(line)
-        elif not in_environment and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
+        elif not in_environment and not _BOX.match(line) and not _VERSION.match(line[:_MAX_LINE]):
             reported.append(_URL.sub(" ", line))
     return "\n".join(reported)
 
@@ -114,7 +114,7 @@ class Parsed:
 
 def parse_query(query: Query) -> Parsed:
     """Parse a query; text that came later counts as prose."""
-    body = "\n".join([query.body, *query.extra])[:LONGEST].replace("\r\n", "\n")
+    body = "\n".join([query.body, *query.extra])[:MAX_ISSUE_TEXT].replace("\r\n", "\n")
     title = query.title[:1_000]
     traces = tuple(find_traces(body))
     # Traces are removed first, because their offsets refer to the unchanged body.

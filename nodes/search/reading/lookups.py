@@ -18,7 +18,7 @@ from nodes.search.index import Index
 from nodes.search.tokens import LISTS, STOPWORDS, WORD, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
 
-LONGEST = 200
+MAX_NAME = 200
 """Maximum characters of a name that are read."""
 PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
 """Beginnings of lines that probably describe a name instead of using it."""
@@ -42,7 +42,7 @@ EXPRESSION = 300
 """Maximum characters of an expression."""
 _MEMORY = 8 << 20
 """Bytes that an expression may take when it is compiled."""
-MOST = 2_000
+MAX_MATCHES = 2_000
 """Matching lines that are counted; the search ends there."""
 _BYTES, _SECONDS = 400_000_000, 20.0
 """Maximum text that one search reads, and the time after which it ends."""
@@ -192,7 +192,7 @@ def stems_of(question: str) -> frozenset[str]:
 
 def name_parts(name: str) -> list[str]:
     """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is not a name."""
-    plain = name[:LONGEST].strip().strip("`'\"").removesuffix("()")
+    plain = name[:MAX_NAME].strip().strip("`'\"").removesuffix("()")
     while (shorter := _ARGUMENTS.sub("", plain)) != plain:
         plain = shorter
     parts = [part for part in _PARTS.split(plain) if part]
@@ -260,7 +260,7 @@ def grep(
         The 1-based numbers of the matching lines by file, in the order of the files; whether every file was searched.
     """
     found: dict[int, tuple[int, ...]] = {}
-    until, size, left = time.monotonic() + _SECONDS, 0, MOST
+    until, size, left = time.monotonic() + _SECONDS, 0, MAX_MATCHES
     numbers: dict[str, list[int]] = {}
     for number in files:
         numbers.setdefault(blobs[number], []).append(number)

@@ -16,7 +16,7 @@ MAX_LINES = 8
 MAX_BYTES = 1_000
 PLACES, MATCHES = 3, 2
 """Places of a file, and lines of a place, that a sketch shows."""
-LONGEST = 120
+MAX_LINE = 120
 """Characters of a line."""
 _SAME = 30
 """Characters after which a line counts as the signature that is shown above it."""
@@ -127,7 +127,7 @@ def _first_line(lines: Sequence[str], name: str, start: int, end: int) -> str:
         if text.count("(") <= text.count(")"):
             break
         text = f"{text} {_trimmed(line)}"
-    return text[:LONGEST].rstrip(" {:")
+    return text[:MAX_LINE].rstrip(" {:")
 
 
 def _is_aside(line: str) -> bool:
@@ -135,4 +135,4 @@ def _is_aside(line: str) -> bool:
 
 
 def _trimmed(line: str) -> str:
-    return " ".join(line.split())[:LONGEST]
+    return " ".join(line.split())[:MAX_LINE]

@@ -8,7 +8,7 @@ from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
 _CLIMB, _LINE = 3, 240
-_LONGEST = 1_500
+MAX_BEFORE = 1_500
 """Number of characters before a literal that are read."""
 _FORMS = load_sections(Path(__file__).with_name("printed.txt"))
 _REPORTING_CALLS = lazy("|".join(_FORMS["call"]), re.IGNORECASE)
@@ -39,7 +39,7 @@ def enclosing(before: str) -> tuple[list[str], int]:
     names: list[str] = []
     depth, start = 0, len(before)
     # Backwards, because the calls that are still open began last.
-    for at in range(len(before) - 1, max(-1, len(before) - _LONGEST), -1):
+    for at in range(len(before) - 1, max(-1, len(before) - MAX_BEFORE), -1):
         character = before[at]
         if character in ")]}":
             depth += 1
@@ -70,7 +70,7 @@ def _statement(before: str, start: int) -> int:
 def _line_start(text: str, end: int) -> int:
     """Return the offset of the start of a line; a line that closes a bracket belongs to the line that opens it."""
     depth = 0
-    for at in range(end - 1, max(-1, end - _LONGEST), -1):
+    for at in range(end - 1, max(-1, end - MAX_BEFORE), -1):
         if text[at] in ")]}":
             depth += 1
         elif text[at] in "([{":

@@ -10,6 +10,8 @@ from nodes.search.tokens import load_sections
 ERRORS = load_sections(Path(__file__).with_name("errors.txt"))
 """Patterns of errors' messages and forms of code by section: in a form, ``@name``, ``@count`` and ``@of`` are what the
 message names."""
+MADE = ERRORS["made"][0]
+"""A line of Rust that makes a variant of an error, and does not import or match it."""
 
 
 def messages(section: str) -> tuple[re.Pattern[str], ...]:
@@ -23,8 +25,6 @@ def _forms(section: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((lazy(error), form.strip()) for error, form in zip(rows[::2], rows[1::2], strict=True))
 
 
-MADE = ERRORS["made"][0]
-"""A line of Rust that makes a variant of an error, and does not import or match it."""
 SHAPES = _forms("raised by")
 """An error's message, and the form of a line that raises it."""
 # An argument that the code does not pass has a default, which another line declares.

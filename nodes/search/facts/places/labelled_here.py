@@ -29,7 +29,7 @@ MAX_MARKED, MAX_PLAIN = 6, 60
 """Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""
 FEW, FEW_PLACES, FEW_USES = 2, 3, 8
 """Maximum number of lines of one place, of places that have a label, and of those that use its key."""
-LEAST, MOST, MOST_PLAIN = 2, 9, 5
+LEAST_WORDS, MOST_WORDS, MOST_PLAIN_WORDS = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
 LONG_WORD, FEW_LINES = 8, 4
 """Minimum length of a word of the title that is a label by itself, and maximum number of lines of own code with it."""
@@ -85,7 +85,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     quotes = any(_SENTENCE.search(line) for line in inquiry.issue.prose)
     for label, is_marked in wanted:
         # A word of the title may be a label by chance; what the report quotes is not.
-        if (placed or (quotes and _length(label) < LEAST)) and not is_marked:
+        if (placed or (quotes and _length(label) < LEAST_WORDS)) and not is_marked:
             continue
         facts = _of_label(inquiry, label, [hit for text, hit in hits if as_label(label) in text])
         # If the title names a file, what the report says in passing is a step on the way to it.
@@ -96,12 +96,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    if _length(label) < LEAST and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES:
+    if _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES:
         return
     found = (list(search(inquiry, label, hits)) for search in (_by_element, _by_key, _by_file, _in_code))
     facts = next(filter(None, found), ())
     # A single word is often the label of several things.
-    yield from facts if len(facts) == 1 or _length(label) >= LEAST else ()
+    yield from facts if len(facts) == 1 or _length(label) >= LEAST_WORDS else ()
 
 
 def _labels(issue: Issue) -> list[tuple[str, bool]]:
@@ -136,7 +136,7 @@ def labels(issue: Issue) -> Iterator[str]:
     shown = (line for lines in blocks if len(lines) <= FEW for line in lines)
     parts = chain((part for words in marked for part in _MENU.split(words)), shown)
     for text in (part.strip(" .,:;!?…*\"'“”") for part in parts):
-        if LEAST <= _length(text) <= MOST and not _CODE.search(text) and comparable(text) not in seen:
+        if LEAST_WORDS <= _length(text) <= MOST_WORDS and not _CODE.search(text) and comparable(text) not in seen:
             seen.add(comparable(text))
             yield text
     lines = [line[:MAX_WIDTH] for line in (issue.title, *issue.prose)]
@@ -172,7 +172,7 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
     for found in _WORDS.finditer(title):
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
-            yield from (run for run in _runs(found, start) if spaced(run).count(" ") >= LEAST)
+            yield from (run for run in _runs(found, start) if spaced(run).count(" ") >= LEAST_WORDS)
     named = [word for word in WORD.findall(title) if word.istitle()]
     # A title may have all words in capitals.
     yield from (word for word in named if len(word) >= LONG_WORD and 2 * len(named) <= len(title.split()))
@@ -181,13 +181,13 @@ def _plain_labels(issue: Issue) -> Iterator[str]:
 def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False) -> Iterator[str]:
     """Yield the first or last words of a phrase, the longest first, if they are informative."""
     words = found[0].split(" ")[start:] if found else []
-    words = words[-MOST_PLAIN:] if from_end else words[:MOST_PLAIN]
+    words = words[-MOST_PLAIN_WORDS:] if from_end else words[:MOST_PLAIN_WORDS]
     for count in range(len(words), 1, -1):
         run = words[-count:] if from_end else words[:count]
         # Of “the general Settings button”, only the word with a capital is what the button says.
         if run[0].islower() and run[0].isalpha() and run[-1].istitle():
             continue
-        if sum(word.casefold() not in STOPWORDS and len(word) > 2 for word in run) >= LEAST:
+        if sum(word.casefold() not in STOPWORDS and len(word) > 2 for word in run) >= LEAST_WORDS:
             yield " ".join(run)
 
 

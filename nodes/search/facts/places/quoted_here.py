@@ -34,7 +34,7 @@ _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """An example of a session, in a string over several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 
-SHORTEST, SHORTEST_VALUE, LONGEST = 4, 8, 160
+SHORTEST_EXPRESSION, SHORTEST_VALUE, LONGEST_EXPRESSION = 4, 8, 160
 """Minimum length of an expression and of a value of prose, and maximum length, in characters."""
 RAREST = 3
 """Minimum length of a word that is looked up."""
@@ -272,10 +272,10 @@ def expressions(issue: Issue) -> list[list[Expression]]:
 def _of_span(span: str) -> Iterator[str]:
     """Yield a code span if it is more than a name, and then its parts."""
     whole = span.strip().rstrip(";,")
-    if SHORTEST <= len(whole) <= LONGEST and not _NAME.fullmatch(whole) and not is_path(whole):
+    if SHORTEST_EXPRESSION <= len(whole) <= LONGEST_EXPRESSION and not _NAME.fullmatch(whole) and not is_path(whole):
         yield whole
     # Of an option of a command, ``--flag=false``, no part is an expression of code.
-    parts = (found for found in _PARTS.finditer(span[:LONGEST]) if not span[: found.start()].endswith("-"))
+    parts = (found for found in _PARTS.finditer(span[:LONGEST_EXPRESSION]) if not span[: found.start()].endswith("-"))
     yield from (found[0] for found in parts if _is_rare(found))
 
 
@@ -293,7 +293,7 @@ def _of_prose(line: str) -> Iterator[str]:
 def _is_rare(found: re.Match[str]) -> bool:
     """Return whether a part is long enough and, if it is a name, qualified."""
     qualified = found["name"] is None or _QUALIFIED.search(found[0])
-    return bool(qualified) and len(found[0].strip("\"'")) >= SHORTEST and not is_path(found[0])
+    return bool(qualified) and len(found[0].strip("\"'")) >= SHORTEST_EXPRESSION and not is_path(found[0])
 
 
 def _is_word(character: str) -> bool:

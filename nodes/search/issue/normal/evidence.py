@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nodes.search.tokens import load_sections
 
-LONGEST = 2_000
+MAX_LINE = 2_000
 """Characters of a line that are read."""
 FORMS = load_sections(Path(__file__).with_name("frames.txt"))
 """Patterns of frames in traces of any language, by what they are for."""
@@ -18,23 +18,23 @@ _FENCE = re.compile(r"[ \t]{0,12}(?:> ?){0,4}(`{3,40}|~{3,40}(?![~ ]{0,400}\^))"
 
 def is_frame(line: str) -> bool:
     """Return whether a line begins like a frame."""
-    return _FRAME.match(line[:LONGEST].strip()) is not None
+    return _FRAME.match(line[:MAX_LINE].strip()) is not None
 
 
 def is_traced(line: str) -> bool:
     """Return whether a line begins like a frame, or like a heading of a trace."""
-    bare = line[:LONGEST].strip()
+    bare = line[:MAX_LINE].strip()
     return _FRAME.match(bare) is not None or _HEAD.match(bare) is not None
 
 
 def is_fence(line: str) -> bool:
     """Return whether a line opens or closes a code block."""
-    return ("```" in line or "~~~" in line) and _FENCE.match(line[:LONGEST]) is not None
+    return ("```" in line or "~~~" in line) and _FENCE.match(line[:MAX_LINE]) is not None
 
 
 def fence_after(line: str, fence: str) -> str:
     """Return the fence that is open after a line, given the one before it; empty outside any block."""
-    mark = _FENCE.match(line[:LONGEST])
+    mark = _FENCE.match(line[:MAX_LINE])
     if not mark:
         return fence
     if not fence:

@@ -8,7 +8,7 @@ from nodes.search.issue.normal.evidence import is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, rows
 from nodes.search.lazy import lazy
 
-_LONGEST = 400
+_MAX_LINE = 400
 """Characters of a line in which its prefix is searched."""
 _MAX_TAGS = 8
 MAX_SPANS = 1_200
@@ -101,7 +101,7 @@ def prefixes(text: str) -> list[Edit]:
     for row, end, length in zip(lines, ends, lengths, strict=True):
         stop = 0 if end else length or _alone(row.text)
         if end:
-            logger = _LOGGER.match(row.text[: end + _LONGEST], end)
+            logger = _LOGGER.match(row.text[: end + _MAX_LINE], end)
             logger = logger if logger and logger[0].strip() in named else None
             found = _SPANS.match(row.text[: end + MAX_SPANS], end) or logger
             stop = found.end() if found else end + row.text.startswith(" ", end)
@@ -115,7 +115,7 @@ def sorted_by_source(report: Mapped) -> Mapped:
     # Most texts have no such line, and this runs for each.
     if not _SOURCE.search(text):
         return report
-    found = ((row, _SOURCE.match(row.text[:_LONGEST]) if row.end < len(text) else None) for row in rows(text))
+    found = ((row, _SOURCE.match(row.text[:_MAX_LINE]) if row.end < len(text) else None) for row in rows(text))
     ordered: list[Row] = []
     for is_merged, run in groupby(found, key=lambda pair: bool(pair[1])):
         lines = list(run)
@@ -129,7 +129,7 @@ def sorted_by_source(report: Mapped) -> Mapped:
 
 def _stamped(line: str) -> int:
     """Return the end of the prefix of a line with a time, without the space after it; 0 if it has none."""
-    head = line[:_LONGEST]
+    head = line[:_MAX_LINE]
     if brief := _BRIEF.match(head):
         return len(brief[0].rstrip(" "))
     container = _CONTAINER.match(head) if "|" in head else None
@@ -139,7 +139,7 @@ def _stamped(line: str) -> int:
 
 def _alone(line: str) -> int:
     """Return the length of a prefix without a time that only one line has, before a part of a trace."""
-    found = _ALONE.match(line[:_LONGEST]) or _CONTAINER.match(line[:_LONGEST])
+    found = _ALONE.match(line[:_MAX_LINE]) or _CONTAINER.match(line[:_MAX_LINE])
     return found.end() if found and is_traced(line[found.end() :]) and not is_traced(line) else 0
 
 
@@ -160,7 +160,7 @@ def _after_stamp(head: str, end: int) -> int:
 def _loggers(lines: Sequence[Row], ends: Sequence[int]) -> frozenset[str]:
     """Return the names of loggers, with their sign, that stand before a line of a trace somewhere."""
     stamped = ((row.text, end) for row, end in zip(lines, ends, strict=True) if end)
-    found = ((text, end, _LOGGER.match(text[: end + _LONGEST], end)) for text, end in stamped)
+    found = ((text, end, _LOGGER.match(text[: end + _MAX_LINE], end)) for text, end in stamped)
     return frozenset(
         logger[0].strip()
         for text, end, logger in found

@@ -21,8 +21,8 @@ _STEPS: tuple[Callable[[str], list[Edit]], ...] = (
     *(stacks, escapes, prefixes, joined, wrapped),
 )
 
-_LONGEST = 400
-_LONGEST_PREFIX = 1_200
+_MAX_LINE = 400
+_MAX_PREFIX = 1_200
 _LEVELS = (
     re.compile(
         r"\b(?:FATAL|CRITICAL|CRIT|ALERT|EMERG|PANIC|SEVERE|ERROR|ERR|ERRO|EROR|FTL)\b|[ (\[/]?\b[EF](?:[/ ]|$)"
@@ -95,8 +95,8 @@ def log_lines(given: str) -> Iterator[LogLine]:
     report = normalise(given)
     for row in rows(report.text):
         start, end = report.span(row.start, row.end)
-        prefix = given[given.rfind("\n", 0, start) + 1 : start][-_LONGEST_PREFIX:]
-        rank = rank_of(prefix[:_LONGEST], row.text) if row.text.strip() else None
+        prefix = given[given.rfind("\n", 0, start) + 1 : start][-_MAX_PREFIX:]
+        rank = rank_of(prefix[:_MAX_LINE], row.text) if row.text.strip() else None
         if rank is not None:
             yield LogLine(row.text.strip(), prefix, rank, end)
 
@@ -117,7 +117,7 @@ def without_lower_levels(given: str) -> str:
 
 def rank_of(prefix: str, text: str) -> int | None:
     """Return how serious a line is; None if it is not a line of a log."""
-    field = _FIELD.search(text[:_LONGEST]) or _FIELD.search(prefix)
+    field = _FIELD.search(text[:_MAX_LINE]) or _FIELD.search(prefix)
     written = field[1].upper() if field else prefix.upper()
     for rank, pattern in enumerate(_LEVELS):
         if pattern.search(written):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from nodes.search.issue.normal.evidence import FORMS, LONGEST, is_traced
+from nodes.search.issue.normal.evidence import FORMS, MAX_LINE, is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
 from nodes.search.lazy import lazy
 
@@ -102,14 +102,14 @@ def wrapped(text: str) -> list[Edit]:
 
 def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
     """Return the number of lines that make up a frame, and what was between them."""
-    kind = next((kind for kind in _KINDS if kind[0].match(lines[index].text[:LONGEST])), None)
-    if kind is None or kind[1].match(lines[index].text[:LONGEST].rstrip()):
+    kind = next((kind for kind in _KINDS if kind[0].match(lines[index].text[:MAX_LINE])), None)
+    if kind is None or kind[1].match(lines[index].text[:MAX_LINE].rstrip()):
         return 1, ""
     close = close_spaced = lines[index].text.rstrip()
     for count, row in enumerate(lines[index + 1 : index + _MAX_JOINED], 2):
         bare = row.text.strip()
         is_rest = kind is _KINDS[1] and (bare.startswith(("at ", "from ")) or close.endswith(" at"))
-        if not bare or len(close_spaced) > LONGEST or (is_traced(bare) and not is_rest):
+        if not bare or len(close_spaced) > MAX_LINE or (is_traced(bare) and not is_rest):
             break
         close, close_spaced = close + bare, f"{close_spaced} {bare}"
         for whole, glue in ((close, ""), (close_spaced, " ")):

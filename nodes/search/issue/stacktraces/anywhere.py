@@ -17,7 +17,7 @@ from nodes.search.types import Frame, StackTrace
 
 _LOOKBACK = 6
 _REACH = 60
-_LONGEST = 500
+_MAX_HEADING = 500
 """Characters of a line that may be a heading."""
 _GAP = 6
 """Maximum number of lines of source and notes between two frames."""
@@ -179,7 +179,7 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
         drawing = list(takewhile(lambda line: "|" in line.bare, lines[stop : stop + _GAP]))
         heading = Heading(lines[first].bare.partition(":")[0], drawing[-1].bare.lstrip("| "))
         is_script, stop = True, stop + len(drawing)
-    if stop < len(lines) and (below := _NAMED_ERRORS[-1].match(lines[stop].bare[:_LONGEST])):
+    if stop < len(lines) and (below := _NAMED_ERRORS[-1].match(lines[stop].bare[:_MAX_HEADING])):
         heading, caption, stop = Heading(below["error"], below["message"]), "most recent call last", stop + 1
     certain, named = sum(item.is_certain for item in found), any(item.is_named for item in found)
     # A list of places is not a trace; a place and its function below a caption are one.
@@ -198,7 +198,7 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
     if len({(frame.path, frame.line) for frame in frames}) == 1 < len({frame.function for frame in frames}):
         return None
     # Lua prints no line of a function in C, or of one that has no debugging information.
-    if inner := _UNPLACED.match(lines[first - 1].bare[:_LONGEST]) if first else None:
+    if inner := _UNPLACED.match(lines[first - 1].bare[:_MAX_HEADING]) if first else None:
         frames = [Frame(inner["path"], None, inner["name"]), *frames]
     # Perl and Lua print the innermost place with the message.
     elif heading.frame and not same_place(heading.frame, frames[0]):
@@ -217,28 +217,28 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
             break
         if not caption and _CAPTION.search(bare[:200]):
             caption, top = bare[:200], index
-        if thrown := _THROWN.match(bare[:_LONGEST]):
+        if thrown := _THROWN.match(bare[:_MAX_HEADING]):
             message = lines[index + 1].bare if index + 1 < first else None
             return index, Heading(thrown[1], message), caption or bare[:200]
         if heading := next(_errors(bare), None):
             return index, heading, caption or bare[:200]
-        if "HasCallStack" in caption and index < top and (stated := _CALL_STACK.match(bare[:_LONGEST])):
+        if "HasCallStack" in caption and index < top and (stated := _CALL_STACK.match(bare[:_MAX_HEADING])):
             return index, Heading(None, stated[1]), caption
     return top, Heading(None), caption
 
 
 def _errors(bare: str) -> Iterator[Heading]:
-    if named := next(filter(None, (form.match(bare[:_LONGEST]) for form in _NAMED_ERRORS)), None):
+    if named := next(filter(None, (form.match(bare[:_MAX_HEADING]) for form in _NAMED_ERRORS)), None):
         yield Heading(named["error"], (named.groupdict().get("message") or "").strip() or None)
-    if heading := error_line(_LABEL.sub("", bare[:_LONGEST])):
+    if heading := error_line(_LABEL.sub("", bare[:_MAX_HEADING])):
         yield heading
-    if command := _CMDLET.match(bare[:_LONGEST]):
+    if command := _CMDLET.match(bare[:_MAX_HEADING]):
         yield Heading(None, command[1])
     place = next(find_located(bare), None)
-    compiled = _COMPILED.match(bare[:_LONGEST], place.end) if place and not bare[: place.start] else None
+    compiled = _COMPILED.match(bare[:_MAX_HEADING], place.end) if place and not bare[: place.start] else None
     if place and compiled:  # Zig prints what refers to the line below its error
         yield Heading(None, compiled[1], Frame(place.path, place.line))
-    if message := _MESSAGE.match(bare[:_LONGEST]):
+    if message := _MESSAGE.match(bare[:_MAX_HEADING]):
         yield Heading("panic" if "panic" in message["error"].lower() else None, message["message"].strip() or None)
     if place and _MESSAGE_AFTER.match(
         bare, place.end

@@ -45,7 +45,7 @@ _NO_FUNCTION = frozenset({"eval", "<anonymous>", "anonymous"})
 _ASSERTION = "AssertionError"
 _ABOVE = lazy(r"((?:file://)?(?:/|[A-Za-z]:)[^\s:][^:]{0,300}):(\d{1,9})$")
 """The place of a syntax error, above the line of source and its caret."""
-_TO_PLACE, _LONGEST = 4, 500
+_TO_PLACE, _MAX_HEADING = 4, 500
 """Lines above the frames that may have the place; and characters of a line."""
 _FOREIGN = lazy(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$")
 """Files whose runtimes print the place below the function, with a column, as ``at path:1:2``."""
@@ -117,7 +117,7 @@ def _finished(trace: StackTrace, _: Sequence[Line], lines: Sequence[Line]) -> St
         return None
     if trace.error not in (None, "SyntaxError"):
         return trace
-    above = [line.bare[:_LONGEST] for line in reversed(lines)]
+    above = [line.bare[:_MAX_HEADING] for line in reversed(lines)]
     if trace.error is None:
         error = next((heading for bare in above if bare.startswith(_ASSERTION) and (heading := error_line(bare))), None)
         trace = replace(trace, error=error.error, message=error.message) if error else trace

@@ -25,7 +25,7 @@ _ERROR_INSIDE = re.compile(
     r"(?<=[\s(\[:])((?:\w{1,60}(?:\.|::|\\)){0,10}\w{0,80}(?:Error|Exception|Failure|Throwable)): (.*)$"
 )
 """An error after other words; only directly above its first frame."""
-_LONGEST = 500
+_MAX_HEADING = 500
 _FAR = 40
 """Lines above a trace that may name its error or its place."""
 _CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
@@ -126,7 +126,7 @@ class Dialect:
                     heading = replace(heading, message=lines[index + 1].bare)
                 return index, heading
         above = lines[first - 1].bare if first > floor else ""
-        inside = _ERROR_INSIDE.search(above[:_LONGEST])
+        inside = _ERROR_INSIDE.search(above[:_MAX_HEADING])
         return (first - 1, Heading(inside[1], inside[2] or None)) if inside else (first, Heading(None))
 
 
