@@ -66,6 +66,9 @@ VERSIONS = [
     ("It fails in 2.2+", "bad 2.2"),
     ("version: master (3.5.0.dev1362+g57489bf19b)", "affected 3.5.0.dev1362"),
     ("and feedbox 1.2.0 sorts them", "affected 1.2.0"),
+    ("Fails with 7.1.0+.", "bad 7.1.0"),
+    ("Fluxo version: 7.1.0+/d3c91f951", "affected 7.1.0"),
+    ("Fluxo version: 7.1.0+.d3c91f951", "affected 7.1.0"),
 ]
 
 
