@@ -103,6 +103,20 @@ def test_the_answer_leads_to_the_first_file_of_a_larger_project(tmp_path: Path):
     assert [(fact.path, fact.line, fact.strong) for fact in found] == [("conf/settings.py", 2, False)]
 
 
+@pytest.mark.parametrize(("others", "lines"), [(3, []), (2, [2])])
+def test_a_common_call_names_no_place_in_the_first_file(tmp_path: Path, others: int, lines: list[int]):
+    files = {f"m{number}.js": f"export const replace{number} = {number}; // replace\n" for number in range(50)}
+    calls = {
+        f"m{number}.js": f"export function run{number}(x) {{\n  return x.replace(1, 2);\n}}\n"
+        for number in range(others)
+    }
+    zone = {"zone.js": "export function replaceZone(zone) {\n  return zone.name.replace('a', 'b');\n}\n"}
+    error = "Zone: Cannot read properties of undefined (reading 'replace')"
+    found = of_kind(facts_of(tmp_path, files | calls | zone, error, error), "raised_here")
+    assert [fact.line for fact in found if fact.path == "zone.js"] == lines
+    assert all("fits this line of `replaceZone`" in fact.says for fact in found)
+
+
 @pytest.mark.parametrize(
     ("code", "error"),
     [

@@ -27,6 +27,8 @@ MESSAGE_OF, MAX_ATTRIBUTES = "#[error(", 6
 """The attribute with the message of a Rust error, and maximum number of lines from it to the error's name."""
 MAX_LINES, MAX_WIDTH = 2_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
+FEW_LINES = 3
+"""Maximum number of lines of a larger project that have the form, of which the search's first file has one."""
 MAX_FILES = 8
 """Maximum number of names of files that are looked up."""
 _VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
@@ -120,8 +122,15 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     code.read(numbers)
     places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape.form))
     held = [place for place in places if not code.is_tested(*place)]
-    fact = _fact(inquiry, shape.words, *held[0]) if len(held) == 1 else None
-    return fact and replace(fact, strong=is_few)
+    if len(held) != 1 or not (is_few or _is_rare(inquiry, shape)):
+        return None
+    return _fact(inquiry, shape.words, *held[0], strong=is_few)
+
+
+def _is_rare(inquiry: FinderInput, shape: Shape) -> bool:
+    """Return whether few lines of own code have the form with the error's name; each file may have one ``.replace``."""
+    hits = inquiry.witness.grep(shape.name, own=True) if shape.name else ()
+    return sum(bool(shape.form.search(hit.text[:MAX_WIDTH])) for hit in hits) <= FEW_LINES
 
 
 def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -> list[int]:
@@ -131,11 +140,11 @@ def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -
     return [at for at in outside_docstrings(lines, near) if not is_comment(lines[at - 1])]
 
 
-def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | None:
+def _fact(inquiry: FinderInput, words: str, number: int, line: int, *, strong: bool = True) -> Fact | None:
     hit = inquiry.code.hit(number, line)
     if hit is None or is_test(hit.symbol):
         return None
-    event = happened(hit.text, words)
+    event = happened(hit.text, words) if strong else None
     if event and not event.asserts:
         says = event.at(hit.place)
     else:
@@ -143,7 +152,7 @@ def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | No
         quoted, of = words.replace("`", "'"), say(" of `{place}`", place=hit.place)
         says = say("“{error}” fits this line{of}.", error=quoted, of=of)
     refuses = is_refusal(inquiry.code.lines(number), line)
-    return hit.fact("raised_here", says, words, count=1, strong=True, refuses=refuses)
+    return hit.fact("raised_here", says, words, count=1, strong=strong, refuses=refuses)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
