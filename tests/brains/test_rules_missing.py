@@ -156,6 +156,7 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
     [
         pytest.param("It fails with an error.", "The whole error message or stack trace", id="an-error"),
         pytest.param("It fails with a `ZoneError` there.", None, id="the-name-of-the-error"),
+        pytest.param("It broke, I expected rows.\n\n4. See the error", None, id="the-step-of-a-template"),
         pytest.param(
             "When opening a table, the error number is the count of pairs, not the total.", None, id="errors-as-data"
         ),

@@ -183,7 +183,7 @@ def open_needs(case: Case, words: str) -> tuple[Need, ...]:
     # Who proposes a change has nothing to reproduce.
     proposes = SAYS["proposes"].match(case.title) is not None
     needs: dict[Need, bool] = {
-        "error": bool(SAYS["says_error"].search(words))
+        "error": bool(SAYS["says_error"].search(SAYS["template_step"].sub("", words)))
         and not proposes
         and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors or ANNOUNCED.search(words))
