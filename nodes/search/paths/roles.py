@@ -60,7 +60,9 @@ def _checks(path: str) -> Iterator[tuple[object, Role]]:
         _is_test(original[: len(role_folders)], role_folders, file if len(role_folders) == len(folders) else ""),
         "test",
     )
-    yield not _WORDS["examples"].isdisjoint(role_folders) or _FORMS["story"].search(name), "example"
+    # Cargo compiles what is below ``src`` into the crate, and examples are beside it.
+    crate = folders.index("src") if name.endswith(".rs") and "src" in folders else len(folders)
+    yield not _WORDS["examples"].isdisjoint(role_folders[:crate]) or _FORMS["story"].search(name), "example"
     yield any(folder[:1] == "." for folder in folders) or name[:1] == "." or _FORMS["config"].search(name), "config"
     yield _is_documentation(role_folders, file), "docs"
     yield _FORMS["data"].search(name) or (name.endswith(".ts") and _FORMS["translated"].search(path.lower())), "data"

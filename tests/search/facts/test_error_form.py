@@ -114,7 +114,6 @@ def test_a_common_call_names_no_place_in_the_first_file(tmp_path: Path, others: 
     error = "Zone: Cannot read properties of undefined (reading 'replace')"
     found = of_kind(facts_of(tmp_path, files | calls | zone, error, error), "raised_here")
     assert [fact.line for fact in found if fact.path == "zone.js"] == lines
-    assert all("fits this line of `replaceZone`" in fact.says for fact in found)
 
 
 @pytest.mark.parametrize(

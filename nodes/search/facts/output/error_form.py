@@ -124,7 +124,8 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     held = [place for place in places if not code.is_tested(*place)]
     if len(held) != 1 or not (is_few or _is_rare(inquiry, shape)):
         return None
-    return _fact(inquiry, shape.words, *held[0], strong=is_few)
+    fact = _fact(inquiry, shape.words, *held[0])
+    return fact and replace(fact, strong=is_few)
 
 
 def _is_rare(inquiry: FinderInput, shape: Shape) -> bool:
@@ -140,11 +141,11 @@ def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -
     return [at for at in outside_docstrings(lines, near) if not is_comment(lines[at - 1])]
 
 
-def _fact(inquiry: FinderInput, words: str, number: int, line: int, *, strong: bool = True) -> Fact | None:
+def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | None:
     hit = inquiry.code.hit(number, line)
     if hit is None or is_test(hit.symbol):
         return None
-    event = happened(hit.text, words) if strong else None
+    event = happened(hit.text, words)
     if event and not event.asserts:
         says = event.at(hit.place)
     else:
@@ -152,7 +153,7 @@ def _fact(inquiry: FinderInput, words: str, number: int, line: int, *, strong: b
         quoted, of = words.replace("`", "'"), say(" of `{place}`", place=hit.place)
         says = say("“{error}” fits this line{of}.", error=quoted, of=of)
     refuses = is_refusal(inquiry.code.lines(number), line)
-    return hit.fact("raised_here", says, words, count=1, strong=strong, refuses=refuses)
+    return hit.fact("raised_here", says, words, count=1, strong=True, refuses=refuses)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

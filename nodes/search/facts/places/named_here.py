@@ -16,7 +16,7 @@ from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.of_class import names_class
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
-from nodes.search.issue.located import Located, find_located
+from nodes.search.issue.located import find_located
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.paths.project import simplified
@@ -67,12 +67,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             is_a_frame = code.path(numbers[0]) in raised and f"{words}:" in line if numbers else False
             if len(numbers) == 1 and code.path(numbers[0]) not in linked and not is_a_frame:
                 found.setdefault(numbers[0], words)
+    if not raised:
+        found = dict(_of_frames(inquiry)) or found
     for number, words in found.items() if len(found) <= FEW else ():
         if inquiry.issue.holds(words):
-            path = code.path(number)
-            last = len(code.lines(number))
-            count = last if code.text(number, last) else last - 1  # nothing is after the last newline
-            beyond = next((place.line for place in _places(inquiry.issue, words) if place.line > count), 0)
+            path, count = code.path(number), _count(code, number)
+            beyond = next((line for line in _lines_in(inquiry.issue, words) if line > count), 0)
             values = {"path": path, "line": str(beyond), "count": str(count)}
             says = say("The report names line {line} of `{path}`, which has {count} lines at this commit.", **values)
             says = says if beyond and count else say("The report names the file `{path}`.", path=path)
@@ -82,10 +82,27 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         yield from _find_in_title(inquiry)
 
 
-def _places(issue: Issue, words: str) -> Iterator[Located]:
-    """Yield the places with a line that a report names in a file."""
+def _of_frames(inquiry: FinderInput) -> Iterator[tuple[int, str]]:
+    """Yield the file of each trace's innermost frame, and its words, if it is own and lacks the frame's line."""
+    code = inquiry.code
+    for frame in (trace.frames[0] for trace in inquiry.issue.traces if trace.frames):
+        words = _from_root(code, frame.path)
+        numbers = [number for number in code.ending(words) if code.own[number]] if "/" in words else []
+        if len(numbers) == 1 and (frame.line or 0) > _count(code, numbers[0]):
+            yield numbers[0], words
+
+
+def _count(code: Code, number: int) -> int:
+    last = len(code.lines(number))
+    return last if code.text(number, last) else last - 1  # nothing is after the last newline
+
+
+def _lines_in(issue: Issue, words: str) -> Iterator[int]:
+    """Yield the lines that a report names in a file."""
     for line in (issue.title, *issue.prose):
-        yield from (place for place in find_located(line) if words in line and place.path.endswith(words))
+        yield from (place.line for place in find_located(line) if words in line and place.path.endswith(words))
+    for trace in issue.traces:
+        yield from (frame.line for frame in trace.frames if frame.line and frame.path.endswith(words))
 
 
 def _from_root(code: Code, words: str) -> str:
