@@ -203,6 +203,13 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             id="php-argument",
         ),
         pytest.param(
+            "$icon = new Icon($type);",
+            "TypeError",
+            "zones\\Icon::__construct(): Argument #1 ($kind) must be of type string, null given",
+            "passes `$type` to `Icon`; the error says that this was `null`.",
+            id="php-constructor",
+        ),
+        pytest.param(
             "return at($x);", "TypeError", "at(): Argument #2 must be of type int, null given", None, id="php-default"
         ),
         pytest.param(
