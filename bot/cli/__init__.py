@@ -78,6 +78,14 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             raise click.UsageError(_nearest(args[0]) or error.message, ctx) from error
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; Ctrl-C ends it with 130, which click would end with 1."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+            ctx.exit(130)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; print a UserError as one line and exit with 2."""
         # This must run before any command imports LangSmith's client.
@@ -92,8 +100,6 @@ class LazyGroup(click.Group):
             if isinstance(error, OSError) and error.errno not in _BROKEN_DISK:
                 raise
             _fail(f"{error}; it may work later, or with TRIAGE_DATA_DIR on another disk")
-        except KeyboardInterrupt:
-            sys.exit(130)
 
 
 def _fail(message: str) -> NoReturn:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -97,3 +99,17 @@ def test_a_result_is_printed_before_the_next_line_is_read() -> None:
             assert "kind" in json.loads(process.stdout.readline())
         process.stdin.close()
         assert process.wait(patience(60)) == 0
+
+
+def test_ctrl_c_ends_a_command_with_the_exit_code_that_help_names(tmp_path: Path) -> None:
+    arguments = command("classify", "-")
+    with Forked(arguments, cwd=tmp_path, env=environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(lines(CRASH))
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=patience(60)) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b"stopped\n"
