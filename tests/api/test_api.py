@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httpx
 import jsonschema
 import pytest
 
@@ -13,6 +14,7 @@ from bot.jobs import ApiRun
 from bot.release import released
 from bot.report.document import result_schema
 from bot.server.api.routes import openapi
+from bot.server.web.security import Shield
 from bot.settings.operator import operator_schema
 from bot.settings.repository import config_schema
 from bot.store.runs.api_runs import MAX_UNFINISHED
@@ -95,6 +97,15 @@ async def test_an_invalid_request_gets_a_problem_and_stores_no_job(
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     check(answer.json(), "Problem")
     assert await api.store.jobs.counts() == {}
+
+
+async def test_a_request_without_a_token_gets_the_apis_401_behind_the_shield_of_the_pages(api: Api) -> None:
+    transport = httpx.ASGITransport(Shield(api.app))
+    async with httpx.AsyncClient(transport=transport, base_url="http://here") as http:
+        answer = await http.post("/api/v1/runs", json=ISSUE)
+        elsewhere = await http.post("/login", data={"token": "t"})
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    assert elsewhere.status_code == 403
 
 
 @pytest.mark.parametrize(

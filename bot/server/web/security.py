@@ -55,7 +55,9 @@ class Shield:
             await send(message)
 
         headers = Headers(scope=scope)
-        is_ours = scope["method"] in _READS or "authorization" in headers or sent_by_us(headers, self._public)
+        # The API reads no cookie, so what it answers without a token is its own 401.
+        by_token = "authorization" in headers or scope["path"].startswith("/api/")
+        is_ours = scope["method"] in _READS or by_token or sent_by_us(headers, self._public)
         takes = self._app if is_ours else PlainTextResponse("sent by another site\n", 403)
         await takes(scope, receive, send_shielded)
 
@@ -63,8 +65,8 @@ class Shield:
 def sent_by_us(headers: Mapping[str, str], public: str = "") -> bool:
     """Return whether the browser states that a page of this host sent the request; False if it states nothing.
 
-    Browsers attach a cookie to forms of any site, but never an ``Authorization`` token. ``Shield`` therefore does not
-    check requests with that header.
+    Browsers attach a cookie to forms of any site, but never an ``Authorization`` token, so ``Shield`` does not check
+    requests with that header.
     """
     # The browser sets this header itself, and no page can change it. Older browsers only send Origin.
     site = headers.get("sec-fetch-site")
