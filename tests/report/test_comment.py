@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.report.comment.folds import WORDS
+from bot.report.comment.folds import WORDS, sentence_without_path
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from nodes.agents.writing.acceptance import READ_THE_LIST
 from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
@@ -354,6 +354,21 @@ def test_a_ticket_has_fields_and_whole_parts() -> None:
         "labels": "bug, area: orders",
     }
     assert BUILT.says.partition("“")[0] in ticket.body
+
+
+def test_a_ticket_says_its_verdict_once_and_cites_nothing_that_a_tracker_does_not_show() -> None:
+    says = "The only definition of `parse` is in `src/parser.py`."
+    report = TriageReport(
+        verdict=says, root_cause=f"{says} The fix is probably there [E1].", how_to_confirm="Run it [E2]."
+    )
+    body = MarkdownRenderer().ticket(report).body
+    assert body == f"{says} The fix is probably there.\n\n**To confirm:** Run it."
+
+
+def test_a_test_file_next_to_its_link_is_not_called_a_file_twice() -> None:
+    says = "The test file `tests/test_dates.py` uses `parse_date`."
+    fact = Fact("tested_here", says, words="parse_date", path="tests/test_dates.py", line=3, text="import parse_date")
+    assert sentence_without_path(fact) == "The test file uses `parse_date`."
 
 
 def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> None:

@@ -103,7 +103,7 @@ def sentence_without_path(fact: Fact, write: Translator = IN_ENGLISH) -> str:
         return says
     if says == fact.says:
         short = says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
-        short = short.replace(f" this line of {path}.", " this line.")
+        short = short.replace(f" this line of {path}.", " this line.").replace(f"test file {path}", "test file")
     else:
         short = says.replace(write(say(" of `{place}`", place=fact.path)), "")
     without = short.replace(path, write(say("this file")))

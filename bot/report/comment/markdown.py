@@ -19,6 +19,7 @@ from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.types import OF_CHANGES
 from nodes.search.sentences import say
+from nodes.trust.statements import uncited
 
 MAX_COMMENT = 65_536
 """GitHub's limit, in characters."""
@@ -108,8 +109,10 @@ class MarkdownRenderer:
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         links = self._links(report)
         facts = "\n".join(_fact(fact, links, IN_ENGLISH) for fact in report.facts[:FACTS])
-        parts = [prose(report.verdict), prose(report.root_cause or report.unconfirmed), facts]
-        parts.append(sentence("To confirm", report.how_to_confirm))
+        # A tracker does not show the evidence that numbers such as E1 name.
+        because = uncited(report.root_cause or report.unconfirmed)
+        verdict = "" if because.startswith(report.verdict) else prose(report.verdict)
+        parts = [verdict, prose(because), facts, sentence("To confirm", uncited(report.how_to_confirm))]
         if report.statement in ("claim", "first_place") and report.suspects:
             fields["component"] = report.suspects[0].path
         if report.labels:
