@@ -11,6 +11,8 @@ from bot.server.registration import read_registration
 from bot.settings import Settings, SettingsError, load_settings
 from bot.settings.operator import OperatorConfig, load_operator_config
 
+_NO_ID = "missing; it is on the App's settings page"
+
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
@@ -57,13 +59,13 @@ def load_server_settings() -> ServerSettings:
         faults["triage_config"] = str(error).removeprefix("TRIAGE_CONFIG: ")
         operator = OperatorConfig()
     if settings.github_app_id is None:
-        faults.setdefault("github_app_id", "missing; it is on the App's settings page")
+        faults.setdefault("github_app_id", _NO_ID)
     if faults or settings.github_app_id is None:
         raise (NoAppError if _without_app(settings, faults) else SettingsError)(faults, settings)
     return ServerSettings(settings, settings.github_app_id, key, secrets, operator)
 
 
-def load_with_app() -> Settings:
+def load_with_app(repository: str | None = None) -> Settings:
     """Load the settings, completed with the App that ``/setup`` or ``triage app create`` stored.
 
     The environment takes precedence for each setting. If it names another App, none of the stored settings is used.
@@ -74,14 +76,15 @@ def load_with_app() -> Settings:
         SettingsError: settings are malformed.
         UserError: the stored App cannot be read.
     """
-    settings = load_settings()
+    settings = load_settings(repository)
     kept = read_registration(settings.triage_data_dir)
     # Another App's id with the stored key or secrets would not work.
     if settings.github_app_id is not None and str(settings.github_app_id) != kept.get("github_app_id"):
         return settings
     if settings.github_private_key_path is not None:
         kept.pop("github_private_key", None)
-    return load_settings(**{name: value for name, value in kept.items() if name not in settings.model_fields_set})
+    others = {name: value for name, value in kept.items() if name not in settings.model_fields_set}
+    return load_settings(repository, **others)
 
 
 def app_key(settings: Settings) -> str | None:
@@ -89,6 +92,16 @@ def app_key(settings: Settings) -> str | None:
     faults: dict[str, str] = {}
     key = _private_key(settings, faults)
     return None if faults else key
+
+
+def app_faults(settings: Settings) -> dict[str, str]:
+    """Return by setting what the App lacks; empty if none of its settings is set."""
+    faults: dict[str, str] = {}
+    _private_key(settings, faults)
+    _secrets(settings, faults)
+    if settings.github_app_id is None:
+        faults["github_app_id"] = _NO_ID
+    return {} if _without_app(settings, faults) else faults
 
 
 def _without_app(settings: Settings, faults: Mapping[str, str]) -> bool:

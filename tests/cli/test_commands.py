@@ -64,6 +64,11 @@ def test_the_doctor_finds_no_fault_without_any_setting(tmp_path: Path) -> None:
     assert "TRIAGE_BRAIN" in triage(tmp_path, "doctor", "--all").stdout
 
 
+def test_the_doctor_refuses_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    done = triage(tmp_path, "doctor", "--repo", "nowhere")
+    assert (done.returncode, "--repo nowhere: there is no such folder" in done.stderr) == (2, True)
+
+
 def test_the_doctor_never_prints_a_key(tmp_path: Path) -> None:
     done = triage(tmp_path, "doctor", OPENAI_API_KEY=KEY, OPENAI_BASE_URL="http://127.0.0.1:9/v1")
     assert done.returncode == 1

@@ -123,6 +123,27 @@ def test_another_apps_key_is_reported_as_unknown(app: dict[str, str], told: Told
     assert (code, checks["App"]["ok"]) == (1, False)
 
 
+def test_what_the_app_lacks_is_named_as_serve_names_it(app: dict[str, str], told: Told, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k")
+    given = {"GITHUB_APP_ID": app["GITHUB_APP_ID"], "GITHUB_PRIVATE_KEY_PATH": str(tmp_path / "key")}
+    code, checks = told(**given)
+    assert code == 1
+    assert "PEM" in checks["GITHUB_PRIVATE_KEY_PATH"]["says"]
+    assert {"GITHUB_WEBHOOK_SECRET"} < {name for name, check in checks.items() if not check["ok"]}
+
+
+def test_an_app_that_setup_stored_is_checked(app: dict[str, str], told: Told, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    stored = {name.lower(): value for name, value in app.items()}
+    (tmp_path / "data" / "app.json").write_text(json.dumps(stored))
+    code, checks = told(TRIAGE_DATA_DIR=str(tmp_path / "data"))
+    assert checks["App's permissions"]["ok"], checks["App"]
+    assert code == 0
+    (tmp_path / "data" / "app.json").write_text("{")
+    code, checks = told(TRIAGE_DATA_DIR=str(tmp_path / "data"))
+    assert (code, checks["git"]["ok"]) == (1, True)
+
+
 def test_a_wrong_clock_and_a_full_disk_are_named(github: GitHubServer, app: dict[str, str], told: Told) -> None:
     date = formatdate(time.time() - 7_200, usegmt=True)
     github.fail("GET", "/app", Fault(status=401, headers={"Date": date}, message="'exp' is wrong"))

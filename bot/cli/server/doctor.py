@@ -18,6 +18,7 @@ from bot.runs.sources import Sources
 from bot.settings import Settings, SettingsError, load_settings
 from bot.settings.operator import load_operator_config
 from bot.settings.retired import MOVED
+from bot.settings.server import load_with_app
 from nodes.described import field_docs
 
 
@@ -42,6 +43,8 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
+    if repo is not None and not Path(repo).is_dir():
+        raise UserError(f"--repo {repo}: there is no such folder")
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
         checks.append(check)
@@ -65,9 +68,12 @@ def _show(mark: str, name: str, says: str) -> None:
 def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
     faults: Mapping[str, str] = {}
     try:
-        settings = load_settings(repository)
+        settings = load_with_app(repository)
     except SettingsError as error:
         settings, faults = error.sound, error.faults
+    except UserError as error:
+        settings = load_settings(repository)
+        yield Check(ok=False, name="App", says=str(error), part="App")
     if repository is not None and ignored_settings(repository):
         says = "is ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
         yield Check(ok=True, name=".env", says=says, part="settings")
