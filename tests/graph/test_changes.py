@@ -90,6 +90,16 @@ def test_the_owner_comes_with_a_reason_and_the_crash_with_its_name() -> None:
     assert report.fingerprints == ("0123456789abcdef",)
 
 
+def test_a_reason_that_does_not_fit_is_left_out_as_a_whole() -> None:
+    long = (f"changed `{name * 120}`" for name in "abc")
+    owner = Owner("Ann", 2.0, tuple(Reason("late", text, 1.0) for text in long))
+    _, report, _ = ran(code_with(History(Suspicion(), (owner,))))
+    assert report.owner_reason == f"changed `{'a' * 120}`; changed `{'b' * 120}`"
+    longer = Owner("Ann", 2.0, (owner.reasons[0], Reason("late", f"changed `{'d' * 250}`", 1.0)))
+    _, report, _ = ran(code_with(History(Suspicion(), (longer,))))
+    assert report.owner_reason == f"changed `{'a' * 120}`"
+
+
 def test_without_a_bound_no_change_is_suspected_and_the_report_says_why() -> None:
     _, report, _ = ran(code_with(ONLY_RECENT))
     assert report.suspect_changes == ()

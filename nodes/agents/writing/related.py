@@ -30,6 +30,7 @@ READ, RELATED = 6, 3
 # A report on a security issue must not name any place in public.
 _NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
 _NOT_LOOKED_UP = frozenset({"spam", "security"})
+MAX_LINE = 300
 _NUMBER = re.compile(r"[/#=]([1-9]\d{0,8})$")
 Found = tuple[PastIssue, Likeness]
 """Another issue, and its similarity to this one."""
@@ -96,13 +97,19 @@ async def _with_history(report: TriageReport, history: History, case: Case, cont
         "recent_changes": reported(found.recent),
         "no_suspect_change": found.explanation[:300] if found.doubt else "",
         "owner": owner.name if owner else None,
-        "owner_reason": "; ".join(list(because)[:2])[:300],
+        "owner_reason": _whole(list(because)[:2]),
         "fingerprints": tuple(fingerprint.value for fingerprint in history.fingerprints),
     }
     count = len(found.changes[:SHOWN])
     summary = f"{count} suspect changes" if count else "no suspect change, only recent ones"
     finding = AgentFinding(agent_name="history", summary=summary, evidence=keys)
     return report.model_copy(update=update), (finding,) if gathered else ()
+
+
+def _whole(reasons: Sequence[str]) -> str:
+    """Return as many of the first reasons as fit into one line of a report."""
+    lines = ("; ".join(reasons[:count]) for count in range(len(reasons), 0, -1))
+    return next((line for line in lines if len(line) <= MAX_LINE), "")
 
 
 def _change(change: SuspectCommit, evidence: str) -> SuspectChange:
@@ -112,7 +119,7 @@ def _change(change: SuspectCommit, evidence: str) -> SuspectChange:
     return SuspectChange(
         sha=commit.sha,
         title=commit.subject,
-        why="; ".join(others[:3])[:300],
+        why=_whole(others[:3]),
         within="; ".join(bounds)[:300],
         basis=change.basis,
         author=commit.author,

@@ -136,10 +136,11 @@ def _authors(place: Touched, commits: Mapping[str, Commit], weight: float, now: 
             continue
         lines[commit.author] += 1
         recency[commit.author] += 0.5 ** (max(0, now - commit.committed) / YEAR / HALF_LIFE)
-    total = max(1, place.spot.end_line - place.spot.start_line + 1)
-    name = f"`{place.spot.symbol or place.spot.path}`"
+    spot = place.spot
+    total = max(1, spot.end_line - spot.start_line + 1)
+    name = f"of `{spot.symbol}`" if spot.symbol else f"L{spot.start_line}-L{spot.end_line} of `{spot.path}`"
     for author, count in sorted(lines.items()):
-        text = f"wrote {count} of the {total} lines of {name}"
+        text = f"wrote {count} of the {total} lines {name}"
         yield author, Reason("blame", text, round(WROTE * weight * min(1.0, recency[author] / total), 6))
 
 

@@ -42,6 +42,12 @@ def test_authors_are_ranked_with_reasons_that_add_up(story, tmp_path):
         assert sum(reason.contribution for reason in owner.reasons) == pytest.approx(owner.score)
 
 
+def test_lines_outside_a_definition_are_given_by_number_and_are_not_all_of_the_file(story, tmp_path):
+    story.commit("2024-01-03", {"lib/zones.txt": "".join(f"zone {n}\n" for n in range(40))}, author=CAT)
+    (owner,) = owners(tmp_path, story, Spot("lib/zones.txt", 3, 5, focus=(4, 4)))
+    assert "wrote 3 of the 3 lines L3-L5 of `lib/zones.txt`" in [reason.text for reason in owner.reasons]
+
+
 def test_codeowners_come_first_and_the_last_rule_wins(story, tmp_path):
     story.commit(
         "2024-01-03", {".github/CODEOWNERS": "* @all\n/lib/ @org/lib-team @zed\n", "CODEOWNERS": "* @nobody\n"}
