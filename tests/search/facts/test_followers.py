@@ -136,6 +136,23 @@ def test_the_test_that_uses_a_name_is_listed_and_never_leads(tmp_path: Path, lan
     assert [(fact.path, fact.line, fact.strong) for fact in found] == [(test, line, False)]
 
 
+USES = [
+    ("def test_a():\n    check_zone('UTC')\n", "The test `test_a` uses `check_zone`."),
+    ("def make_zone():\n    return check_zone('UTC')\n", "The test file `tests/test_a.py` uses `check_zone`."),
+    ("def test_a():\n    run('--x', 'check_zone')\n", "The test `test_a` uses `check_zone`."),
+    ("def test_a():\n    # check_zone is slow\n    scan()\n", None),
+    ("def test_a():\n    skip('all of check_zone fails')\n", None),
+    ("def check_zone():\n    return 1\n", None),
+]
+
+
+@pytest.mark.parametrize(("test", "says"), USES)
+def test_a_helper_is_no_test_and_a_comment_a_text_or_a_definition_no_use(tmp_path: Path, test: str, says: str | None):
+    files = {"zone.py": "def check_zone(name):\n    return name\n", "tests/test_a.py": test}
+    found = of_kind(facts_of(tmp_path, files, "`check_zone` fails on None"), "tested_here")
+    assert [fact.says for fact in found] == ([says] if says else [])
+
+
 def test_a_similar_name_in_a_test_is_not_a_test_of_it(tmp_path: Path):
     files = {
         "zone.py": "def check_zone(name):\n    return name\n",
@@ -242,6 +259,8 @@ def test_a_question_gets_the_heading_of_the_page(tmp_path: Path, page: str, text
         pytest.param('In the notes, "zones are read by the the checker, which is slow" has a typo.', 3, id="a-quote"),
         pytest.param("In the notes, “Zones are read by the the checker” has a typo.", 3, id="other-quotes"),
         pytest.param('The notes have a typo: "some other zones that nobody reads".', None, id="another-sentence"),
+        pytest.param('In the notes: "zones are read by nobody".', None, id="only-its-beginning"),
+        pytest.param("See the docs: `zones-are-read-by.the.rst`.", None, id="one-name"),
         pytest.param('It says "zones are read by the the checker, which is slow".', None, id="no-word-of-pages"),
     ],
 )

@@ -61,7 +61,7 @@ def _quoted(inquiry: FinderInput) -> Iterator[Fact]:
         patterns = ["[^[:alnum:]]+".join(run) for run in _runs(words)] if issue.holds(words) else []
         hits = inquiry.witness.hits(patterns, "-i", "-E", most=5, paths=_PAGES)
         shared = {hit: len(_shared(words, hit.text)) for hit in hits if code.number(hit.path) is not None}
-        best = [hit for hit, count in shared.items() if count == max(shared.values())]
+        best = [hit for hit, count in shared.items() if count == max(shared.values()) and _is_quoted(words, hit.text)]
         if len(best) == 1 and best[0].text.strip():
             says = say("The report quotes this line{of}.", of=say(" of `{place}`", place=best[0].path))
             yield best[0].fact("documented_here", says, words, count=1)
@@ -78,6 +78,12 @@ def _shared(words: str, text: str) -> set[tuple[str, ...]]:
     found = [word.casefold() for word in _WORD.findall(text[:MAX_WIDTH])]
     held = {tuple(found[at : at + SEVERAL]) for at in range(len(found) - SEVERAL + 1)}
     return held.intersection(_runs(words))
+
+
+def _is_quoted(words: str, text: str) -> bool:
+    """Return whether a sentence and a line share all runs of the shorter one; the words of one name are no sentence."""
+    shared = len(_shared(words, text))
+    return words.count(" ") >= SEVERAL - 1 and shared >= min(len({*_runs(words)}), len({*_runs(text[:MAX_WIDTH])})) > 0
 
 
 def pages_about(inquiry: FinderInput, name: str) -> list[int]:
@@ -125,7 +131,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the page is documentation and has the name under that heading."""
     path = fact.path or ""
     if fact.says.startswith("The report quotes"):
-        return None if _shared(fact.words or "", fact.text or "") else "the line does not have the words"
+        return None if _is_quoted(fact.words or "", fact.text or "") else "the line does not have the words"
     if role_of(path) != "docs":
         return "the file is not documentation"
     lines = witness.lines(path, 1, 1_000_000)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import MAX_WIDTH, Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import BUILT_IN, Name, names
+from nodes.search.facts.names.read_here import is_code
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.roles import role_of
@@ -31,6 +33,7 @@ _ABOVE = re.compile(r"^\s{0,80}(?:@|#|//|/\*|\*)")
 NEAR = 60
 """Number of lines on either side of the stated line in which the check looks for a mark."""
 _KNOWN = " and is marked as skipped, failing or a known bug"
+_TEST = re.compile(r"test|spec|should|bench", re.IGNORECASE)
 _FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures)|xfail)(?:/|\.)")
 
 
@@ -74,14 +77,22 @@ def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fa
     above = next((at for at in range(start - 1, 0, -1) if not _ABOVE.match(every[at - 1])), 0)
     failing = _is_marked(every[above:end]) or bool(_FAILING_PATH.search(code.path(number)))
     for name, often in sorted(held, key=lambda item: (item[1], item[0])):
-        pattern = whole_word(name)
         for line in range(start, end + 1):
-            text = code.text(number, line)
-            if text and pattern.search(text) and (hit := code.hit(number, line)):
-                where = f"The test `{hit.symbol}`" if hit.symbol else f"The test file `{hit.path}`"
+            if _uses(code.text(number, line) or "", name) and (hit := code.hit(number, line)):
+                own = (hit.symbol or "").rpartition(".")[2]
+                # A helper or a resource of the tests is not a test, and a definition of the same name does not use it.
+                if own == name:
+                    continue
+                where = f"The test `{hit.symbol}`" if _TEST.search(own) else f"The test file `{hit.path}`"
                 says = f"{where} uses `{name}`{_KNOWN if failing else ''}."
                 return failing, hit.fact("tested_here", says, name, count=often)
     return None
+
+
+def _uses(text: str, name: str) -> bool:
+    """Return whether a line of code has a name outside comments and longer strings."""
+    own = re.sub(rf"([\"'`])-{{0,2}}({re.escape(name)})\1", r"\2", text)
+    return name in text and is_code(text) and whole_word(name).search(without_strings(own)) is not None
 
 
 def _is_marked(lines: Sequence[str]) -> bool:
@@ -101,4 +112,4 @@ def check(fact: Fact, witness: Witness) -> str | None:
         near = witness.lines(path, line - NEAR, line + NEAR)
         if not _is_marked(near):
             return "the test has no such mark"
-    return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not contain the name"
+    return None if _uses(fact.text or "", fact.words or "") else "the line does not use the name"
