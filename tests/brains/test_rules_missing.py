@@ -251,6 +251,8 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
         pytest.param("Import fails silently", "It fails for guests.", False, id="silently"),
         pytest.param("Import stops", "It fails; no error is shown.", False, id="no-error-shown"),
         pytest.param("Import fails", "It should show no error.", True, id="expected-no-error"),
+        pytest.param("Import crashes", "It crashes with no message.", False, id="with-no-message"),
+        pytest.param("Import crashes", "It dies without any error message.", False, id="without-a-message"),
         pytest.param("Remove double slashes in paths", "Some servers refuse it; this fails.", False, id="request"),
         pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
         pytest.param("Length is negative", "For example: void test1() throws Throwable { check(); }", False, id="java"),
@@ -258,6 +260,20 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
 )
 def test_an_error_message_is_requested_only_if_one_was_shown(title: str, body: str, *, asked: bool) -> None:
     assert ("error" in needs(case(title, body))) == asked
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("After the start it closes before any screen comes up.", False),
+        ("The window does not open.", False),
+        ("Calling tools/list: response error -32603.", False),
+        ("The window has two rows.", True),
+        ("The errors are many.", True),
+    ],
+)
+def test_who_tells_that_a_program_stops_is_not_asked_what_was_expected(body: str, *, asked: bool) -> None:
+    assert ("expected" in needs(case("Since the update", body))) == asked
 
 
 TESTS = [

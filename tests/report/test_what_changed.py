@@ -18,6 +18,9 @@ def test_the_verdict_on_intention_rests_on_a_fact() -> None:
         return intent_of(FOUND.model_copy(update={"facts": (lead,), "kind": kind, "statement": statement}))
 
     assert verdict(RAISED).startswith("probably a bug")
+    assert verdict(replace(RAISED, by_library=True)) == ""
+    assert verdict(replace(RAISED, says="`f` calls `g` on this line; `E` comes from inside that call.")) == ""
+    assert verdict(replace(RAISED, says="`E` passes through `f`, which is named in words as well.")) == ""
     assert verdict(replace(RAISED, refuses=True)).startswith("unclear")
     assert verdict(replace(RAISED, refuses=True), statement="claim") == ""
     assert verdict(RAISED, "question") == ""

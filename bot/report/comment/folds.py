@@ -236,6 +236,8 @@ def intent_of(report: TriageReport) -> str:
         if report.statement == "claim":  # of the place of the fix
             return ""
         return "unclear, because the code raises this error deliberately."
-    if lead.kind == "raised_here" and lead.exact and not is_raising(lead.text or ""):
+    # Of a frame whose error comes from inside it, another line fails.
+    is_inner = not (lead.by_library or " comes from inside " in lead.says or " is named in words " in lead.says)
+    if lead.kind == "raised_here" and lead.exact and is_inner and not is_raising(lead.text or ""):
         return "probably a bug, because the line that fails does not raise the error deliberately."
     return ""

@@ -43,9 +43,10 @@ _CRASH = "a crash of the whole process"
 _SIGNS: dict[str, tuple[Severity, str]] = {
     r"\bdata loss\b|\bcorrupt(s|ed|ion|ing)?\b|\bloses? (all )?(my )?data\b": ("high", "data that is lost or damaged"),
     r"\bseg(?:mentation )?faults?\b|\bSIG(SEGV|ABRT|BUS|ILL)\b": ("high", _CRASH),
-    r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b": ("high", "a hang"),
+    r"\bhangs?\b(?! (?:off|on ?to|from)\b)|\bfreez(es|ing)?\b|\bfroze\b": ("high", "a hang"),
+    r"\bdeadlocks?\b|\binfinite (loop|recursion)\b": ("high", "a hang"),
     r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b": ("high", "memory that runs out or leaks"),
-    r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b": ("low", "appearance or wording"),
+    r"\btypos?\b|\bcosmetic\b|\bmisalign|(?<!edit: )\bwording\b|\bspelling\b": ("low", "appearance or wording"),
 }
 """The severity of what a sentence mentions, and its name, by the words for it."""
 # "Crash" and "panic" alone do not count: most reports call an exception so, and many programs recover from one.
