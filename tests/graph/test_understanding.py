@@ -103,6 +103,9 @@ async def test_a_plain_bug_is_classified_as_a_bug() -> None:
         pytest.param("- OS信息：  [e.g.：CentOS 8.4.2105 4Core]", (), (), id="of-a-template-in-another-language"),
         pytest.param("- OS: [e.g. iOS] Debian 12.1.0", ("Debian 12.1.0",), ("debian",), id="filled-in-behind-it"),
         pytest.param("- OS: Debian [12.1.0]", ("12.1.0",), ("debian",), id="brackets"),
+        pytest.param("scan-tool 1.4-m3", ("scan-tool 1.4-m3",), (), id="a-milestone"),
+        pytest.param("It fails with scan-tool 5.4.x", (), (), id="a-series"),
+        pytest.param("/scan@v0.0.0-20250213160950-5298bd975b1c/x.go", (), (), id="a-commit-as-a-version"),
     ],
 )
 def test_an_example_of_a_template_is_not_the_reporters(

@@ -112,11 +112,13 @@ def affected(named: Sequence[Claim], log: Log, series: Mapping[str, Releases], o
 def find_range(claims: Claims, log: Log, own: frozenset[str]) -> Range | NoRange:
     """Return the commits before ``now`` among which it broke; ``own`` has the project's names (``plain``)."""
     series = read_releases(log.repository, log.committed_at) if claims.versions or claims.days or claims.last else {}
-    # A number after another word has no role, such as the 2.5 of "takes 2.5 seconds".
+    # A number after another word has no role, such as the 2.5 of "takes 2.5 seconds", nor has one of other software.
+    others = {claim.text for claim in claims.versions if not is_own(claim, own)}
     own_claims = [
         claim
         for claim in claims.versions
-        if (is_own(claim, own) or _is_tagged(claim, series, own))
+        if (claim.name or claim.text not in others)
+        and (is_own(claim, own) or _is_tagged(claim, series, own))
         and not (claim.part == "affected" and claim.name and plain(claim.name) not in own)
     ]
     if claims.last:

@@ -93,6 +93,9 @@ def test_a_suspect_says_why_in_words_that_add_up(project, tmp_path):
         pytest.param("It hangs.", "no_version", id="nothing-said"),
         pytest.param("I use version 1.1.", "no_version", id="only-where-it-happens"),
         pytest.param("broken since Python 3.9", "another_project", id="of-something-else"),
+        pytest.param(
+            "I run Python 1.1. It is broken since 1.1.", "another_project", id="of-something-else-named-before"
+        ),
         pytest.param("worked in 7.1, broken in 7.2", "another_project", id="far-from-the-last-release"),
         pytest.param("worked in 2.1, broken in 2.2", "no_such_release", id="never-tagged"),
         pytest.param("It crashes on debug builds for 3.8+", "another_project", id="of-the-language"),

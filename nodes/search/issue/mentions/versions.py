@@ -15,7 +15,7 @@ _FORMS = load_sections(_TABLE)
 _WORDS = load_words(_TABLE)
 _VERSION = lazy(
     r"(?:(?<![\w.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
-    r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.\d)",
+    r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|m|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.[\dx*]|-\d{14}-)",
     re.IGNORECASE,
 )
 _VERSION_NAME = lazy(
