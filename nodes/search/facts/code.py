@@ -100,7 +100,7 @@ class Code:
         if self.own[number]:
             return True
         path = self.path(number)
-        is_code = self.index.roles[number] in ("source", "config") and language_of(path) is None
+        is_code = self.index.roles[number] in ("source", "config", "data") and language_of(path) is None
         return is_code and number not in self._ignored
 
     def ending(self, words: str) -> list[int]:

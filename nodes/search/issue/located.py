@@ -40,14 +40,12 @@ _AFTER = tuple(
         rf":[~≈]?L?(?P<line>\d{{1,6}})(?::\d{{1,6}}(?:-\d{{1,6}}(?::\d{{1,6}})?)?|\.\d{{1,6}}-\d{{1,6}}(?:\.\d{{1,6}})?|{_UNTIL.format('last')}){_END}",
         r":?\s?\((?P<line>\d{1,6})[,:]\s?\d{1,6}(?:[,-]\s?\d{1,6}){0,2}\)(?:-\((?P<last>\d{1,6}),\d{1,6}\))?",
         r"[(](?P<line>\d{1,6})[)]",
-        r": (?P<line>\d{1,6})[:)](?!\d)",
+        r": (?P<line>\d{1,6})(?:[:)](?!\d)|(?= in [\w:~]{1,200}\())",
         r":?\s?\[(?P<line>\d{1,6})[,:] ?\d{1,6}\]",
         r" : (?P<line>\d{1,6})(?: \+ 0x[0-9a-f]{1,8})?(?=[)\]])",
         r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
-        # a frame as an object of JSON, with its function in between
-        r",\s?\"(?:func|function|method|methodName|name)\"\s?:\s?\"[^\"\n]{1,200}\",\s?\"line(?:no|Number)?\"\s?:\s?\"?(?P<line>\d{1,6})",
         # a word for "line" in between
-        rf"[\s,;:.\"'`{{}}()\[\]|@>→*–—-]{{0,6}}{_OWNER}(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?{_ABOUT}"  # noqa: E501, RUF001
+        rf"[\s,;:.\"'`{{}}()\[\]|@>→*–—-]{{0,6}}{_OWNER}(?:error )?(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?{_ABOUT}"  # noqa: E501, RUF001
         rf"[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}(?:\{{\s?\"begin\":\s?)?\"?{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",
         r"[\s,:]{0,2}(?:的|の|의|에서)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
         rf"(?:#L|[\s,:(]{{1,2}}[~≈]?L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001

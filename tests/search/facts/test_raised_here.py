@@ -157,6 +157,118 @@ def test_a_frame_without_a_file_is_found_by_the_only_definition_of_its_name(tmp_
     assert of_kind(facts_of(tmp_path / "two", files, "It aborts", trace), "raised_here") == []
 
 
+_KEYS = {
+    "src/key.c": "#include <stdlib.h>\n\nvoid\nkey_free(key *one)\n{\n    free(one->fingerprint);\n}\n",
+    "src/store.cpp": "namespace acme {\nint Store::load(int n) {\n  return n;\n}\n}\n",
+    "core/Cargo.toml": '[package]\nname = "acme_core"\n',
+    "core/src/mesh.rs": "pub fn split_rows(text: &str) -> usize {\n    text.len()\n}\n",
+    "app/src/org/acme/Session.kt": "package org.acme\nclass Session {\n  fun require(name: String) {\n  }\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("printed", "path"),
+    [
+        pytest.param(
+            "signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x10\nbacktrace:\n"
+            "  #00 pc 000000000004a1b0  /apex/lib64/bionic/libc.so (__memcpy_simd+116) (BuildId: 1b9f)\n"
+            "  #01 pc 000000000001a2b4  /data/app/lib/arm64/libacme.so (key_free+84) (BuildId: 40bb)",
+            "src/key.c",
+            id="tombstone",
+        ),
+        pytest.param(
+            "    #00 pc 0001e1ac  /data/app-lib/org.acme-1/libacme.so (_ZN4acme5Store4loadEi+24)",
+            "src/store.cpp",
+            id="mangled",
+        ),
+        pytest.param(
+            "Stack trace of thread 4401:\n#0  0x000055d0c1a2b3c4 n/a (acme + 0x2b3c4)\n"
+            "#1  0x000055d0c1a2c000 _ZN4acme5Store4loadEi (acme + 0x2c000)",
+            "src/store.cpp",
+            id="core-dump",
+        ),
+        pytest.param(
+            "00 00000016`f1f7b508 00007ffa`3672ecd1     ntdll!RtlFailFast2+0x2\n"
+            "01 00000016`f1f7b510 00007ffa`366f44c4     tagger!acme::Store::load+0x1f",
+            "src/store.cpp",
+            id="windbg",
+        ),
+        pytest.param(
+            "BUG: unable to handle page fault for address: 0000000000010000\nRIP: 0010:key_free+0x50/0x90 [acme]\n"
+            "Code: f0 48 0f\nRAX: 0000000000000030 RBX: 0000000000010000\nCall Trace:\n <TASK>\n"
+            " ? __die_body.cold+0x19/0x27\n usb_probe+0xe4/0x300 [usbcore]",
+            "src/key.c",
+            id="kernel",
+        ),
+        pytest.param(
+            "IP: [<ffffffffc0841d99>] key_free.isra.0+0x19/0x240 [acme]", "src/key.c", id="old-kernel-and-a-clone"
+        ),
+        pytest.param(
+            "#  SIGSEGV (0xb) at pc=0x00007fde52a6f072, pid=11\n# Problematic frame:\n"
+            "# C  [libacme.so+0x1f072]  acme::Store::load(int)+0xa92",
+            "src/store.cpp",
+            id="jvm",
+        ),
+        pytest.param(
+            "Native frames:\nV  [libjvm.so+0x7675c6]  oopDesc::is_a(Klass*) const+0x26\nJava frames:\n"
+            "j  org.acme.Session.require(Ljava/lang/String;)V+112",
+            "app/src/org/acme/Session.kt",
+            id="jvm-interpreted",
+        ),
+        pytest.param(
+            "/lib/libc.so.6(+0x45330)[0x7f10a1b2c330]\n./acme(key_free+0x2f)[0x40123f]", "src/key.c", id="glibc"
+        ),
+        pytest.param(
+            " 1: /lib/libpthread.so.0(+0x12980) [0x7f1c2d3e4980]\n 2: (acme::Store::load(int)+0x9c) [0x55d0a1b2c39c]",
+            "src/store.cpp",
+            id="ceph",
+        ),
+        pytest.param(
+            "*** SIGSEGV received at time=1712345678 on cpu 3 ***\n"
+            "PC: @     0x639f92dc0400  (unknown)  acme::Store::load()\n"
+            "    @     0x7f11a1b2c3d0  (unknown)  (unknown)",
+            "src/store.cpp",
+            id="abseil",
+        ),
+        pytest.param(
+            "RuntimeError: unreachable\n"
+            "    at std::panicking::begin::h718e0459ad45bd30 (wasm://wasm/0a:wasm-function[9]:0x2a)\n"
+            "    at acme_core::mesh::split_rows::hf4a37f4321ed222e (wasm://wasm/0a:wasm-function[8]:0x1a)",
+            "core/src/mesh.rs",
+            id="wasm",
+        ),
+        pytest.param(
+            "Uncaught Kotlin exception: kotlin.IllegalStateException: no session\n"
+            "    at 1   shared    0x107311ed3    kfun:kotlin.IllegalStateException#<init>(kotlin.String?){} + 95 \n"
+            "    at 2   shared      0x10766f09b        kfun:org.acme.Session#require(kotlin.String){} + 351 ",
+            "app/src/org/acme/Session.kt",
+            id="kotlin-native",
+        ),
+    ],
+)
+def test_a_symbol_of_a_dump_is_its_only_definition(tmp_path: Path, printed: str, path: str):
+    (found,) = of_kind(facts_of(tmp_path, _KEYS, "It stops", f"It stops with\n\n```\n{printed}\n```\n"), "raised_here")
+    assert found.path == path
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        pytest.param("    #00 pc 0001e1ac  /system/lib/libdb.so (_ZN2db5Store4loadEi+24)", id="another-namespace"),
+        pytest.param("1: (std::vector<int>::load(int)+0x9c) [0x55d0a1b2c39c]", id="the-standard-library"),
+        pytest.param("    #00 pc 0001e1ac  /data/libacme.so (_ZN4acme4Page4loadEi+24)", id="another-class"),
+        pytest.param("at tokio::mesh::split_rows (wasm://wasm/0a:wasm-function[8]:0x1a)", id="another-crate"),
+        pytest.param("The sum is key_free+0x50 here, (key_free+2) there and `a(key_free+0x2)`.", id="prose"),
+        pytest.param("    @ 0000000000098e3c5 (unknown)\n    @ 00000000002c432", id="addresses"),
+        pytest.param("@ann key_free\n@ 12 key_free", id="a-mention"),
+    ],
+)
+def test_a_symbol_of_a_library_or_in_prose_is_no_frame(tmp_path: Path, printed: str):
+    assert (
+        of_kind(facts_of(tmp_path, _KEYS, "It stops", f"It stops with\n\n```\n{printed}\n```\n"), "raised_here") == []
+    )
+
+
 def test_a_frame_with_a_class_only_is_found_in_a_class_below_the_name_of_the_project(tmp_path: Path):
     files = {
         "Zones/net/Codes.cs": "namespace Zones.data {\n  class Codes {\n    class Row {\n"
@@ -522,3 +634,28 @@ def test_where_memory_was_allocated_or_freed_is_not_where_the_error_was(tmp_path
     assert [(fact.path, fact.line) for fact in of_kind(facts, "raised_here")] == [("lexer.c", 2)]
     (only,) = fingerprints(find_traces(crash + other), PathIndex(("lexer.c",)))
     assert only.error == "heap-use-after-free"
+
+
+def test_a_frame_in_a_template_is_on_its_line(tmp_path: Path):
+    files = {
+        "acme/templates/base.html": "<body>\n{{ crumbs(page.trail) }}\n</body>\n",
+        "acme/app.py": "def render(name):\n    return templates[name]\n",
+    }
+    trace = (
+        "Traceback (most recent call last):\n  File \"/srv/acme/acme/templates/base.html\", line 2, in block 'body'\n"
+        "    {{ crumbs(page.trail) }}\njinja2.exceptions.UndefinedError: 'crumbs' is undefined\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", trace), "raised_here")
+    assert (found.path, found.line) == ("acme/templates/base.html", 2)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        pytest.param('"tests": [{"name": "total", "file": "src/fold.py", "line": 2}]', id="no-stack"),
+        pytest.param('"stack": [{"name": "total", "size": 3, "line": 2}]', id="no-file"),
+        pytest.param('"stack": [{"name": "total", "file": "fold", "line": 2, "of": "a"}]', id="no-ending"),
+    ],
+)
+def test_other_objects_of_json_are_no_frames(listed: str):
+    assert find_traces(f"It fails with\n\n{{{listed}}}\n") == []

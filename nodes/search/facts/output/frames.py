@@ -26,6 +26,7 @@ _WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
 """The beginning of an absolute path, or a path without a folder."""
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
+_QUALIFIERS = re.compile(r"::|[.<> ]")
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 
 
@@ -159,7 +160,8 @@ def _moved_to(code: Code, frame: Frame) -> list[int]:
     name, folders = last_part(frame.function), frame.path.replace("\\", "/").split("/")[:-1]
     if not frame.path and not frame.module:
         rows = code.definitions(name or "") if _COMPOUND.search(frame.function or "") else []
-        return [int(code.index.def_file[row]) for row in rows[:2]]
+        rows = [row for row in rows if _is_owned(code, frame.function or "", row)]
+        return sorted({int(code.index.def_file[row]) for row in rows})
     if not frame.path:
         rows = [row for row in code.definitions(name or "") if is_of_class(code, frame, code.index.name_of(row))]
         rows = rows or _of_bundled_class(code, frame.module or "", name)
@@ -173,6 +175,17 @@ def _moved_to(code: Code, frame: Frame) -> list[int]:
     found = [int(code.index.def_file[row]) for row in code.definitions(name)]
     same_folder = [number for number in found if code.path(number).split("/")[-2:-1] == folders[-1:]]
     return same_folder if len(found) == 1 else []
+
+
+def _is_owned(code: Code, function: str, row: int) -> bool:
+    """Return whether a function with its classes and namespaces is a definition, and not one of a library."""
+    *around, _ = filter(None, _QUALIFIERS.split(function))
+    owner, number = code.index.name_of(row).split(".")[-2:-1], int(code.index.def_file[row])
+    if not around or (owner and owner[0] not in around):
+        return not around
+    if code.path(number).endswith(".rs"):  # which crate a file is in only its folder tells
+        return not (code.index.project.names | code.index.project.folders).isdisjoint(map(simplified, around))
+    return around[0] in owner or any(around[0] in line for line in code.lines(number))
 
 
 def _in_folder_like(code: Code, path: str) -> list[int]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from nodes.search.issue.normal.escapes import escapes, stacks
 from nodes.search.issue.normal.mapped import Edit, Mapped, rows
 from nodes.search.issue.normal.markup import boxes, colours, markup, plain_characters, quotes, wrappers
+from nodes.search.issue.normal.objects import objects
 from nodes.search.issue.normal.prefixes import prefixes, sorted_by_source
 from nodes.search.issue.normal.wraps import joined, wrapped
 
@@ -18,7 +19,7 @@ _MAX_PASSES = 6
 """Layers around a text: an escaped log line inside a log line of a container that somebody quoted."""
 _STEPS: tuple[Callable[[str], list[Edit]], ...] = (
     *(plain_characters, colours, markup, quotes, wrappers, boxes),
-    *(stacks, escapes, prefixes, joined, wrapped),
+    *(objects, stacks, escapes, prefixes, joined, wrapped),
 )
 
 _MAX_LINE = 400

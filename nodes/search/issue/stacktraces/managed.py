@@ -22,6 +22,7 @@ _LEADS = (
     "[CIRCULAR REFERENCE: ",
     "FATAL EXCEPTION: ",
     "Fatal Exception: ",
+    "STACK_TRACE=",
 )
 _CONSOLE = lazy(r"Exception (?=[a-z][\w$]{0,80}\.[\w.$]{1,200}:?$)")
 """The heading of Google's console, below which the message is missing."""

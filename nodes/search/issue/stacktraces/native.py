@@ -1,7 +1,7 @@
 """Parse traces of native programs: C and C++ (gdb, lldb, the sanitizers, Valgrind, libraries), and Swift."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,78 +11,72 @@ from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
-_NUMBER = lazy(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
-_VALGRIND = lazy(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
-_PLACE = lazy(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
-_MODULE = lazy(r" \([^\s()]{1,200}\+0x[0-9a-f]{1,16}\)$")
-_BARE_CALL = lazy(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
-"""A frame of a program without symbols: ``key_free () from /usr/lib/libkey.so.6``."""
-_BACKWARD = lazy(r"Source \"([^\"]{1,300})\", line (\d{1,9}), in ([^\[]{1,300})")
-"""A frame of the library of that name, which prints the outermost first."""
 _TERMINATED = lazy(r"(?:libc\+\+abi: )?terminate called after throwing an instance of '([^']{1,200})'")
 _WHAT = "what(): "
 _FORMS = load_sections(Path(__file__).with_name("native.txt"))
-_SOURCE_END, _ASSERTED, _ASIDE, _FATAL, _BACKTRACE, _REPORT, _FILLER = (
-    lazy("".join(_FORMS[name]))
-    for name in ("source end", "asserted", "aside", "fatal", "backtrace", "report", "filler")
+_ASSERTED, _ASIDE, _FATAL, _FILLER = (lazy("".join(_FORMS[name])) for name in ("asserted", "aside", "fatal", "filler"))
+_LOCATED, _CERTAIN, _HEADINGS, _CRASHES, _FRAMES, _REPORTED = (
+    tuple(map(lazy, _FORMS[f"{name}s"]))
+    for name in ("located error", "certain error", "heading error", "crashe", "frame", "reported frame")
 )
-_LOCATED, _CERTAIN, _HEADINGS, _CRASHES = (
-    tuple(map(lazy, _FORMS[name])) for name in ("located errors", "certain errors", "heading errors", "crashes")
-)
+_MAY_BE_FRAME = lazy(r"[+@#]|0x|Line \d")
+_BELOW = lazy(r"(?:at |#\d{2,3} {1,2}pc .{1,300}\()?([^\s:()]{1,300}\.\w{1,6}):(\d{1,9})\)?$")
+_MANGLED, _SIZE = lazy(r"_{1,2}ZN?[KL]{0,2}(?=\d)"), lazy(r"\d{1,3}")
+_HASH, _CLONE = lazy(r"::h[0-9a-f]{16}$"), lazy(r"\.(?:isra|constprop|part|cold|llvm)\b.{0,40}$")
+_TEMPLATE = lazy(r"<[^<>]{0,300}>")
 _OLD_PLACE = lazy(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
-_METHOD = lazy(r"[-+]\[(\w{1,120})(?:\(\w{0,80}\))? ([A-Za-z_]\w{0,200})[^\]]{0,300}\]")
-"""A method of Objective-C."""
 # Swift draws the source between frames; frames of system libraries have an address and no location.
 _SWIFT_FILLER = lazy(r"[│├╭╰…]|\d.*(?:│|0x)")
-_UNSYMBOLICATED = lazy(r"0x[0-9a-f]{1,16}$")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
-    dialect = Dialect("c", _frame, _heading, filler=_FILLER, finished=_with_names, lookback=12)
+    dialect = Dialect("c", _frame, _heading, filler=_FILLER, finished=_with_names, lookback=20)
     return add_frameless_errors(lines, "c", dialect.find(lines), _frameless_error)
 
 
 def _with_names(trace: StackTrace, inside: Sequence[Line], above: Sequence[Line]) -> StackTrace | None:
     """Return a trace unless its binary has no symbols: addresses alone name nothing in the source."""
     trace = replace(trace, is_aside=trace.error is None and bool(above and _ASIDE.match(above[-1].bare)))
-    if any(_BACKWARD.search(line.bare) for line in inside):
+    if any('Source "' in line.bare for line in inside):
         trace = replace(trace, frames=trace.frames[::-1])
+    frames = list(trace.frames)
+    # folly and Fortran print the place on the line below the function.
+    for at, below in enumerate(line.bare for line in inside):
+        place = _BELOW.match(below) if at else None
+        if place and (frame := _frame(inside[at - 1].bare)) in frames and not frame.path:
+            frames[frames.index(frame)] = replace(frame, path=forward(place[1]), line=int(place[2]))
+    trace = replace(trace, frames=tuple(frames))
     return trace if any(frame.line or frame.function for frame in trace.frames) else None
 
 
 def _frame(bare: str) -> Frame | None:
-    if "#" in bare[:12] and (number := _NUMBER.match(bare)):
-        return _numbered(bare[number.end() :], has_address="0x" in number[0])
-    valgrind = _VALGRIND.match(bare) if bare.startswith("==") else None
-    if not valgrind:
+    return _read(_FRAMES, bare, _plain) if _MAY_BE_FRAME.search(bare) else None
+
+
+def _read(forms: Sequence[re.Pattern[str]], bare: str, named: Callable[[str], str | None]) -> Frame | None:
+    found = next(filter(None, (form.match(bare) for form in forms)), None)
+    if found is None:
         return None
-    function, _, rest = bare[valgrind.end() :].partition(" (")
-    place = _PLACE.match(rest.removesuffix(")"))
-    if place and not rest.startswith("in "):
-        return Frame(forward(place[1]), int(place[2]), _name(function))
-    return Frame("", None, _name(function)) if function != "???" else None
+    parts = {group: text or "" for group, text in found.groupdict().items()}
+    module = ".".join(filter(None, (parts.get("module", "").strip("?"), parts.get("class"))))
+    path, line = forward(parts.get("path", "")), int(parts.get("line") or 0) or None
+    return Frame(path, line, named(parts["name"]), module or None)
 
 
-def _numbered(body: str, *, has_address: bool) -> Frame | None:
-    body = body.partition("`")[2] if "`" in body[:120] else body  # lldb: module`function
-    if backward := _BACKWARD.match(body):
-        return Frame(forward(backward[1]), int(backward[2]), _name(backward[3]))
-    function, separator, place = body.rpartition(" at ")
-    if separator and (match := _PLACE.match(place)):
-        return Frame(forward(match[1]), int(match[2]), _name(function))
-    if module := _MODULE.search(body, max(0, len(body) - 300)):  # the race detector prints no address in front
-        body, has_address = body[: module.start()], True
-    # ``#1 something`` without an address is an item of a list, or a reference to an issue.
-    if not has_address:
-        bare = _BARE_CALL.fullmatch(body)
-        return Frame("", None, bare[1]) if bare else None
-    function, _, place = body.rpartition(" ")
-    place = place.strip("[]")
-    if (match := _PLACE.match(place)) and _SOURCE_END.match(match[1]):
-        return Frame(forward(match[1]), int(match[2]), _name(function))
-    name = _name(body.partition(" from ")[0].partition(" (/")[0])
-    return Frame("", None, name) if name and name != "??" else None
+def _plain(written: str) -> str | None:
+    """Return a function without its arguments, and without what compilers add to its name."""
+    name = _CLONE.sub("", _HASH.sub("", written))
+    if mangled := _MANGLED.match(name):
+        parts, at = list[str](), mangled.end()
+        while size := _SIZE.match(name, at):
+            at = size.end() + int(size[0])
+            parts.append(name[size.end() : at])
+        return _HASH.sub("", "::".join(parts))
+    name = _name(name) or ""
+    for _ in range(4 * name.endswith(">")):
+        name = _TEMPLATE.sub("", name)
+    return name.rpartition(" ")[2] if "<" not in name and "operator" not in name else name
 
 
 def _name(written: str) -> str | None:
@@ -96,7 +90,7 @@ def _name(written: str) -> str | None:
 
 
 def _heading(bare: str) -> Heading | None:
-    if match := next(filter(None, (form.match(bare) for form in _CERTAIN + _HEADINGS[:2])), None):
+    if match := next(filter(None, (form.match(bare) for form in _CERTAIN + _HEADINGS[:-1])), None):
         return Heading(match[1], (match[2] or "").strip(" :,()") or None)
     plain = _HEADINGS[-1].match(bare)
     return _located(bare) or (Heading(bare.partition(" (")[0].rstrip(".")) if plain else None)
@@ -124,22 +118,7 @@ def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None
 
 
 def _swift_frame(bare: str) -> Frame | None:
-    if not bare[0].isdigit() or "0x" not in bare:
-        return None
-    if match := _BACKTRACE.match(bare):
-        return Frame(match[2], int(match[3]), _swift_name(match[1]))
-    report = _REPORT.match(bare)
-    # Crash reports without symbols give addresses instead of functions.
-    if not report or _UNSYMBOLICATED.match(report[2]):
-        return None
-    if method := _METHOD.match(report[2]):
-        return Frame(report[3] or "", int(report[4] or 0) or None, method[2], f"{report[1]}.{method[1]}")
-    return Frame(
-        report[3] or "",
-        int(report[4]) if report[4] else None,
-        _swift_name(report[2]),
-        report[1] if report[1].strip("?") else None,
-    )
+    return _read(_REPORTED, bare, _swift_name) if bare[0].isdigit() and "0x" in bare else None
 
 
 def _swift_name(written: str) -> str:
