@@ -33,7 +33,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
     # The guards come last and override the brain's decision.
     route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
     also = guards.companions(now, route.node, decision.also)
-    in_parallel = f" Beside it: {', '.join(also)}." if also else ""
+    in_parallel = f" In parallel: {', '.join(also)}." if also else ""
     runtime.context.listener("supervisor", f"next: {' and '.join((route.node, *also))}")
     entry = TraceEntry(
         node="supervisor",

@@ -60,9 +60,9 @@ def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if outputs.get("tier") in get_args(Tier):
         yield "tier", outputs["tier"]
     also, entries = outputs.get("also"), outputs.get("trace")
-    beside = [str(name)[:40] for name in also] if isinstance(also, tuple) else []
-    if beside:
-        yield "beside", " ".join(beside)
+    parallel = [str(name)[:40] for name in also] if isinstance(also, tuple) else []
+    if parallel:
+        yield "beside", " ".join(parallel)
     entry = entries[-1] if isinstance(entries, tuple) and entries else None
     if not isinstance(entry, TraceEntry):
         return
@@ -74,7 +74,7 @@ def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         # A supervisor's step: names and numbers, without its reasons.
         step = {
             "next": after,
-            "specialists": [after, *beside] if beside else [],
+            "specialists": [after, *parallel] if parallel else [],
             "confidence": outputs.get("supervisor_confidence"),
             "guard": entry.guard,
             "judged_by": entry.judged_by,

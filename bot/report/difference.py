@@ -64,9 +64,9 @@ def _listed(report: TriageReport) -> dict[str, dict[object, str]]:
     return {
         # Without the line number: a commit in between moves lines, and the fact remains the same.
         "fact": {(fact.kind, fact.path, fact.text or fact.says, fact.change): fact.says for fact in report.facts},
-        "suspect change": {one.sha: f"`{one.sha[:7]}` “{one.title}”." for one in report.suspect_changes},
+        "suspect change": {change.sha: f"`{change.sha[:7]}` “{change.title}”." for change in report.suspect_changes},
         "related issue": {
-            (one.reference, one.relation): f"{one.reference} ({one.relation})." for one in report.related
+            (issue.reference, issue.relation): f"{issue.reference} ({issue.relation})." for issue in report.related
         },
     }
 

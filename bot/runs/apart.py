@@ -98,7 +98,7 @@ def _serve(code: CodePort, theirs: Connection, ours: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """End even during a long search, of which nobody would read the result."""
+    """End even during a long search, whose result is not read."""
     if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
         os._exit(0)

@@ -143,7 +143,7 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     failed = [entry.node for entry in entries if entry.decision == "failed"]
     findings = [finding for finding in state.findings[-len(names) :] if finding.agent_name in names]
     confidence = round(joint_confidence(findings), 4)
-    answered = (f"{one.agent_name} {one.confidence:.0%}" for one in findings if one.agent_name not in failed)
+    answered = (f"{it.agent_name} {it.confidence:.0%}" for it in findings if it.agent_name not in failed)
     failures = f"; no answer from {', '.join(failed)}" if failed else ""
     message = f"Together: {', '.join(answered) or 'nothing'}{failures}."[:_MAX_REASON]
     runtime.context.listener(JOIN, message)

@@ -100,8 +100,8 @@ class LLMBrain:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
         legal, specialists = worthwhile_nodes(case.state), get_args(Specialist)
         # What may run in parallel with one of these nodes, often nothing.
-        beside = [name for name in (*specialists, *case.state.tools) if may_run_in_parallel(case.state, name)]
-        companions = tuple(name for name in beside if set(legal) & set(specialists) - {name})
+        parallel = [name for name in (*specialists, *case.state.tools) if may_run_in_parallel(case.state, name)]
+        companions = tuple(name for name in parallel if set(legal) & set(specialists) - {name})
         if len(legal) == 1 and not companions:
             only = SupervisorDecision.to(legal[0], "Only this step is allowed now.", case.state.supervisor_confidence)
             return Judged(only)

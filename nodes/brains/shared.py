@@ -82,7 +82,7 @@ def join_sections(sections: Iterable[tuple[str, str]]) -> str:
 
 
 def _body(case: Case) -> str:
-    """Return the body without the comments of its template, which nobody sees on GitHub either."""
+    """Return the body without the comments of its template, which GitHub does not show either."""
     # Searched, because a comment may contain any sign, and an expression for it would not be linear.
     body, kept, at = mask(case.body), list[str](), 0
     while (start := body.find("<!--", at)) >= 0 and (end := body.find("-->", start + 4)) >= 0:

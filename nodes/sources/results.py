@@ -99,4 +99,4 @@ def _address(result: Result, source: str, number: int) -> str:
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
     given = (value.get(name) for name in names)
-    return next((str(one) for one in given if isinstance(one, str | int) and str(one).strip()), "")
+    return next((str(value) for value in given if isinstance(value, str | int) and str(value).strip()), "")

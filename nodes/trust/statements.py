@@ -171,7 +171,7 @@ class Concluded:
         paths = (path.rstrip(".") for path in _PATH.findall(sentence))
         named = [path for path in paths if _EXTENSION.search(path) and path not in self._issue]
         known = [f"/{path}" for path in self._paths]
-        return not CITED.search(sentence) and all(any(one.endswith(f"/{path}") for one in known) for path in named)
+        return not CITED.search(sentence) and all(any(file.endswith(f"/{path}") for file in known) for path in named)
 
 
 def only_reported(cited: Iterable[Evidence]) -> bool:

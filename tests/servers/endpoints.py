@@ -432,7 +432,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("breaks off with finish_reason error", "OpenRouter", extra=1, first=[UPSTREAM]),
     Endpoint("ends calls with finish_reason stop", "vLLM", rule=ends_calls_with_stop),
     Endpoint("writes its calls as text", "Ollama, Qwen", rule=writes_calls),
-    Endpoint("puts the answer beside its reasoning", "vLLM's reasoning parsers", rule=answers_in_reasoning),
+    Endpoint("puts the answer next to its reasoning", "vLLM's reasoning parsers", rule=answers_in_reasoning),
     Endpoint("breaks off inside a choice", "gateways", extra=1, first=[BROKEN]),
     Endpoint("limits requests inside HTTP 200", "OpenRouter", extra=1, first=[LIMITED]),
     Endpoint("calls a refused schema its own error", "llama-cpp-python", method="tools", extra=1,

@@ -143,7 +143,7 @@ class RepositoryTools:
     async def who_knows(self, issue: str, repository: str = "", rev: str = "HEAD") -> dict[str, Any]:
         """Find the people who own or last changed the code that a text is about."""
         found = (await self._call(lambda: self._history(issue, repository, rev))).owners
-        named = ({"name": one.name, "score": round(one.score, 6), "reasons": reasons_of(one.reasons)} for one in found)
+        named = ({"name": who.name, "score": round(who.score, 6), "reasons": reasons_of(who.reasons)} for who in found)
         return {"owners": list(named)}
 
     async def brief(self, issue: str, repository: str = "", rev: str = "HEAD") -> str:

@@ -40,13 +40,14 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
     # The lines of a place whose own line is gone are unrelated to the report.
     lines = [fact for fact in report.facts if fact.line]
-    unrelated = {one.path for one in lines if is_elsewhere(one)} - {one.path for one in lines if not is_elsewhere(one)}
+    unrelated = {fact.path for fact in lines if is_elsewhere(fact)}
+    unrelated -= {fact.path for fact in lines if not is_elsewhere(fact)}
     shown = [suspect for suspect in placed if suspect.path not in unrelated]
     quoted = sorted(shown, key=lambda suspect: report.lead is not None and suspect.path != report.lead.path)
-    # Beside a line that the report names, other places are guesses.
+    # Next to a line that the report names, other places are guesses.
     named = report.statement == "claim" or any(fact.is_named_line and is_stated(fact) for fact in report.facts)
     ranked = [] if named else [suspect for suspect in report.suspects if suspect not in placed]
-    mine, all_names = ({name for one in some for name in (one.path, one.symbol)} for some in (placed, report.suspects))
+    mine, all_names = ({name for it in some for name in (it.path, it.symbol)} for some in (placed, report.suspects))
     others = all_names - mine
     review = "" if report.review_message.endswith(READ_THE_LIST) else report.review_message
     parts = [

@@ -16,7 +16,7 @@ from nodes.trust.prose import split
 from nodes.trust.statements import IssueEcho, cited_in, names_in
 
 CAUSE_WORDS = 100
-"""Maximum words of a cause; a comment shows all of it beside its verdict and places (SPEC section 5a)."""
+"""Maximum words of a cause; a comment shows all of it with its verdict and places (SPEC section 5a)."""
 _SUSPECTS = 5
 _STEPS, _NAMES, _NEW, _QUOTED = 2, 2, 2, 0.25
 """Steps of an explanation, the names in each, and those of all that the report lacks, if there are so many; the largest

@@ -60,7 +60,7 @@ class FactBasis:
         """Return how much the report may state."""
         return _STATEMENTS[self.stated.level] if self.paths else "nothing"
 
-    def beside(self, place: Suspect) -> Suspect:
+    def with_facts(self, place: Suspect) -> Suspect:
         """Return a model's place with the facts about its file."""
         on_path = tuple(number for number, fact in enumerate(self.facts) if fact.path == place.path)
         return place.model_copy(update={"facts": on_path})

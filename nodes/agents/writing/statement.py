@@ -54,7 +54,7 @@ def is_thin(case: Case) -> bool:
     files = [path for path in facts.paths if not path.lower().endswith(_ATTACHED)]
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, files)
     text = f"{case.title}\n{body}"
-    named = any(one.search(text) for one in (FLAG, REQUEST, PRESSED, ANNOUNCED))
+    named = any(pattern.search(text) for pattern in (FLAG, REQUEST, PRESSED, ANNOUNCED))
     named = named or any(FAILED.match(line) for line in body.splitlines())
     return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
 
@@ -76,7 +76,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     paths = tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
     basis = FactBasis.of(survey, paths)
     # A fact complements a model's place and reason; it replaces neither.
-    kept = () if ordered else tuple(map(basis.beside, report.suspects))
+    kept = () if ordered else tuple(map(basis.with_facts, report.suspects))
     others = [path for path in basis.paths if path not in [place.path for place in kept]]
     added = [suspect for path in others if (suspect := await suspect_of(path, report, survey, basis, code))]
     suspects = (*kept, *added)[: max(PLACES, len(added))]

@@ -120,20 +120,20 @@ def _stated(before: str, after: str) -> Role | None:
 
 def _compared(sentences: Sequence[tuple[str, Sequence[Mark]]]) -> dict[tuple[int, int], Role]:
     """Return the roles of the versions of which one is good and a later one bad."""
-    judged = [one for number, (text, marks) in enumerate(sentences) for one in _judged(number, text, marks)]
+    judged = [version for number, (text, marks) in enumerate(sentences) for version in _judged(number, text, marks)]
     roles: dict[tuple[int, int], Role] = {}
-    products = dict.fromkeys(one.mark.product for one in judged)
+    products = dict.fromkeys(version.mark.product for version in judged)
     # "kettle==1.2 works, with 1.3 it does not": a version without a name belongs to the only name.
     joined = {*products} if len(products) == 2 and "" in products and _OTHERS.isdisjoint(products) else set()
     for product in dict.fromkeys("" if product in joined else product for product in products):
-        group = _completed([one for one in judged if one.mark.product in joined | {product}])
-        group = group if any(one.sign for one in group) else _denied(group)
-        good, bad = ({one.mark for one in group if one.sign == sign} for sign in (1, -1))
+        group = _completed([version for version in judged if version.mark.product in joined | {product}])
+        group = group if any(version.sign for version in group) else _denied(group)
+        good, bad = ({version.mark for version in group if version.sign == sign} for sign in (1, -1))
         older, newer = ([version for mark in marks if (version := mark.version)] for marks in (good, bad))
         is_both = not {mark.text for mark in good}.isdisjoint(mark.text for mark in bad)
         if not is_both and older and newer and min(older) < max(newer):
-            signed = (one for one in group if one.sign)
-            roles |= {(one.sentence, one.mark.start): "good" if one.sign > 0 else "bad" for one in signed}
+            signed = (version for version in group if version.sign)
+            roles |= {(at.sentence, at.mark.start): "good" if at.sign > 0 else "bad" for at in signed}
     return roles
 
 
@@ -152,8 +152,8 @@ def role_of_last(sentence: str) -> Role | None:
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:
     """Give a version without a role the opposite role of its neighbour, in the same or the next sentence."""
     found = list(group)
-    decided = [one for one in group if one.sign]
-    versions = {one.mark.text for one in group}
+    decided = [version for version in group if version.sign]
+    versions = {version.mark.text for version in group}
     for at, one in enumerate(group):
         near = [other for other in decided if not other.also and abs(other.sentence - one.sentence) <= 1]
         # A third version may belong to either side.
@@ -167,11 +167,11 @@ def _completed(group: Sequence[_Judged]) -> list[_Judged]:
 
 def _denied(group: Sequence[_Judged]) -> list[_Judged]:
     """Judge two versions by a negation in one of their clauses: "1.2 prints it, 1.3 does not"."""
-    versions = {one.mark.text: version for one in group if (version := one.mark.version)}
+    versions = {judged.mark.text: version for judged in group if (version := judged.mark.version)}
     if len(group) != 2 or len(versions) != 2:
         return list(group)
     older, newer = sorted(group, key=lambda one: versions[one.mark.text])
-    denials = sum(bool(SAYS["not"].search(one.clause)) for one in group)
+    denials = sum(bool(SAYS["not"].search(version.clause)) for version in group)
     one, other = ({word[:_STEM].lower() for word in _WORD.findall(judged.clause)} for judged in group)
     # Versions of other software have a name, and no word in common.
     is_pair = not one.isdisjoint(other) or not (older.mark.is_named or newer.mark.is_named)

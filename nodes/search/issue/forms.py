@@ -69,7 +69,7 @@ def _texts(repository: Repository, commit: str, endings: tuple[str, ...] = ("",)
         entries = repository.under(commit, *PLACES)
     except GitFailed:
         return
-    wanted = {one.blob: one.path for one in entries if 0 <= one.size <= MAX_BYTES and one.path.endswith(endings)}
+    wanted = {file.blob: file.path for file in entries if 0 <= file.size <= MAX_BYTES and file.path.endswith(endings)}
     chosen = dict(list(wanted.items())[:MAX_FORMS])
     yield from ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
 

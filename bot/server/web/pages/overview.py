@@ -42,7 +42,8 @@ async def home(request: Request) -> Response:
     counted = (await pages.runs.counts(RunFilter(), keys)).issues
     questions, ended = await pages.attention.questions(keys), await pages.attention.ended(keys)
     lacked, waiting = await pages.attention.lacked(keys), await pages.queue.counts(keys)
-    jobs = [(*one, waiting[one[0]], await pages.queue.listing(one[0], keys)) for one in _STATES if one[0] in waiting]
+    states = [row for row in _STATES if row[0] in waiting]
+    jobs = [(*row, waiting[row[0]], await pages.queue.listing(row[0], keys)) for row in states]
     outcomes = await pages.repositories.outcomes(keys)
     replayed = request.query_params.get("replayed", "")
     figures = (

@@ -49,11 +49,11 @@ def _places(inquiry: FinderInput) -> Iterator[Fact]:
         plain = URL.sub(" ", text)
         for path in _lost_paths(code, plain) if "/" in plain and stated < MAX_ABSENT else ():
             # A path without a line or a function is often one of the reporter's own project.
-            beside = [name for name in dict.fromkeys(_FUNCTION.findall(plain)) if not code.definitions(name)]
-            if path not in issue.title and not beside and not _NUMBERED.search(plain):
+            functions = [name for name in dict.fromkeys(_FUNCTION.findall(plain)) if not code.definitions(name)]
+            if path not in issue.title and not functions and not _NUMBERED.search(plain):
                 continue
             stated += 1
-            for words in (path, *beside[:1]):
+            for words in (path, *functions[:1]):
                 if _is_absent(inquiry, words):
                     yield Fact("absent", _says(words), words, count=0, strong=True)
 

@@ -61,7 +61,7 @@ MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 SHORT, MAX_SHORT, MAX_NEAR = 12, 8, 24
 """Maximum number of words of a short message, of such messages, and of own files that have one of its words."""
-BESIDE = 3
+LINES_APART = 3
 """Maximum number of lines between literals that build lines of output side by side."""
 _OF_FAULT = re.compile(rf"\b(?:{'|'.join(ERRORS['fault'])})\b", re.IGNORECASE)
 """A message that reports a problem itself, whatever call has it."""
@@ -151,13 +151,13 @@ def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator
         if not match.text.is_prose:
             groups.setdefault((match.number, match.text), []).append(match)
     for (_, text), group in groups.items():
-        near = [(abs(one.literal.line - it.literal.line), one, it) for one in group for it in group]
-        found = list({one: None for away, one, it in near if 0 < away <= BESIDE and one.words != it.words})
+        near = [(abs(match.literal.line - it.literal.line), match, it) for match in group for it in group]
+        found = list({match: None for away, match, it in near if 0 < away <= LINES_APART and match.words != it.words})
         # A line that is a message by itself says more than what stands around it.
-        if found and not any(_is_message(code, one) for one in found):
-            starts = [text.text.find(one.words) for one in found]
-            end = max(start + len(one.words) for start, one in zip(starts, found, strict=True))
-            nearest = max(found, key=lambda one: len(terms & {*query_terms(one.words)}))
+        if found and not any(_is_message(code, match) for match in found):
+            starts = [text.text.find(match.words) for match in found]
+            end = max(start + len(match.words) for start, match in zip(starts, found, strict=True))
+            nearest = max(found, key=lambda match: len(terms & {*query_terms(match.words)}))
             yield replace(nearest, words=text.text[min(starts) : end])
 
 
@@ -216,7 +216,7 @@ def _near(code: Code, short: Sequence[Text]) -> Iterator[tuple[int, int]]:
         # One of them may be a value.
         rare = sorted((word for word in near if 0 < len(near[word]) <= MAX_NEAR), key=lambda word: len(near[word]))[:2]
         code.read(number for word in rare for number in near[word])
-        for word, number in ((one, number) for one in rare for number in near[one]):
+        for word, number in ((name, number) for name in rare for number in near[name]):
             lines = enumerate(code.lines(number), 1)
             yield from ((number, at) for at, line in lines if word in line and _QUOTED.match(line[:MAX_WIDTH]))
 

@@ -140,22 +140,22 @@ def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
     named = _NAMED_KEY.search(whole)
     every = [*subscripts(line), *popped(line)]
     # A key that the line writes out is the missing one only if the error names it.
-    named_here = [one for one in every if named and one.key.strip("\"'`:") == named["key"]]
-    others = [one for one in every if not (one.key[:1].isdigit() or (named and one.key[:1] in _OPENS_TEXT))]
+    named_here = [subscript for subscript in every if named and subscript.key.strip("\"'`:") == named["key"]]
+    others = [it for it in every if not (it.key[:1].isdigit() or (named and it.key[:1] in _OPENS_TEXT))]
     held = _pointed(named_here or others, column)
-    key, of = _only([one.key for one in held]), _only([one.value for one in held])
+    key, of = _only([subscript.key for subscript in held]), _only([subscript.value for subscript in held])
     says = say("looks up `{key}` in `{value}`; the error says that this key is missing.", key=key, value=of)
     return Happened(says) if key and of else None
 
 
 def _index(line: str, column: int | None) -> Happened | None:
-    shown = _only({f"{one.value}[{one.key}]" for one in _pointed(list(subscripts(line)), column)})
+    shown = _only({f"{subscript.value}[{subscript.key}]" for subscript in _pointed(list(subscripts(line)), column)})
     return _if_shown(shown, say("reads `{code}`; the error says that the index is out of range.", code=shown))
 
 
 def _pointed(held: list[Subscript], column: int | None) -> list[Subscript]:
     """Return the only subscript whose beginning, or whose bracket, is in a column; else all of them."""
-    at = [one for one in held if column in (one.start, one.bracket)]
+    at = [subscript for subscript in held if column in (subscript.start, subscript.bracket)]
     return at if len(at) == 1 else held
 
 

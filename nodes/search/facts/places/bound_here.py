@@ -1,4 +1,4 @@
-"""``quoted_here`` for what stands beside a text of a user interface: the setting of its control, and who tests it."""
+"""``quoted_here`` for what stands next to a text of a user interface: the setting of its control, and who tests it."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ _OF_SETTINGS = r"(?i:settings?|config\w{{0,12}}|options?|prefs|preferences|store
 
 
 def find(code: Code, witness: Witness, fact: Fact) -> Iterator[Fact]:
-    """Yield the line with the setting beside the text of a fact if nothing reads it, else the lines that test it."""
+    """Yield the line with the setting next to the text of a fact if nothing reads it, else the lines that test it."""
     at, label = Hit(fact.path or "", fact.line or 0, fact.text or ""), fact.words or ""
     for name, line in names_beside(witness, at, label, fact.says):
         held, alone = tests(witness, name, at.path), [Hit(at.path, line, witness.line(at.path, line) or "")]
@@ -83,12 +83,12 @@ def is_unread(witness: Witness, name: str, at: Hit) -> bool:
 
 
 def fault_of(fact: Fact, witness: Witness, labelled: Iterable[Hit]) -> str | None:
-    """Verify that the name stands beside one of the lines with the text, and that code reads it as the fact says."""
+    """Verify that the name stands next to one of the lines with the text, and that code reads it as the fact says."""
     says = SAYS.match(fact.says)
-    beside = [hit for hit in labelled if says and says["name"] in dict(names_beside(witness, hit, says["text"]))]
-    if says is None or not beside:
-        return "the name does not stand beside the text"
-    held: Sequence[Hit] = [hit for at in beside for hit in tests(witness, says["name"], at.path)]
+    near = [hit for hit in labelled if says and says["name"] in dict(names_beside(witness, hit, says["text"]))]
+    if says is None or not near:
+        return "the name does not stand next to the text"
+    held: Sequence[Hit] = [hit for at in near for hit in tests(witness, says["name"], at.path)]
     if says["alone"]:
-        return None if not held and any(is_unread(witness, says["name"], at) for at in beside) else "a line reads it"
+        return None if not held and any(is_unread(witness, says["name"], at) for at in near) else "a line reads it"
     return None if (fact.path, fact.line) in {(hit.path, hit.line) for hit in held} else "the line does not test it"

@@ -52,7 +52,7 @@ def spelled(witness: Witness, words: str) -> tuple[str, list[Hit]]:
     They are few, and all in one file.
     """
     *parts, kind = words.lower().split(" ")
-    orders = [order for one in (kind, KINDS.get(kind, "")) for order in ((*parts, one), (one, *parts))]
+    orders = [order for name in (kind, KINDS.get(kind, "")) for order in ((*parts, name), (name, *parts))]
     names = sorted({mark.join(order) for order in orders for mark in ("", "_", "-")}) if parts and kind in KINDS else []
     whole = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE)
     found = (hit for hit in witness.grep_any(names, NOT_SEARCHED, any_case=True) if is_own_text(hit.path))

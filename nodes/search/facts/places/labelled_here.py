@@ -63,7 +63,7 @@ _CLICKED = re.compile(
     r"|\b(?:[Cc]lick|[Pp]ress|[Tt]app?|[Ss]elect|[Cc]hoos)\w{0,3}(?: on)?(?: the)? [“\"'`*]{1,2}([A-Z]\w{2,30})[”\"'`*]"
     r"|[“\"`*]{1,2}([A-Z]\w{2,30})[”\"`*]{1,2} (?:button|menu|tab|option|toggle|checkbox|switch)\b"
 )
-"""A short label in quotes beside what is done with it."""
+"""A short label in quotes next to what is done with it."""
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
@@ -247,7 +247,7 @@ def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterat
 
 def _by_file(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     """Yield the line that loads the description of a screen with a label, of which code uses other elements."""
-    loaded = [one for one in loaded_by(inquiry.witness, _described(inquiry.witness, label, hits)) if one.used]
+    loaded = [it for it in loaded_by(inquiry.witness, _described(inquiry.witness, label, hits)) if it.used]
     for _, file, used in loaded if len(loaded) == 1 and len({hit.path for hit in loaded[0].used}) == 1 else ():
         for hit in inquiry.code.few(used)[:1]:
             says = say(

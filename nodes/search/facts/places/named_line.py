@@ -160,7 +160,7 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
 
 
 def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
-    """Return whether the line of a log only informs: by its level, or beside a trace that tells what failed.
+    """Return whether the line of a log only informs: by its level, or next to a trace that tells what failed.
 
     Rust's tracing prints the place below the message: ``at src/app.rs:12``.
     """

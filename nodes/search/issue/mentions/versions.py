@@ -67,7 +67,7 @@ _EDGE = lazy(
 def find_platforms(prose: str) -> Iterator[str]:
     """Return each system, browser or runtime, in lower case."""
     for line in filterfalse(_UNTICKED.match, lines(prose)):
-        found = [one[0].lower() for one in _PLATFORMS.finditer(line) if not _NOT_ON.search(line[: one.start()][-60:])]
+        found = [at[0].lower() for at in _PLATFORMS.finditer(line) if not _NOT_ON.search(line[: at.start()][-60:])]
         yield from (name for name in found if name != "edge" or _EDGE.search(line))
 
 
@@ -90,7 +90,7 @@ def find_versions(prose: str) -> Iterator[str]:
 def _rises_as_numbers(series: str) -> bool:
     """Return whether numbers rise in "0, 0.15, 0.3" only if they are read as decimals, not as versions."""
     written = re.findall(r"[\d.]+", series)
-    versions = [tuple(map(int, one.split("."))) for one in written]
+    versions = [tuple(map(int, version.split("."))) for version in written]
     return sorted(written, key=float) == written and sorted(versions) != versions
 
 

@@ -135,7 +135,7 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
     r"""Decode the strings of a line that contain a trace; outside any string, ``\n`` itself must separate its lines."""
     edits: list[Edit] = []
     for group in _groups(text, row):
-        if _holds_trace("".join(text[one.start : one.end] for one in group)):
+        if _holds_trace("".join(text[string.start : string.end] for string in group)):
             edge = group[0].outer_start
             for number, element in enumerate(group):
                 # What separates the elements of a list of lines is not a line.

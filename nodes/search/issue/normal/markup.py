@@ -47,7 +47,7 @@ def markup(text: str) -> list[Edit]:
     for run in marked_runs(text, _marks):
         # HTML that is pasted as source code stays.
         if any(is_traced(line) for row, marks in run for line in Mapped(row.text).edited(marks).text.split("\n")):
-            edits += (Edit(row.start + one.start, row.start + one.end, one.text) for row, marks in run for one in marks)
+            edits += (Edit(row.start + at.start, row.start + at.end, at.text) for row, marks in run for at in marks)
     return edits
 
 

@@ -230,7 +230,7 @@ def find_vim(lines: Sequence[Line]) -> list[StackTrace]:
         number, named = (_VIM_LINE.match(below[0]), _VIM_ERROR.match(below[-1])) if head and below else (None, None)
         if head is None or number is None or named is None:
             return None
-        parts = [part for one in head[1].split("..")[::-1] if (part := _VIM_PART.match(one))]
+        parts = [part for caller in head[1].split("..")[::-1] if (part := _VIM_PART.match(caller))]
         frames = [
             _vim_frame(part[1], int(part[2] or 0) if depth else int(number[1])) for depth, part in enumerate(parts)
         ]
