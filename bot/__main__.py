@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from bot.cli import cli
+from bot.cli.group import cli
 from bot.files import UMASK
 from bot.packages import LatePackages
 

@@ -15,7 +15,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bot.report.languages import ENGLISH, LANGUAGES
+from bot.report.languages.codes import ENGLISH, LANGUAGES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("bot", "nodes")

@@ -19,13 +19,13 @@ import click
 from facts_page import page as facts
 from pydantic import BaseModel
 
-from bot.cli import COMMANDS, EXIT_CODES, cli
+from bot.cli.group import COMMANDS, EXIT_CODES, cli
 from bot.cli.proposal import WORKFLOW
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.release import released
 from bot.report.document import result_schema
 from bot.server.api.routes import openapi
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.operator import (
     LimitsConfig,
     OperatorConfig,

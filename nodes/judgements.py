@@ -1,8 +1,8 @@
 """The judgements that a brain returns, one model per question. The program checks them and fills in the rest."""
 
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
 from nodes.messages import Kept, Part
 from nodes.report import Kind, Severity
@@ -13,6 +13,10 @@ Sentence = Annotated[str, StringConstraints(max_length=300), Kept]
 Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 
 Reference = Annotated[str, StringConstraints(max_length=160)]
+NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "end"]
+Specialist = Literal["codebase_search", "web_search"]
+"""Nodes that may be a next node and run in parallel. Configured tools only run in parallel with one of these."""
+SourceName = Annotated[str, StringConstraints(max_length=40)]
 
 TOOLS: tuple[ToolName, ...] = get_args(ToolName)
 CALLS, MOST_CALLS = 6, 10
@@ -211,3 +215,20 @@ class Draft(Judgement):
     severity_reason: Sentence = ""
     severity: Severity = "unknown"
     confidence: float = Field(default=0.0, ge=0, le=1)
+
+
+class SupervisorDecision(BaseModel):
+    """The supervisor's next step (PRD section 5)."""
+
+    next_node: NodeName
+    reasoning: str = Field(max_length=600)
+    question: Annotated[str, Kept] | None = Field(max_length=300)
+    question_context: str | None = Field(max_length=600)
+    confidence: float = Field(ge=0, le=1)
+    question_options: tuple[Annotated[str, Kept], ...] = Field(default=(), max_length=3)
+    also: tuple[SourceName, ...] = Field(default=(), max_length=8)
+
+    @classmethod
+    def to(cls, node: NodeName, reasoning: str, confidence: float = 0.0) -> Self:
+        """Return a decision of the program, which asks nothing."""
+        return cls(next_node=node, reasoning=reasoning, question=None, question_context=None, confidence=confidence)

@@ -9,7 +9,7 @@ from langgraph.types import Command, Durability, StateSnapshot
 
 from nodes.context.ports import Context, ExternalSources
 from nodes.graph import RECURSION_LIMIT, Graph
-from nodes.sources import is_harmful
+from nodes.sources.protocol import is_harmful
 from nodes.state import Answer, BugTriageState, Finished, HumanExchange, TraceEntry, Waiting
 
 _HANDLER = "__error_handler__"

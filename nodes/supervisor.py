@@ -7,15 +7,15 @@ from langgraph.runtime import Runtime
 
 from nodes import guards
 from nodes.agents.case import load_case, metrics_of
-from nodes.brains import judge
+from nodes.brains.fallback import judge
 from nodes.context.brain import Judged
 from nodes.context.ports import Context
+from nodes.judgements import NodeName, SupervisorDecision
 from nodes.limits import MAX_REDIRECTS, ROUNDS_PER_REDIRECT
 from nodes.messages import messages_of
 from nodes.search.tokens import comparable
-from nodes.sources import OUTSIDE, source_of
+from nodes.sources.protocol import OUTSIDE, source_of
 from nodes.state import BugTriageState, HumanExchange, Marks, TraceEntry, Update
-from nodes.state.decision import NodeName, SupervisorDecision
 from nodes.trust.prose import ProseCheck, whole_sentences
 
 _QUESTION, _EXPLANATION = 300, 600

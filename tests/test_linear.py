@@ -21,9 +21,9 @@ from nodes.brains.rules.write import write
 from nodes.context.brain import Case
 from nodes.evidence import Evidence
 from nodes.issue.facts import IssueFacts, read_facts
-from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
+from nodes.search.issue.mentions.found import find_mentions, form_fields, split_fields
 from nodes.search.issue.query import parse_query
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.types import Query
 from nodes.trust.secrets import mask
 from tests.support.cases import case, place

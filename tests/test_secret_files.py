@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.settings import SECRETS, SettingsError, load_settings
+from bot.settings.environment import SECRETS, SettingsError, load_settings
 
 TOKEN = "a-token-of-the-operator"
 

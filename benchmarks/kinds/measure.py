@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.kinds.examples import read_examples
 from benchmarks.kinds.scores import Guess, acted_on, reliability, table
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 from nodes.issue.kinds.model import LEARNT
 
 

@@ -24,7 +24,7 @@ from benchmarks.kinds.examples import Example, Split, folds, read_examples, whol
 from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, one_hot_kinds
 from benchmarks.kinds.scores import Guess, acted_on, reliability, table
-from nodes.issue.kinds import odds
+from nodes.issue.kinds.classify import odds
 from nodes.issue.kinds.model import LEARNT, WEIGHTS, Model
 
 

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.similar import PastIndex, Report, compare
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 
 FETCHED, NAMED = 6, 3

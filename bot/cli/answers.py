@@ -14,11 +14,11 @@ from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.search.history.types import History, spots_of
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, load_sections, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking
-from nodes.sources import FALLBACK, Found, Inquiry, SourceError, route
+from nodes.sources.protocol import FALLBACK, Found, Inquiry, SourceError, route
 from nodes.sources.web import NAME
 
 Kind = Literal["trace", "owner", "changes", "where", "general"]

@@ -12,7 +12,7 @@ from bot.errors import UserError
 if TYPE_CHECKING:
     from bot.cli.local.issue_text import IssueText
     from bot.report.document import Result
-    from bot.settings import Settings
+    from bot.settings.environment import Settings
     from nodes.context.ports import PastPort
 
 Language = Literal["en", "de", "zh", "es", "ja"]
@@ -53,7 +53,7 @@ def triage(
     # Here, because importing a run takes a second, and importing this function must not.
     from bot.cli.local.issue_text import read_issue
     from bot.observability.tracing_switch import keep_text_private
-    from bot.report.languages import LANGUAGES
+    from bot.report.languages.codes import LANGUAGES
     from bot.runs.past import read_listed
 
     keep_text_private()
@@ -74,7 +74,7 @@ def _settings(
     repository: str, brain: Literal["rules", "llm", "auto"] | None, data_dir: str | os.PathLike[str] | None
 ) -> Settings:
     from bot.runs.model import check_brain
-    from bot.settings import load_settings
+    from bot.settings.environment import load_settings
 
     given: dict[str, object] = {} if brain is None else {"triage_brain": brain}
     if data_dir is not None:

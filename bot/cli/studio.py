@@ -15,17 +15,17 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from bot.runs.context import configured
 from bot.runs.local import open_brain
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.runs.rows import LocalRuns
-from nodes.brains.rules import RulesBrain
+from nodes.brains.rules.brain import RulesBrain
+from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.run import initial_state
 from nodes.state import BugTriageState
-from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 State = BugTriageState
 

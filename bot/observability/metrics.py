@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from bot.observability.measures import ANSWERS, OUTCOMES, QUEUE_JOBS, QUEUE_OLDEST, SHARED, WORK
 from bot.server.web.security import has_bearer_token, refused
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.outcomes import Tally
 from bot.store.tables import Store

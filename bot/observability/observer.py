@@ -18,7 +18,7 @@ from bot.observability.measures import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS,
 from bot.observability.spans import Spans, only_routing, open_spans, routing
 from bot.observability.spans import messages as as_messages
 from bot.observability.tracing_switch import langsmith_is_on
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from nodes.trust.secrets import mask
 
 _METADATA = ("langgraph_", "ls_", "lc_", "LANGSMITH_", "LANGCHAIN_")

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from bot.errors import UserError
 from nodes.guards import NOTHING_JOINED
+from nodes.judgements import NodeName
 from nodes.report import Kind
 from nodes.state import Tier, TraceEntry
-from nodes.state.decision import NodeName
 from nodes.trust.secrets import mask
 
 _DECISIONS = frozenset(

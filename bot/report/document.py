@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bot.release import schema_address
-from bot.report.languages import ENGLISH
 from bot.report.languages.catalogue import translator
+from bot.report.languages.codes import ENGLISH
 from nodes.described import Described
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport

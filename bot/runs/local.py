@@ -9,26 +9,26 @@ from typing import Required, TypedDict, Unpack
 from bot.observability.tracing_switch import langsmith_is_on
 from bot.report.document import build_result
 from bot.report.explain import Account
-from bot.report.languages import ENGLISH
+from bot.report.languages.codes import ENGLISH
 from bot.runs.context import configured, withdraw
 from bot.runs.logs import LogReader, ReadIssueText
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.operator import OperatorConfig
 from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.runs.rows import LocalRuns
 from nodes.brains.calls.models import Models
-from nodes.brains.rules import RulesBrain
+from nodes.brains.rules.brain import RulesBrain
 from nodes.brains.screening import brain_of
+from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context.brain import Brain, IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import Ask, advance, initial_state
 from nodes.state import BugTriageState
-from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 
 class Parts(TypedDict, total=False):

@@ -4,7 +4,7 @@ from functools import partial
 
 from bot.errors import UserError, unanswered
 from bot.limits.ceilings import cost
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.operator import Spending
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import READING, ModelSettings, ReadingLimits

@@ -17,7 +17,7 @@ from bot.ports import Issue, RepositoryRef
 from bot.runs.code import NoCode
 from bot.runs.fetching import ForbiddenError
 from bot.runs.mirrors import Mirrors
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import app_key
 
 _NAME = r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"

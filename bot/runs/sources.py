@@ -15,9 +15,9 @@ from nodes.brains.calls.budget import Pace
 from nodes.context.brain import OpenPull
 from nodes.context.ports import ExternalSources
 from nodes.evidence import EvidenceKind
-from nodes.sources import Inquiry, SourceError
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
+from nodes.sources.protocol import Inquiry, SourceError
 from nodes.sources.web import NAME, FindIssues, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from bot.server.web.pages import overview, run, runs
 from bot.server.web.security import Shield, has_bearer_token
 from bot.server.web.site import Site, build_authenticator
 from bot.server.webhook.endpoint import Webhook
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError
 from bot.store.tables import Store

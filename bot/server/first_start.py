@@ -13,7 +13,7 @@ from bot.files import DirectoryLock
 from bot.server.process import listening, serve_until
 from bot.server.registration import FILE, RequestedApp, api_of, read_registration, registration
 from bot.server.web.pages.setup import Pending, SetupPages, setup_app
-from bot.settings import Settings, load_settings
+from bot.settings.environment import Settings, load_settings
 
 logger = logging.getLogger(__name__)
 

@@ -19,11 +19,11 @@ from pydantic import (
 from bot.errors import UserError
 from bot.files import is_inside
 from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, ceiling_of
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.plain import ENV_NAME, HEADER_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME, explain
 from bot.settings.retired import MOVED, OPERATOR_KEYS, moved_values, warn_once
 from bot.settings.yaml_file import SECTION, ConfigError, file_schema, notes_on, read_yaml
-from nodes.state.decision import NodeName
+from nodes.judgements import NodeName
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")

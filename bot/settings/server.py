@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.errors import UserError
 from bot.server.registration import read_registration
-from bot.settings import Settings, SettingsError, load_settings
+from bot.settings.environment import Settings, SettingsError, load_settings
 from bot.settings.operator import OperatorConfig, load_operator_config
 
 _NO_ID = "missing; it is on the App's settings page"

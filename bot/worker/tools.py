@@ -17,7 +17,7 @@ from bot.runs.fetching import MirrorLimits
 from bot.runs.mirrors import Mirrors
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.repository import RepositoryConfig
 from bot.settings.server import ServerSettings
 from bot.store.databases.checkpoints import open_saver
@@ -27,7 +27,7 @@ from bot.store.tables import Store
 from bot.worker.budgets import Budgets, SharedBudget, run_scope
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.brains.rules import RulesBrain
+from nodes.brains.rules.brain import RulesBrain
 from nodes.brains.screening import brain_of
 from nodes.context.brain import Brain
 from nodes.graph import Graph, build_graph

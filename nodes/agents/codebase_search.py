@@ -12,8 +12,8 @@ from nodes.agents.code.candidates import POINTED, Candidates, in_order
 from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.explanation import is_explained
 from nodes.agents.writing.statement import reporter_query
-from nodes.brains import is_model_asked, judge
 from nodes.brains.conversation import LISTED
+from nodes.brains.fallback import is_model_asked, judge
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.context.brain import Case, Judged
 from nodes.context.ports import Context

@@ -6,7 +6,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
-from nodes.brains import is_model_asked, judge
+from nodes.brains.fallback import is_model_asked, judge
 from nodes.brains.fence import estimate
 from nodes.context.brain import Case
 from nodes.context.ports import Context
@@ -14,7 +14,7 @@ from nodes.evidence import Evidence, Locator
 from nodes.guards import progress
 from nodes.judgements import Audit
 from nodes.search.types import Passage
-from nodes.sources import OUTSIDE
+from nodes.sources.protocol import OUTSIDE
 from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
 from nodes.trust.citations import still_matches
 from nodes.trust.prose import ProseCheck

@@ -8,16 +8,16 @@ from fractions import Fraction
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
-from nodes.brains import judge
+from nodes.brains.fallback import judge
 from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence, numbers_of
 from nodes.guards import NOTHING_JOINED
 from nodes.issue.facts import raising_package
+from nodes.reducers import JOIN
 from nodes.search.paths.project import simplified
 from nodes.search.types import StackTrace
-from nodes.sources import Dependency, Found, Inquiry, SourceError, SourcePort
+from nodes.sources.protocol import Dependency, Found, Inquiry, SourceError, SourcePort
 from nodes.state import AgentFinding, BugTriageState, Update
-from nodes.state.reducers import JOIN
 from nodes.trust.secrets import mask
 
 MAX_WEB_QUERY = 200

@@ -5,7 +5,7 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
-from nodes.brains import judge
+from nodes.brains.fallback import judge
 from nodes.context.ports import Context
 from nodes.evidence import MAX_QUOTE, Evidence
 from nodes.issue.facts import IssueFacts

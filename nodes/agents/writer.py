@@ -14,7 +14,7 @@ from nodes.agents.writing.acceptance import Gate, is_by_rules, was_searched
 from nodes.agents.writing.compose import compose, conclude, without_code_claims
 from nodes.agents.writing.explanation import completed, is_same_place, proposed, within_words
 from nodes.agents.writing.related import add_history, add_past_issues, add_related_changes, title_of
-from nodes.brains import is_model_asked, judge
+from nodes.brains.fallback import is_model_asked, judge
 from nodes.brains.rules.write import kind_labels
 from nodes.context.brain import Case, Judged
 from nodes.context.ports import Context

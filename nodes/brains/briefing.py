@@ -11,7 +11,7 @@ from nodes.judgements import Submission
 from nodes.search.types import Passage
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
-from prompts import Role
+from prompts.texts import Role
 
 CHECKED = "a program checked: "
 """Prefix of the reason of evidence that a fact points to."""

@@ -19,7 +19,7 @@ from nodes.judgements import CALLS, FILES, Call, CodeReading, FileStep, Submit
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
 from nodes.trust.statements import Concluded
-from prompts import DECIDED, LAST_TURN, OBJECTION, build_turns_left
+from prompts.texts import DECIDED, LAST_TURN, OBJECTION, build_turns_left
 
 NARROW = 16_000
 """Tokens of a context window below which a conversation does not fit."""

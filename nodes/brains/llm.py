@@ -20,10 +20,20 @@ from nodes.brains.shared import build_rules
 from nodes.context.brain import COMPRESS_FROM, Case, Judged
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, Objections, Sentence, WebReading
+from nodes.judgements import (
+    Audit,
+    CodeReading,
+    Draft,
+    Investigation,
+    NodeName,
+    Objections,
+    Sentence,
+    Specialist,
+    SupervisorDecision,
+    WebReading,
+)
 from nodes.state import BugTriageState
-from nodes.state.decision import NodeName, Specialist, SupervisorDecision
-from prompts import Role, build_supervisor_correction, build_supervisor_system_prompt
+from prompts.texts import Role, build_supervisor_correction, build_supervisor_system_prompt
 
 T = TypeVar("T", bound=BaseModel)
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.search.tokens import WORD, load_patterns
 from nodes.search.types import StackTrace
 from nodes.trust.secrets import mask
-from prompts import Role, build_shared_prompt, build_task_prompt
+from prompts.texts import Role, build_shared_prompt, build_task_prompt
 
 ISSUE, FACTS = 1_500, 160
 """Maximum tokens of the issue, and of the facts of a shortened issue."""

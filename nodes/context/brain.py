@@ -7,12 +7,11 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, SupervisorDecision, WebReading
 from nodes.search.issue.forms import IssueForm
 from nodes.search.types import FileSketch, Passage, PlaceSketch, ToolCall
-from nodes.sources import SourceInfo
+from nodes.sources.protocol import SourceInfo
 from nodes.state import BugTriageState, Usage
-from nodes.state.decision import SupervisorDecision
 
 J = TypeVar("J")
 K = TypeVar("K")

@@ -15,7 +15,7 @@ from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
 from nodes.search.issue.similar import PastIndex
 from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
-from nodes.sources import SourceInfo, SourcePort
+from nodes.sources.protocol import SourceInfo, SourcePort
 
 LabelReader = Callable[[], Awaitable[frozenset[str]]]
 """Reads the labels of the issue's repository; none if GitHub refuses them."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from nodes.search.issue.mentions import Mentions, find_mentions, form_fields, split_fields
+from nodes.search.issue.mentions.found import Mentions, find_mentions, form_fields, split_fields
 from nodes.search.issue.mentions.markdown import without_template
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import package_of
 from nodes.search.tokens import LISTS
 from nodes.search.types import StackTrace

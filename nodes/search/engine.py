@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from nodes.search.cache import MAX_CACHE_BYTES, Cache
 from nodes.search.git import Repository
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.index.loading import MAX_TEXT, Loaded, load_index
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.query import parse_query
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 from nodes.search.ranking.features import reads_other_roles
 from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodes.evidence import EvidenceKind
-from nodes.sources import SourceError
 from nodes.sources.meter import Meter
+from nodes.sources.protocol import SourceError
 from nodes.sources.results import clean
 
 if TYPE_CHECKING:

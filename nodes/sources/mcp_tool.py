@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from nodes.sources import Found, Inquiry, SourceError, SourceInfo
 from nodes.sources.connection import Server, choice, connect, listed, load_library
 from nodes.sources.meter import Meter
+from nodes.sources.protocol import Found, Inquiry, SourceError, SourceInfo
 from nodes.sources.results import Result, as_evidence, clean, results_in
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import httpx2
 
-from nodes.sources import SourceError
+from nodes.sources.protocol import SourceError
 
 _COMPRESSED = "a compressed response although none was requested; its decompressed size is unknown"
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from nodes.evidence import MAX_QUOTE, Evidence, EvidenceKind, Locator
-from nodes.sources import BEST_SCORE
+from nodes.sources.protocol import BEST_SCORE
 
 _LISTS = ("results", "result", "items", "documents", "rows", "matches", "hits", "data", "records", "issues")
 _TITLES, _TEXTS = ("title", "name", "heading"), ("text", "content", "snippet", "body", "excerpt", "description")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.evidence import Evidence
-from nodes.sources import Dependency, Found, Inquiry, SourceError, SourceInfo, SourcePort
 from nodes.sources.meter import fetch_json
+from nodes.sources.protocol import Dependency, Found, Inquiry, SourceError, SourceInfo, SourcePort
 from nodes.sources.results import Result, as_evidence, is_public
 
 _QUERY = 200

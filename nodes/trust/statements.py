@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from nodes.context.brain import ToolPort
 from nodes.evidence import Evidence
 from nodes.judgements import CauseSentence, CodeReading, DraftSuspect, Submission, Submit, SubmittedPlace
-from nodes.sources import OUTSIDE
+from nodes.sources.protocol import OUTSIDE
 from nodes.trust.prose import split
 
 TOO_ALIKE = 0.7

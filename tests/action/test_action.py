@@ -14,11 +14,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.cli.group import cli
 from bot.cli.server.action import MAX_NOTICES, Event, act, notices
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import without_time
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
 from tests.cli.process import ROOT, triage

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from bot.ports import RepositoryRef
 from bot.server.api.routes import api_routes
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import SqliteStore
 
 TOKEN = "a-script-has-this-token"

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.server.api.routes import api_routes
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.tables import Store
 from tests.api.conftest import REPO, TOKEN

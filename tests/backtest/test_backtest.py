@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli
 from bot.cli.backtest.run import Case, Found, backtest
 from bot.cli.backtest.table import as_text
+from bot.cli.group import cli
 from bot.errors import UserError
 from bot.jobs import Triage
 from bot.ports import CommandEffects, Comment, IssueRef, Judgement
 from bot.runs.fixes import corrected
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.issue_runs import Ending, Origin

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from nodes.brains.llm import decision_schema
 from nodes.guards import allowed_nodes, route, worthwhile_nodes
+from nodes.judgements import NodeName
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Progress
-from nodes.state.decision import NodeName
 
 STATES = st.builds(
     BugTriageState,

@@ -15,7 +15,7 @@ from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import CauseSentence, Submission, SubmittedPlace
 from nodes.report import TriageReport
-from nodes.sources import SourceInfo
+from nodes.sources.protocol import SourceInfo
 from nodes.state import (
     AgentFinding,
     BugTriageState,

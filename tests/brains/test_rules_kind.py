@@ -6,7 +6,7 @@ import pytest
 
 from nodes.brains.rules.investigate import RATHER_A_BUG, acting_kind, severity_of
 from nodes.issue.facts import read_facts
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 
 SIGNAL = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):\n" + (
     '  File "app/io.py", line 3 in load\n'

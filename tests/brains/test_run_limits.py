@@ -10,7 +10,7 @@ import pytest
 
 from bot.limits.ceilings import ceiling_of, cost
 from bot.runs.model import model_settings
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.retired import moved_values
 from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import SharedBudget, run_scope

@@ -13,11 +13,10 @@ from nodes.brains.fence import compress, fence
 from nodes.context.brain import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, SupervisorDecision, WebReading
 from nodes.search.types import Frame, StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
-from nodes.state.decision import SupervisorDecision
-from prompts import build_shared_prompt
+from prompts.texts import build_shared_prompt
 from tests.support.growth import assert_linear
 
 

@@ -14,7 +14,7 @@ from nodes.brains.briefing import (
 )
 from nodes.search.types import Passage
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
-from prompts import build_supervisor_correction, build_supervisor_system_prompt
+from prompts.texts import build_supervisor_correction, build_supervisor_system_prompt
 from tests.support.cases import case, place
 
 TASK = """\

@@ -13,7 +13,7 @@ from playwright.async_api import Browser
 from bot.server.app import build_app
 from bot.server.first_start import defaults_of
 from bot.server.web.pages.setup import SetupPages, setup_app
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab

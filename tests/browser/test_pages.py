@@ -13,7 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from bot.server.app import build_app
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.run_events import dump

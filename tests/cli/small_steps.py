@@ -2,7 +2,7 @@
 
 import sys
 
-from bot.cli import cli
+from bot.cli.group import cli
 from nodes.search.languages import pool
 
 if __name__ == "__main__":

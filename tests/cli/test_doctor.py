@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from bot.cli.doctor.checks import MAX_CALLS
 from bot.cli.server.doctor import command as doctor
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.retired import MOVED
 from nodes.described import field_docs
 from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from bot.cli.local.repository import data_directory
 from bot.cli.server.doctor import command as doctor
 from bot.files import find_env_file
-from bot.settings import SettingsError, load_settings
+from bot.settings.environment import SettingsError, load_settings
 from tests.cli.process import triage
 from tests.support.repositories import git, make_repository
 

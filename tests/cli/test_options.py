@@ -10,9 +10,9 @@ import click
 import pytest
 import yaml
 
-from bot.cli import cli
+from bot.cli.group import cli
 from bot.cli.options import prints
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from bot.store.databases.sqlite import SqliteStore
 from tests.cli.process import ROOT, triage
 from tests.support.repositories import make_repository

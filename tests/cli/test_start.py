@@ -11,7 +11,7 @@ from tests.support.repositories import make_repository
 
 SCRIPT = """
 import sys
-from bot.cli import cli
+from bot.cli.group import cli
 
 try:
     cli(["locate", "--repo", sys.argv[1], "--text", "KeyError in load()", *sys.argv[2:]])

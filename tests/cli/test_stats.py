@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.cli.group import cli
 from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.databases.sqlite import SqliteStore

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from bot.ports import IssueRef
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.sqlite import SqliteStore
 from nodes.graph import build_graph

@@ -20,7 +20,7 @@ from bot.server.connections import bodies, registry
 from bot.server.connections.bodies import LARGE_AT_ONCE, USUAL, Bodies, Turns
 from bot.server.connections.protocol import AHEAD
 from bot.server.connections.registry import PHASE_SECONDS, Connections, Phase, Refusals, address_group
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.connections.callers import Caller, calling

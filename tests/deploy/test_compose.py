@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.cli.group import cli
 from tests.support.patience import patience
 
 ROOT = Path(__file__).parents[2]

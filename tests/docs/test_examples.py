@@ -17,8 +17,8 @@ import click
 import pytest
 import yaml
 
-from bot.cli import cli
-from bot.settings import Settings
+from bot.cli.group import cli
+from bot.settings.environment import Settings
 from bot.settings.operator import OperatorConfig, read_operator_config
 from bot.settings.repository import RepositoryConfig, read_config
 from tests.cli.process import ROOT, triage

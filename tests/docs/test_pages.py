@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.cli import cli
-from bot.settings import Settings
+from bot.cli.group import cli
+from bot.settings.environment import Settings
 from tests.cli.process import ROOT
 from tests.store.test_repository_data import tables
 from tests.support.tried import marked

@@ -11,19 +11,19 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
+from nodes.checkpoints import serializer
 from nodes.context.brain import ModelError
 from nodes.context.ports import Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import MAX_CALLS
+from nodes.judgements import SupervisorDecision
 from nodes.limits import MAX_QUESTIONS, ROUNDS_LIMIT
 from nodes.run import advance, initial_state
 from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Suspicion
 from nodes.search.types import Reason
-from nodes.sources import SourceError
+from nodes.sources.protocol import SourceError
 from nodes.state import Answer, BugTriageState, Finished, Waiting
-from nodes.state.checkpoints import serializer
-from nodes.state.decision import SupervisorDecision
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.cli.group import cli
 from bot.errors import UserError
 from bot.runs import apart
 from bot.runs.apart import CodeApart

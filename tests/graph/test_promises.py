@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nodes import guards
-from nodes.state.decision import NodeName
+from nodes.judgements import NodeName
 from tests.graph.promises import Script, broken_promises, run
 from tests.support.fakes import decide
 

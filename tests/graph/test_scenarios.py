@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.rules import RulesBrain
+from nodes.brains.rules.brain import RulesBrain
 from nodes.context.ports import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state
-from nodes.sources import SourceError
+from nodes.sources.protocol import SourceError
 from nodes.state import BugTriageState, Finished
 from tests.graph.test_run import graph
 from tests.support.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 from nodes.issue.kinds.model import LEARNT, MAX_BODY, parts_of
 from tests.support.growth import assert_linear
 

@@ -6,7 +6,7 @@ import pytest
 
 from nodes.brains.rules.investigate import acting_kind
 from nodes.issue.facts import IssueFacts
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 from nodes.issue.kinds.model import PHRASES, cues_of, parts_of
 
 ISSUES = {

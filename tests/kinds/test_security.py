@@ -8,7 +8,7 @@ import pytest
 
 from nodes.brains.rules.investigate import acting_kind
 from nodes.issue.facts import read_facts
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 from tests.kinds.disclosures import DISCLOSURES, ORDINARY_NEAR
 from tests.kinds.pairs import paraphrases
 from tests.kinds.weaknesses import ORDINARY, SECURITY

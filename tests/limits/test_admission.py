@@ -13,7 +13,7 @@ import pytest
 
 from bot.jobs import Triage
 from bot.ports import IssueRef
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch.attempts import Attempts

@@ -12,7 +12,7 @@ import pytest
 from bot.jobs import Triage
 from bot.limits.ceilings import Scope, day_of
 from bot.ports import IssueRef
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival

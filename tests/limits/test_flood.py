@@ -12,7 +12,7 @@ import pytest
 from bot.jobs import Commands, Triage
 from bot.limits.writes import PER_HOUR
 from bot.ports import Comment, IssueRef
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival

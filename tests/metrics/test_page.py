@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 
 from bot.observability.metrics import metrics_route
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import SqliteStore
 
 METRICS, ADMIN = "prometheus-reads-with-this", "the-operator-has-this"

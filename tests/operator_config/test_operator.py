@@ -11,12 +11,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from bot.cli import cli
 from bot.cli.answers import Answerer
+from bot.cli.group import cli
 from bot.errors import UserError
 from bot.limits.ceilings import ANSWERS_AN_HOUR, AuthorCeiling, Ceiling
 from bot.runs.sources import Sources
-from bot.settings import Settings, SettingsError, load_settings
+from bot.settings.environment import Settings, SettingsError, load_settings
 from bot.settings.operator import (
     OperatorConfig,
     Spending,
@@ -29,7 +29,7 @@ from bot.settings.retired import moved_values
 from bot.settings.server import load_server_settings
 from bot.settings.yaml_file import ConfigError
 from nodes.search.engine import Engine
-from nodes.sources import FALLBACK
+from nodes.sources.protocol import FALLBACK
 from tests.cli.process import triage
 from tests.sources.search_server import serve_search
 from tests.support.repositories import make_repository

@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import UserError
 from bot.server.registration import read_registration, store_registration
-from bot.settings import SettingsError
+from bot.settings.environment import SettingsError
 from bot.settings.server import NoAppError, load_server_settings
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\n"

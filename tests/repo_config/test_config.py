@@ -13,8 +13,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from bot.cli import cli
-from bot.settings import Settings
+from bot.cli.group import cli
+from bot.settings.environment import Settings
 from bot.settings.operator import operator_schema
 from bot.settings.plain import PATTERNS
 from bot.settings.repository import ConfigError, RepositoryConfig, config_schema, find_config, read_config

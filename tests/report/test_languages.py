@@ -20,8 +20,8 @@ from bot.report.comment.sticky import (
     waiting_comment,
 )
 from bot.report.comment.thread import with_time, without_time
-from bot.report.languages import LANGUAGES
 from bot.report.languages.catalogue import Translator, known_language
+from bot.report.languages.codes import LANGUAGES
 from bot.report.languages.detect import language_of
 from bot.report.sanitise import prose
 from bot.report.words import LEAKED, SECURITY, all_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 
 
 def state(index: Index) -> tuple[Any, ...]:

@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from nodes.search.index import Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import COLUMNS, Columns, empty, select_files
+from nodes.search.index.index import Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.postings import read_changes
 from nodes.search.index.records import ColumnBuilder
 from nodes.search.languages.protocol import plain_text as parse_text

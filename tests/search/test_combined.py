@@ -9,7 +9,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.index.loading import load_index
 from nodes.search.types import Query
 from tests.support.repositories import make_repository

@@ -16,7 +16,7 @@ from nodes.search.issue.fingerprint import (
     plain_function,
     plain_message,
 )
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 from nodes.search.types import Frame, StackTrace
 

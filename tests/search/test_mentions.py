@@ -3,7 +3,7 @@
 import pytest
 
 from nodes.search.issue.located import find_in_lines, find_located
-from nodes.search.issue.mentions import MAX_EACH, find_mentions, form_fields, split_fields
+from nodes.search.issue.mentions.found import MAX_EACH, find_mentions, form_fields, split_fields
 
 
 @pytest.mark.parametrize(

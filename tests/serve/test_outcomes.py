@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.ports import IssueRef
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import open_store
 from bot.store.runs.outcomes import LOOKS, Outcome
 from bot.store.tables import Store

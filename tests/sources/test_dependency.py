@@ -6,7 +6,7 @@ import pytest
 
 from nodes.agents.external_sources import find_dependency
 from nodes.issue.facts import raising_package, read_facts
-from nodes.sources import Dependency
+from nodes.sources.protocol import Dependency
 
 PYTHON = """Traceback (most recent call last):
   File "/app/src/feed/reader.py", line 10, in read

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from nodes.sources import Inquiry, SourceError
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool, fill
+from nodes.sources.protocol import Inquiry, SourceError
 from nodes.sources.results import clean, is_public, results_in
 from tests.sources.bad_server import bad_http
 from tests.support.patience import Deadline

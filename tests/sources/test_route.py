@@ -6,7 +6,7 @@ import pytest
 
 from nodes.context.ports import ExternalSources
 from nodes.run import initial_state
-from nodes.sources import SourceInfo, is_harmful, route
+from nodes.sources.protocol import SourceInfo, is_harmful, route
 from tests.support.fakes import SHA, FakeWeb
 
 SOURCES = (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.brains.calls.budget import Pace
-from nodes.sources import Dependency, Inquiry, SourceError
+from nodes.sources.protocol import Dependency, Inquiry, SourceError
 from nodes.sources.web import GitHubIssues, SearxNG, Tavily, Turn, WebSearch, build_issue_query, words
 from tests.sources.bad_server import bad_http
 from tests.sources.search_server import serve_search

@@ -10,14 +10,14 @@ from nodes.context.brain import Case, Judged, ModelError
 from nodes.context.ports import Context, ExternalSources, Signal, TimeLimits
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import read_facts
-from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, SupervisorDecision, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.history.mainline import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.forms import IssueForm
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 from nodes.search.types import (
     FileHit,
@@ -33,8 +33,7 @@ from nodes.search.types import (
     ToolAnswer,
     ToolCall,
 )
-from nodes.sources import Found, Inquiry, SourceInfo
-from nodes.state.decision import SupervisorDecision
+from nodes.sources.protocol import Found, Inquiry, SourceInfo
 
 SHA = "a" * 40
 FILES = {

@@ -225,8 +225,8 @@ def import_all() -> None:
             if not module.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # an extra that is not installed
                     import_module(module.name)
-    from bot.report.languages import LANGUAGES
     from bot.report.languages.catalogue import Translator
+    from bot.report.languages.codes import LANGUAGES
     from nodes.graph import build_graph
 
     build_graph()  # kept for the process, as the sentences are

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from bot.server.app import build_app
 from bot.server.web.auth.authentication import OPERATOR, Authenticator
 from bot.server.web.auth.sessions import Viewer
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
 from tests.servers.serving import NobodyWorks

@@ -16,7 +16,7 @@ from bot.server.app import build_app
 from bot.server.web.auth import authentication
 from bot.server.web.auth.authentication import FRESH, STALE, Accounts
 from bot.server.web.auth.sessions import Viewer
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.servers.github_server import RESET, Fault, GitHubServer, serve_github

@@ -16,7 +16,7 @@ from bot.server.first_start import setup_pages
 from bot.server.registration import read_registration
 from bot.server.web.pages import setup as setup_of
 from bot.server.web.pages.setup import SetupPages, setup_app
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from tests.servers.browserless import form_of, on_github
 from tests.servers.github_server import Fault, GitHubServer, serve_github
 from tests.servers.serving import serving

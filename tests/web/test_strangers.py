@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from bot.ports import IssueRef, RepositoryRef
 from bot.server.app import build_pages
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from tests.servers.github_server import GitHubServer, serve_github
 from tests.servers.serving import NobodyWorks
 from tests.support.patience import patience

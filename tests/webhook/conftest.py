@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bot.server.app import build_app
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.servers.deliveries import SECRET

@@ -20,7 +20,7 @@ from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.errors import UserError
 from bot.runs.model import AGREEMENT
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from nodes.context.agreement import RELATIONS, Opinions, Relation, Table, load_table, opinions_from
 from nodes.trust.secrets import mask
 

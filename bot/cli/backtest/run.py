@@ -17,7 +17,7 @@ from bot.runs.context import triage_blind
 from bot.runs.fixes import Fix, FixWithFiles, answers, changed_lines, corrected, read_fixes
 from bot.runs.local import settings_hash
 from bot.runs.model import check_brain, model_settings
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from nodes.brains.calls.models import Models
 from nodes.brains.screening import brain_of
 from nodes.search.engine import Engine

@@ -15,7 +15,7 @@ from bot.github.repository import RepositoryClient
 from bot.runs.fixes import Fix
 from bot.runs.past import read_lines
 from bot.runs.remote import opened
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import open_existing_store
 from bot.store.runs.outcomes import Correction
 from nodes.trust.secrets import mask

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from bot.errors import BotError
 from bot.report.words import count
 from bot.runs.model import model_fault, model_settings
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite import open_store
 from nodes.brains.calls.asking import ask_structured, ask_turn, build_turn_sender
 from nodes.brains.calls.budget import RunBudget, RunLimits

@@ -12,7 +12,7 @@ from bot.github.repository import RepositoryClient
 from bot.github.tokens import lacking
 from bot.runs.remote import opened, token_for
 from bot.server.registration import WEBHOOK, registration
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.settings.repository import RepositoryConfig, find_config
 from bot.settings.server import app_faults, app_key
 

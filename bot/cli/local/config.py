@@ -18,7 +18,7 @@ from bot.errors import BotError, UserError
 from bot.files import checkout_of
 from bot.report.words import count
 from bot.runs.promise import promise_of
-from bot.settings import Settings, load_settings
+from bot.settings.environment import Settings, load_settings
 from bot.settings.operator import operator_schema, read_operator_config
 from bot.settings.repository import ConfigError, config_schema, read_config
 from bot.settings.retired import OPERATOR_KEYS, REPOSITORY_KEYS

@@ -17,7 +17,7 @@ from bot.files import origin_of
 if TYPE_CHECKING:
     from bot.report.comment.markdown import MarkdownRenderer
     from bot.runs.code import NoCode
-    from bot.settings import Settings
+    from bot.settings.environment import Settings
     from nodes.context.brain import IssueOrigin
 
 MAX_ISSUE = 1_000_000

@@ -55,7 +55,7 @@ def locate_command(*, named: Named, rev: str, top: int, as_json: bool) -> None:
 
 
 def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueText, str]:
-    from bot.settings import load_settings
+    from bot.settings.environment import load_settings
 
     located = fetch(issue, repo, load_settings(repo or "."), progress)
     if located.no_code is not None:

@@ -43,7 +43,7 @@ def completion_command(*, shell: str) -> None:
     zsh:  triage completion zsh > a file _triage in a folder of $fpath
     fish: triage completion fish > ~/.config/fish/completions/triage.fish
     """
-    from bot.cli import cli
+    from bot.cli.group import cli
 
     kind = get_completion_class(shell)
     if kind is None:
@@ -68,7 +68,7 @@ def classify_command(*, file: IO[bytes]) -> None:
     such a result is right in a repository that was not in the training data. A line that is not an issue ends the
     command with exit code 2 and its line number. Empty lines are skipped.
     """
-    from nodes.issue.kinds import classify
+    from nodes.issue.kinds.classify import classify
 
     for number, line in _lines(file):
         try:

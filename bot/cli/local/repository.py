@@ -16,7 +16,7 @@ from bot.errors import UserError
 from bot.files import find_env_file, ignored_settings, repository_around, restrict_permissions
 
 if TYPE_CHECKING:
-    from bot.settings import Settings
+    from bot.settings.environment import Settings
     from nodes.search.engine import Engine
 
 _WIDTH = 78
@@ -53,7 +53,7 @@ def open_engine(
 def data_directory(repository: str) -> Path:
     """Return the data directory as the settings name it, but without 0.1 s for loading pydantic if possible."""
     if find_env_file(repository) is not None:
-        from bot.settings import load_settings
+        from bot.settings.environment import load_settings
 
         return load_settings(repository).triage_data_dir
     given = os.environ.get("TRIAGE_DATA_DIR")
@@ -113,7 +113,7 @@ def resumable(progress: Progress) -> Iterator[Progress]:
 
 def settings_for(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
     """Load the operator's settings, with the command line's brain and no .env, and check that its model can be used."""
-    from bot.settings import load_settings
+    from bot.settings.environment import load_settings
 
     around = repo or repository_around(Path.cwd())
     if around is not None and ignored_settings(around):

@@ -17,14 +17,14 @@ from bot.cli.local.repository import Progress, data_directory, open_engine, resu
 from bot.cli.options import BRAIN, REV, Named, names_issue, prints
 from bot.errors import UserError
 from bot.files import repository_around
-from bot.report.languages import ENGLISH, LANGUAGES
+from bot.report.languages.codes import ENGLISH, LANGUAGES
 from nodes.limits import CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
     from bot.report.explain import Account
-    from bot.settings import Settings
+    from bot.settings.environment import Settings
     from bot.settings.operator import OperatorConfig
     from nodes.context.ports import CodePort, PastPort
     from nodes.run import Ask

@@ -29,7 +29,7 @@ from bot.report.words import count
 from bot.runs.remote import opened
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import work_for
-from bot.settings import JOB_SECONDS, Settings, load_settings
+from bot.settings.environment import JOB_SECONDS, Settings, load_settings
 from bot.settings.operator import load_operator_config
 from bot.settings.repository import PATH, read_config
 from bot.settings.server import ServerSettings

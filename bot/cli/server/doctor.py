@@ -15,7 +15,7 @@ from bot.cli.options import prints
 from bot.errors import UserError
 from bot.files import ignored_settings, repository_around
 from bot.runs.sources import Sources
-from bot.settings import Settings, SettingsError, load_settings
+from bot.settings.environment import Settings, SettingsError, load_settings
 from bot.settings.operator import load_operator_config
 from bot.settings.retired import MOVED
 from bot.settings.server import load_with_app

@@ -13,7 +13,7 @@ from bot.errors import UserError
 from bot.jobs import Work
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import HANDLERS, work_for
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from bot.settings.server import load_with_app
 from bot.store.databases.sqlite import open_existing_store, open_store
 from bot.store.jobs.deliveries import Arrival

@@ -9,7 +9,7 @@ import click
 from bot.cli.options import DRY_RUN
 from bot.errors import UserError
 from bot.observability.logs import log_to_stderr
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from bot.settings.server import NoAppError, load_server_settings
 from bot.store.databases.database import StoreError
 from bot.store.databases.sqlite import NO_DRIVER

@@ -17,7 +17,7 @@ from bot.cli.options import DRY_RUN, prints, prints_only_json
 from bot.errors import UserError
 from bot.report.record import ENOUGH, Record, read_record
 from bot.runs.promise import Fifth, fifths
-from bot.settings import load_settings
+from bot.settings.environment import load_settings
 from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.sqlite import open_existing_store
 from bot.store.repository_data import REPOSITORY_ROWS, RepositoryData

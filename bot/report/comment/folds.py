@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence, Set
 
 from bot.report.comment.facts import is_elsewhere
-from bot.report.languages import ENGLISH
 from bot.report.languages.catalogue import Translator
+from bot.report.languages.codes import ENGLISH
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose

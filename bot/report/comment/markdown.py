@@ -8,8 +8,8 @@ from bot.report.comment.explained import cause, facts_beside, objections, places
 from bot.report.comment.facts import FACTS, folded_facts, is_echo, is_elsewhere, leads_with_fact, shown_facts
 from bot.report.comment.folds import IN_ENGLISH, about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
-from bot.report.languages import ENGLISH
 from bot.report.languages.catalogue import Translator, translator
+from bot.report.languages.codes import ENGLISH
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.ports import AskedQuestion
-from bot.report.languages import LANGUAGES
 from bot.report.languages.catalogue import Translator, translator
+from bot.report.languages.codes import LANGUAGES
 from bot.report.record import Record
 from bot.report.sanitise import prose
 from bot.report.words import all_words, cut, footer, spaced_words

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from polib import pofile
 
-from bot.report.languages import ENGLISH, LANGUAGES
+from bot.report.languages.codes import ENGLISH, LANGUAGES
 from nodes.messages import Message
 from nodes.search.sentences import Sentence
 

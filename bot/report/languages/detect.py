@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from bot.report.languages import LANGUAGES
+from bot.report.languages.codes import LANGUAGES
 from nodes.search.issue.normal.evidence import outside_fences
 from nodes.search.tokens import load_words
 

@@ -22,7 +22,7 @@ from bot.jobs import ApiRun
 from bot.server.api import models
 from bot.server.connections.bodies import read_body
 from bot.server.web.security import has_bearer_token
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store

@@ -25,7 +25,7 @@ from bot.report.words import percent, span
 from bot.runs.promise import wilson
 from bot.store.pages.rows import Outcome, RunRow
 from nodes.guards import MEANINGS
-from nodes.state.decision import NodeName
+from nodes.judgements import NodeName
 from nodes.trust.secrets import mask
 
 _FOLDER = Path(__file__).parent / "static"

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from bot.github.registration import People
 from bot.server.web.auth.authentication import Accounts, Authenticator
 from bot.server.web.auth.sessions import Sessions, session_secret, viewer_of
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.installations import EndedSessions
 from bot.store.pages.overview import RepositoryRow
 from bot.store.pages.runs import FullRun

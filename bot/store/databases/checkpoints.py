@@ -10,9 +10,9 @@ from typing import Any
 import aiosqlite
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.database import StoreError
-from nodes.state.checkpoints import SqliteCheckpoints, serializer
+from nodes.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.errors import UserError
-from bot.settings import Settings
+from bot.settings.environment import Settings
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.tables import Store
 

@@ -12,7 +12,7 @@ from bot.ports import Issue
 from bot.report.words import confidence_word
 from bot.worker.publish.target import Target
 from bot.worker.publish.wanted import Wanted, WantedType, reason_to_skip
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 
 _TYPE = "type"
 """The kind of the effect that sets a type."""

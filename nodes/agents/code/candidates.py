@@ -14,7 +14,7 @@ from nodes.evidence import Evidence, NumberedEvidence, as_evidence, is_citable, 
 from nodes.guards import is_rejected
 from nodes.limits import CANDIDATES, CANDIDATES_ON_RETRY
 from nodes.search.facts import Fact
-from nodes.search.issue.mentions import find_mentions
+from nodes.search.issue.mentions.found import find_mentions
 from nodes.search.tokens import plain_words
 from nodes.search.types import Location, Passage, Query, Ranking, Survey
 from nodes.state import BugTriageState

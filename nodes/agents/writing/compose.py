@@ -14,7 +14,7 @@ from nodes.issue.kinds.model import parts_of
 from nodes.issue.kinds.rare import may_be_security
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.search.sentences import say
-from nodes.sources import OUTSIDE
+from nodes.sources.protocol import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
 from nodes.trust.citations import Checked
 from nodes.trust.secrets import mask

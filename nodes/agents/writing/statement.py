@@ -14,7 +14,7 @@ from nodes.search.facts.places.pressed_here import PRESSED
 from nodes.search.facts.places.quoted_here import FAILED, REQUEST
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
-from nodes.search.issue.mentions import ANNOUNCED
+from nodes.search.issue.mentions.found import ANNOUNCED
 from nodes.search.sentences import say
 from nodes.search.tokens import plain_words
 from nodes.search.types import Query, Survey

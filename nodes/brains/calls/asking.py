@@ -21,7 +21,7 @@ from nodes.brains.fence import squeeze
 from nodes.context.brain import Judged, ModelError
 from nodes.judgements import Turn
 from nodes.trust.secrets import mask
-from prompts import build_correction
+from prompts.texts import build_correction
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage

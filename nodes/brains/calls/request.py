@@ -15,7 +15,7 @@ from nodes.brains.calls.models import Model
 from nodes.brains.calls.schema import strict_schema, without_bounds
 from nodes.brains.fence import estimate, squeeze
 from nodes.judgements import Submit
-from prompts import TURN_EXAMPLE, build_schema_request
+from prompts.texts import TURN_EXAMPLE, build_schema_request
 
 Role = TypeVar("Role", bound=str)
 SMALLEST = 700

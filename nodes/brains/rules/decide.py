@@ -10,11 +10,11 @@ from nodes.context.brain import Case
 from nodes.evidence import Evidence
 from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
 from nodes.issue.facts import raising_package
+from nodes.judgements import NodeName, SupervisorDecision
 from nodes.search.sentences import say
 from nodes.search.tokens import comparable, plain_words
-from nodes.sources import route
+from nodes.sources.protocol import route
 from nodes.state import BugTriageState
-from nodes.state.decision import NodeName, SupervisorDecision
 
 WRITE_AT = 0.85
 WRITE_AT_IF_CORROBORATED = 0.70

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.context.brain import Case
 from nodes.issue.facts import IssueFacts
-from nodes.issue.kinds import classify
+from nodes.issue.kinds.classify import classify
 from nodes.judgements import Investigation
 from nodes.report import Kind, Severity
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.located import reports_an_error
-from nodes.search.issue.mentions import split_fields
+from nodes.search.issue.mentions.found import split_fields
 from nodes.search.types import StackTrace
 
 RATHER_A_BUG = 0.25

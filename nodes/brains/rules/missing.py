@@ -10,7 +10,7 @@ from nodes.issue.facts import IssueFacts, is_english
 from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
-from nodes.search.issue.mentions import ANNOUNCED, form_fields
+from nodes.search.issue.mentions.found import ANNOUNCED, form_fields
 from nodes.search.issue.normal.report import UNKNOWN, log_lines
 from nodes.search.sentences import say
 from nodes.search.tokens import comparable, load_patterns

@@ -14,8 +14,8 @@ from nodes.search.facts.types import Fact, Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text
 from nodes.search.history.versions import Releases, own_names, read_releases
-from nodes.search.index import Index
 from nodes.search.index.columns import Flags
+from nodes.search.index.index import Index
 from nodes.search.languages.table import language_of
 from nodes.search.paths.roles import COPIED
 from nodes.search.tokens import term_hash, terms_of

@@ -10,12 +10,13 @@ from pathlib import Path, PurePosixPath
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput, read_issue
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs, limited
-from nodes.search.facts.names import defined_once, names, read_here
+from nodes.search.facts.names import defined_once, read_here
+from nodes.search.facts.names.named import names
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import labelled_here, linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.ranking.rank import logit_of, probability
 from nodes.search.tokens import STOPWORDS, query_terms, terms_of
 from nodes.search.types import Query

@@ -12,7 +12,7 @@ from nodes.search.history.claims import Claims, read_claims
 from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
 from nodes.search.issue.normal.report import LogLine, as_written, log_lines, normalise
 from nodes.search.issue.query import MAX_ISSUE_TEXT
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.tokens import folded
 from nodes.search.types import Query, StackTrace
 

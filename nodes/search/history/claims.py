@@ -10,8 +10,8 @@ from itertools import chain, islice
 from nodes.search.history.contrast import Role, role_of_last, roles_of
 from nodes.search.history.signs import NEAR, WORDINGS, is_cue
 from nodes.search.history.types import Mark, MarkKind
-from nodes.search.issue.mentions import form_fields, split_fields
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.mentions.found import form_fields, split_fields
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.lazy import lazy
 
 _SENTENCE = 400

@@ -15,7 +15,7 @@ from nodes.search.history.types import Basis, Commit, Doubt, History, NoRange, R
 from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import ScoringData, is_mechanical, issue_terms, score_change
 from nodes.search.issue.fingerprint import fingerprints
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 from nodes.search.types import Query
 

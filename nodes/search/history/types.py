@@ -7,7 +7,7 @@ from typing import Literal
 from packaging.version import Version
 
 from nodes.search.history.versions import parse_version
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Location, Reason

@@ -15,8 +15,8 @@ import numpy as np
 from nodes.search.cache import Cache
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, Entry
-from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.columns import Columns, select_files
+from nodes.search.index.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.postings import read_changes, read_log
 from nodes.search.languages.pool import Pool
 from nodes.search.languages.protocol import Job

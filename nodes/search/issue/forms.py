@@ -8,7 +8,7 @@ from typing import Any
 from nodes.search.git import Repository
 from nodes.search.git.errors import GitFailed
 from nodes.search.git.objects import decode, is_text
-from nodes.search.issue.mentions import form_fields
+from nodes.search.issue.mentions.found import form_fields
 
 PLACES = (
     ".github/ISSUE_TEMPLATE",

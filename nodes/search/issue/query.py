@@ -15,11 +15,11 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from nodes.search.issue.mentions import named_symbols
+from nodes.search.issue.mentions.found import named_symbols
 from nodes.search.issue.mentions.markdown import without_comments
 from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.normal.report import without_lower_levels
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
 from nodes.search.types import Query, StackTrace
 

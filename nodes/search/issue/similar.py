@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nodes.search.issue.fingerprint import FRAMES, Fingerprint, plain_error, plain_function, plain_message
 from nodes.search.issue.mentions.markdown import MAX_TEXT, lines, without_comments
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, hashes_of, term_hash
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nodes.search.index import Index
 from nodes.search.index.columns import Flags, Floats, Ints
+from nodes.search.index.index import Index
 from nodes.search.issue.query import Parsed
 from nodes.search.paths.project import PACKAGE_FILES, PathIndex
 from nodes.search.tokens import term_hash

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nodes.search.index import Index, lookup
 from nodes.search.index.columns import Array, Flags, Floats, grouped
+from nodes.search.index.index import Index, lookup
 from nodes.search.issue.query import FIELDS, Parsed
 from nodes.search.paths.project import PACKAGE_FILES, SEPARATORS, PathIndex, common_tail, is_of_package, module_parts
 from nodes.search.ranking.features import Features, best_of_file, of_definitions, set_at_least

@@ -7,8 +7,8 @@ from typing import Self
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, split_lines
-from nodes.search.index import Index
 from nodes.search.index.columns import Floats
+from nodes.search.index.index import Index
 from nodes.search.issue.query import Parsed
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features import Features, add_priors, candidate_files

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nodes.search.index import Index
 from nodes.search.index.columns import Floats
+from nodes.search.index.index import Index
 from nodes.search.ranking.features import Features
 from nodes.search.types import Reason
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nodes.search.index import Index, lookup
 from nodes.search.index.columns import Flags, Floats, Ints, grouped
+from nodes.search.index.index import Index, lookup
 from nodes.search.index.postings import Changes
 from nodes.search.issue.query import FIELDS, Parsed
 from nodes.search.paths.project import PathIndex, common_tail

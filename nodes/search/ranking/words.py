@@ -12,8 +12,8 @@ from typing import Self
 
 import numpy as np
 
-from nodes.search.index import Index, Matches, lookup
 from nodes.search.index.columns import Array, Flags, Floats, Ints, grouped
+from nodes.search.index.index import Index, Matches, lookup
 from nodes.search.issue.query import Parsed
 from nodes.search.ranking.features import Features, best_of_file, divided_by_best, scaled
 from nodes.search.tokens import hashes_of, term_hash

@@ -14,7 +14,7 @@ import re2
 from nodes.search.facts.names.documented_here import headings, is_page
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, cut, decode, is_text, split_lines
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.tokens import LISTS, STOPWORDS, WORD, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
 

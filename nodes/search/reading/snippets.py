@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import cut, decode, split_lines
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.issue.query import Parsed
 from nodes.search.ranking.rank import Place
 from nodes.search.tokens import WORD, terms_of

@@ -10,7 +10,7 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import decode
 from nodes.search.git.running import Running
 from nodes.search.history.log import Log
-from nodes.search.index import Index
+from nodes.search.index.index import Index
 from nodes.search.paths.roles import CODE
 from nodes.search.reading.lookups import EXPRESSION, Lookups, compile_expression, grep, name_parts, passage
 from nodes.search.types import ToolAnswer, ToolCall

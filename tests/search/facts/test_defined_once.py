@@ -9,7 +9,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.facts.inquiry import read_issue
-from nodes.search.facts.names import MAX_LOOKED_UP, names
+from nodes.search.facts.names.named import MAX_LOOKED_UP, names
 from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind, verify
 from tests.support.repositories import make_repository

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.facts.inquiry import read_issue
-from nodes.search.facts.names import names
+from nodes.search.facts.names.named import names
 from nodes.search.types import Query
 from tests.support.growth import assert_cheap
 

@@ -8,7 +8,7 @@ import pytest
 
 from nodes.search.facts.inquiry import read_issue
 from nodes.search.facts.levels import statement
-from nodes.search.facts.names import names
+from nodes.search.facts.names.named import names
 from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind
 

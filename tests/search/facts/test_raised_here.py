@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.issue.fingerprint import fingerprints
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 from tests.search.facts.finding import facts_of, of_kind
 from tests.support.growth import assert_cheap

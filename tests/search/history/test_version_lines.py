@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.history.claims import read_claims
-from nodes.search.issue.mentions import find_mentions
+from nodes.search.issue.mentions.found import find_mentions
 
 PAIR = "good 2.1.0, bad 2.2.0"
 LINES = (

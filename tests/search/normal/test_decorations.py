@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.issue.normal.report import normalise
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from tests.search.normal.decorations import DECORATIONS, TRACES
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.similar import PastIndex, Report, compare, words_of
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
 from tests.support.growth import assert_linear
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 
 
 @pytest.mark.parametrize(

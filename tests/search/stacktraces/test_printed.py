@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.types import Frame
 
 CASES = re.findall(

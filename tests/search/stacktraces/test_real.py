@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.types import StackTrace
 from tests.search.stacktraces.programs import JAVA, NODE, PYTHON, RUST, SCRIPTS, C, Crash
 

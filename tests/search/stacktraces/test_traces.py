@@ -4,7 +4,7 @@ import pytest
 
 from nodes.search.issue.normal.report import normalise
 from nodes.search.issue.query import blank
-from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES
 
 

@@ -33,7 +33,7 @@ from bot.server.web.auth.authentication import Attempts
 from bot.server.web.render import ASSETS, FAILURES, answer_failure, fault, healthz, render, serve_asset
 from bot.server.web.security import Shield, content_policy, same_token
 from bot.server.web.site import build_authenticator
-from bot.settings import Settings
+from bot.settings.environment import Settings
 
 NO_APP = "no App is configured: open /setup with the token in the log"
 COOKIE = "triage-setup"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from nodes.search.facts.around.called_from import is_comment, without_strings
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, Name, names
+from nodes.search.facts.names.named import BUILT_IN, Name, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.query import COMPOUND

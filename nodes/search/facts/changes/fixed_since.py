@@ -9,7 +9,7 @@ from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import made_before, releases_made
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names.named import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import parse_version

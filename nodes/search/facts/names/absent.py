@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nodes.search.facts.code import Code, hash_of
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names.named import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, find_places

@@ -8,7 +8,7 @@ from itertools import islice
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import is_test, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput, Issue
-from nodes.search.facts.names import BUILT_IN, SYMPTOM
+from nodes.search.facts.names.named import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, is_code
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few

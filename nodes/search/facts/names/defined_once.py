@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, SYMPTOM, Name, inherited, names, names_of_code
+from nodes.search.facts.names import inherited
+from nodes.search.facts.names.named import BUILT_IN, SYMPTOM, Name, names, names_of_code
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.query import COMPOUND

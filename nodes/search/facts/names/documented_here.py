@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.code import MAX_WIDTH, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names.named import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.roles import role_of

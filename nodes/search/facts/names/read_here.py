@@ -9,7 +9,7 @@ import numpy as np
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, SYMPTOM, names
+from nodes.search.facts.names.named import BUILT_IN, SYMPTOM, names
 from nodes.search.facts.types import Fact, Hit, Kind
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say

@@ -11,7 +11,8 @@ import numpy as np
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, defined_once
+from nodes.search.facts.names import defined_once
+from nodes.search.facts.names.named import BUILT_IN
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness

@@ -9,7 +9,7 @@ import numpy as np
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import MAX_WIDTH, Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import BUILT_IN, Name, names
+from nodes.search.facts.names.named import BUILT_IN, Name, names
 from nodes.search.facts.names.read_here import is_code
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness

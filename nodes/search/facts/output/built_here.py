@@ -28,7 +28,7 @@ from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.output.shapes import ERRORS
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.index import lookup
+from nodes.search.index.index import lookup
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, query_terms, shingles

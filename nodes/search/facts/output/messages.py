@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodes.search.facts.inquiry import Issue
 from nodes.search.facts.output.literals import Literal
 from nodes.search.facts.output.shapes import ERRORS
-from nodes.search.issue.mentions import ANNOUNCED
+from nodes.search.issue.mentions.found import ANNOUNCED
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD, normalise_space

@@ -10,7 +10,7 @@ import numpy as np
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, Issue
-from nodes.search.facts.names import BUILT_IN
+from nodes.search.facts.names.named import BUILT_IN
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.of_class import names_class

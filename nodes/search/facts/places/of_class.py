@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from nodes.search.facts.code import Code
-from nodes.search.facts.names import SYMPTOM
+from nodes.search.facts.names.named import SYMPTOM
 from nodes.search.issue.located import MAX_LINE, Located
 
 MAX_PLACES = 8

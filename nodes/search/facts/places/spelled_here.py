@@ -9,7 +9,8 @@ import numpy as np
 
 from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import SYMPTOM, defined_once
+from nodes.search.facts.names import defined_once
+from nodes.search.facts.names.named import SYMPTOM
 from nodes.search.facts.places import elements
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of

@@ -5,12 +5,11 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from nodes.judgements import Investigation, Submission
+from nodes.judgements import Investigation, NodeName, SourceName, Submission
 from nodes.limits import MAX_ITERATIONS, MAX_RETRIES
 from nodes.messages import Kept, Message
+from nodes.reducers import add, append, shorten_old_entries, shorten_old_findings
 from nodes.report import CitationAudit, Evaluation, TriageReport
-from nodes.state.decision import NodeName, ToolName
-from nodes.state.reducers import add, append, shorten_old_entries, shorten_old_findings
 
 _CURRENT_SCHEMA_VERSION = 1
 CORRECTION = "The last report was wrong: "
@@ -224,7 +223,7 @@ class BugTriageState(Value):
     metrics: Annotated[Metrics, add] = Metrics()
     marks: Marks = Marks()
     web_configured: bool = False
-    tools: tuple[ToolName, ...] = ()
+    tools: tuple[SourceName, ...] = ()
     schema_version: int = _CURRENT_SCHEMA_VERSION
 
     @property
