@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.languages.pool import Pool
-from nodes.search.languages.protocol import Job, deadline
+from nodes.search.languages.protocol import BlobToParse, deadline
 from nodes.search.languages.table import LANGUAGES
 from tests.support.repositories import git
 
@@ -80,7 +80,7 @@ def read(folder: Path, language: str, ending: str, tokens: Sequence[str], size: 
     for token in tokens:
         content = source(token, size)
         blob = git(folder, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
-        pool = Pool(repository, [Job(blob, f"a{ending}", blob, len(content))])
+        pool = Pool(repository, [BlobToParse(blob, f"a{ending}", blob, len(content))])
         children, own = _children(), time.process_time()
         built = list(pool.build())
         assert pool.complete, built

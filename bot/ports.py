@@ -200,7 +200,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class PersonJudgement:
     """A person's judgement of the issue's last report."""
 
     right: bool
@@ -217,7 +217,7 @@ class CommandEffects:
     muted: bool | None = None
     """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
     relations: tuple[Relation, ...] = ()
-    judgement: Judgement | None = None
+    judgement: PersonJudgement | None = None
     add_labels: tuple[str, ...] = ()
     remove_labels: tuple[str, ...] = ()
     reaction: Reaction | None = None

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.kinds.examples import read_examples
 from benchmarks.kinds.learner import Space, Used, fit, postings
 from benchmarks.kinds.train import as_text
-from nodes.issue.kinds.model import TENTHS, UNIT, Field, Model, parts_of
+from nodes.issue.kinds.model import TENTHS, UNIT, Field, KindModel, parts_of
 from nodes.issue.kinds.rare import DISCLOSURES, READ, WEAKNESS, disclosure_terms, opening_of
 from tests.kinds.disclosures import DISCLOSURES as WRITTEN
 from tests.kinds.disclosures import ORDINARY_NEAR
@@ -62,7 +62,7 @@ def terms_of(title: str, body: str) -> Terms:
     return disclosure_terms(opening_of(parts.title, parts.prose))
 
 
-def learn(far: Sequence[Terms], above: float) -> Model:
+def learn(far: Sequence[Terms], above: float) -> KindModel:
     """Return a model of one score, above 0 for a share of the issues of the data."""
     disclosed, near = _seen("disclosures"), _seen("ordinary")
     # A third is left out in turn, so that the threshold is that of issues that the weights have not seen.
@@ -72,7 +72,7 @@ def learn(far: Sequence[Terms], above: float) -> Model:
         scores += [model.scores(row)[0] for row in far[third::3]]
     least = sorted(scores)[-1 - int(above * len(scores))]
     model = fit_disclosures(disclosed, near, far)
-    return Model((model.bias[0] - round(least * UNIT),), 1.0, model.fields, KINDS)
+    return KindModel((model.bias[0] - round(least * UNIT),), 1.0, model.fields, KINDS)
 
 
 def _seen(part: Literal["disclosures", "ordinary"]) -> list[Terms]:
@@ -82,7 +82,7 @@ def _seen(part: Literal["disclosures", "ordinary"]) -> list[Terms]:
     return [terms_of(*pair) for pair in texts]
 
 
-def fit_disclosures(disclosed: Sequence[Terms], near: Sequence[Terms], far: Sequence[Terms]) -> Model:
+def fit_disclosures(disclosed: Sequence[Terms], near: Sequence[Terms], far: Sequence[Terms]) -> KindModel:
     """Return the model whose score tells the first group from the others; its terms are those of the first two."""
     rows = [*disclosed, *near, *far]
     counts = np.concatenate(
@@ -100,10 +100,10 @@ def fit_disclosures(disclosed: Sequence[Terms], near: Sequence[Terms], far: Sequ
     fields: dict[Field, dict[str, tuple[int, ...]]] = {field: {} for field in FIELDS}
     for (field, term), rarity, (yes, no) in zip(space.columns, space.rarity, weights, strict=True):
         fields[field][term] = (int(rarity), round(FIELDS[field] * rarity / TENTHS * (yes - no) * UNIT))
-    return Model((round(float(bias[0] - bias[1]) * UNIT),), 1.0, fields, KINDS)
+    return KindModel((round(float(bias[0] - bias[1]) * UNIT),), 1.0, fields, KINDS)
 
 
-def _print(model: Model, unknown: Sequence[Terms]) -> None:
+def _print(model: KindModel, unknown: Sequence[Terms]) -> None:
     for name, rows in (
         ("disclosures", WRITTEN[1::2]),
         ("disclosures, paraphrased", paraphrases("disclosures")[1::2]),
@@ -113,7 +113,7 @@ def _print(model: Model, unknown: Sequence[Terms]) -> None:
     _line("issues of other repositories", model, unknown)
 
 
-def _line(name: str, model: Model, rows: Sequence[Terms]) -> None:
+def _line(name: str, model: KindModel, rows: Sequence[Terms]) -> None:
     taken = sum(model.scores(terms)[0] > 0 for terms in rows)
     print(f"{name:<30}{taken:>6} of {len(rows):>6}  {taken / len(rows):>7.2%}")
 

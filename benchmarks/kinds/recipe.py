@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.kinds.examples import Example
 from benchmarks.kinds.learner import Floats, Space, Used, fit, postings
-from nodes.issue.kinds.model import LEARNT, TENTHS, UNIT, Field, Model
+from nodes.issue.kinds.model import LEARNT, TENTHS, UNIT, Field, KindModel
 
 FIELDS: Mapping[Field, float] = {"title": 1.0, "prose": 1.2, "code": 0.7, "cues": 0.9, "whole": 1.0}
 """The fields, and their weights."""
@@ -23,14 +23,14 @@ OFTEN, SPREAD = 5, 3
 """Minimum number of issues with a term, and of repositories: a repository's own template says nothing elsewhere."""
 
 
-def learn(examples: Sequence[Example]) -> Model:
+def learn(examples: Sequence[Example]) -> KindModel:
     """Return a model with temperature 1: fitted once to select its terms, and again with those terms."""
     used = {field: _frequent(examples, field) for field in FIELDS}
     weights = _fit(examples, used)[1]
     chosen = {field: _strongest(weights[field], MAX_TERMS[field]) for field in FIELDS}
     kept = {field: {term: at for term, at in used[field].items() if term in chosen[field]} for field in FIELDS}
     bias, weights = _fit(examples, kept)
-    return Model(_whole(bias), 1.0, {field: _rounded(weights[field]) for field in FIELDS})
+    return KindModel(_whole(bias), 1.0, {field: _rounded(weights[field]) for field in FIELDS})
 
 
 def _fit(examples: Sequence[Example], used: Mapping[Field, Used]) -> tuple[Floats, dict[Field, dict[str, Floats]]]:

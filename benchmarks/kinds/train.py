@@ -25,7 +25,7 @@ from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, one_hot_kinds
 from benchmarks.kinds.scores import Guess, acted_on, reliability, table
 from nodes.issue.kinds.classify import odds
-from nodes.issue.kinds.model import LEARNT, WEIGHTS, Model
+from nodes.issue.kinds.model import LEARNT, WEIGHTS, KindModel
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
     print(f"wrote {WEIGHTS}, {len(written.encode()):,} bytes")
 
 
-def as_text(model: Model) -> str:
+def as_text(model: KindModel) -> str:
     """Return the model as JSON, with one line per first letter of its terms."""
     lines = [
         f'"kinds": {json.dumps(model.kinds)}',

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from nodes.search.engine import Engine
 from nodes.search.ranking.pipeline import Measured
 from nodes.search.ranking.rank import best_files, load_weights, weighted
-from nodes.search.ranking.words import Candidates, add_functions
+from nodes.search.ranking.words import FileDefinitions, add_functions
 from nodes.search.types import Query
 
 Floats = npt.NDArray[np.float64]
@@ -111,7 +111,7 @@ def _measure_one(task: tuple[dict[str, Any], Path, Path]) -> tuple[Any, Example]
     fixed = {index.number_of[path] for path in row["gold_files"] if path in index.number_of}
     files = sorted({*best_files(first, index, FILES), *fixed})
     near = sorted({*best_files(first, index, PLACES_FROM), *fixed})
-    add_functions(measured.features, measured.parsed, Candidates.of(measured.index, near))
+    add_functions(measured.features, measured.parsed, FileDefinitions.of(measured.index, near))
     chunks = np.flatnonzero(np.isin(index.chunk_file, near)).tolist()
     owners = [int(index.chunk_def[chunk]) for chunk in chunks]
     paths = tuple(index.paths[index.chunk_file[chunk]] for chunk in chunks)

@@ -18,7 +18,7 @@ from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, load_sections, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking
-from nodes.sources.protocol import FALLBACK, Found, Inquiry, SourceError, route
+from nodes.sources.protocol import FALLBACK, Inquiry, SourceAnswer, SourceError, route
 from nodes.sources.web import NAME
 
 Kind = Literal["trace", "owner", "changes", "where", "general"]
@@ -51,7 +51,7 @@ _USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ClassifiedQuestion:
     """A question and its classification."""
 
     text: str
@@ -63,7 +63,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotedLines:
     """Lines of a file, verbatim; 1-based and inclusive."""
 
     path: str
@@ -75,13 +75,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class QuestionReply:
     """The answer to a question."""
 
     route: str
     """The source of the answer: where, owner, changes, trace, general, sources or fallback."""
     text: str
-    places: tuple[Place, ...] = ()
+    places: tuple[QuotedLines, ...] = ()
     people: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     results: tuple[Evidence, ...] = ()
@@ -103,13 +103,13 @@ class Answerer:
         self._sha = sha
         self._sources = sources
 
-    async def answer(self, text: str) -> Reply:
+    async def answer(self, text: str) -> QuestionReply:
         """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
         outside = self._sources.outside()
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
         routed = route(text, [source.info for source in sources.values()])
         if routed is None:
-            return Reply("fallback", FALLBACK)
+            return QuestionReply("fallback", FALLBACK)
         results, notes = list[Evidence](), list[str]()
         answers = (sources[name].ask(Inquiry(text), RESULTS) for name in routed)
         # One failed source must not discard the answers of the others; any other fault is a bug.
@@ -118,12 +118,12 @@ class Answerer:
             notes += [f"{name}: {answer.message}"] if answer.message else []
         if results:
             message = f"{', '.join(routed)} answered; the results below were not checked."
-            return Reply("sources", message, results=tuple(results), notes=tuple(notes))
+            return QuestionReply("sources", message, results=tuple(results), notes=tuple(notes))
         question = understand(text)
         by_kind = {"where": self._where, "owner": self._owner, "changes": self._changes, "trace": self._trace}
         return replace(by_kind.get(question.kind, self._general)(question), notes=tuple(notes))
 
-    def _where(self, question: Question) -> Reply:
+    def _where(self, question: ClassifiedQuestion) -> QuestionReply:
         """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
         calls, uses = _CALLS.search(question.text), _USES.search(question.text)
         find, verb = (self._calls, "calls") if calls else (self._uses, "uses") if uses else (self._defines, "defines")
@@ -139,9 +139,9 @@ class Answerer:
         facts = (self._engine.definition(name, self._sha) for name in question.names if uses)
         defined = "".join(f" {fact.says}" for fact in facts if fact)
         named = " and ".join(f"`{name}`" for name in names)
-        return Reply("where", f"I found nothing in this commit that {verb} {named}.{defined}")
+        return QuestionReply("where", f"I found nothing in this commit that {verb} {named}.{defined}")
 
-    def _defines(self, name: str) -> Reply | None:
+    def _defines(self, name: str) -> QuestionReply | None:
         found = self._engine.tools(self._sha).definitions(name)
         if not found.passages:
             return None
@@ -151,7 +151,7 @@ class Answerer:
             "where", text, sorted(found.passages, key=lambda it: fact is not None and it.path != fact.path)
         )
 
-    def _calls(self, name: str) -> Reply | None:
+    def _calls(self, name: str) -> QuestionReply | None:
         last = re.split(r"\.|::|#", name)[-1]
         calls, every = self._engine.calls(last, self._sha)
         if not calls:
@@ -160,15 +160,15 @@ class Answerer:
         least = "" if every else "at least "
         text = f"{named} is called on {least}{counted(len(calls), 'line')} of the project's own code, tests aside."
         lines = [(call, call.line or 1) for call in calls[:PLACES]]
-        places = (Place(call.path or "", at, at, call.text or "", call.symbol, call.says) for call, at in lines)
-        return Reply("where", text, tuple(places))
+        places = (QuotedLines(call.path or "", at, at, call.text or "", call.symbol, call.says) for call, at in lines)
+        return QuestionReply("where", text, tuple(places))
 
-    def _uses(self, name: str, subject: str = "") -> Reply | None:
+    def _uses(self, name: str, subject: str = "") -> QuestionReply | None:
         found = self._engine.tools(self._sha).references(name)
         text = f"{subject or f'`{name}`'} is used in {counted(found.total, 'place')}."
         return _passages("where", text, found.passages) if found.passages else None
 
-    def _general(self, question: Question) -> Reply:
+    def _general(self, question: ClassifiedQuestion) -> QuestionReply:
         """Answer by a name that the question mentions, otherwise by a search that is sure enough."""
         named = (self._defines(name) or self._uses(name) for name in question.names)
         if (reply := next(filter(None, named), None) or self._by_words(question)) is not None:
@@ -177,11 +177,11 @@ class Answerer:
         # A place without a word of the question is only a neighbour in the ranking.
         places = tuple(place for place in _places(found, question) if place.why)
         if not places or found.confidence < LEAST_SURE:
-            return Reply("general", _NOTHING)
+            return QuestionReply("general", _NOTHING)
         says = f"The closest match is in `{places[0].path}`; only words tie it to the question."
-        return Reply("general", says, places)
+        return QuestionReply("general", says, places)
 
-    def _by_words(self, question: Question) -> Reply | None:
+    def _by_words(self, question: ClassifiedQuestion) -> QuestionReply | None:
         """Answer with definitions and sections of the documentation whose names have the words of the question."""
         stems = stems_of(question.text)
         if not 0 < len(stems) <= _FEW:
@@ -193,47 +193,47 @@ class Answerer:
         text = f"The words of the question are in {' and in '.join(parts)}."
         return _passages("general", text, [*named.passages[: PLACES - 2], *sections.passages[:2]]) if parts else None
 
-    def _owner(self, question: Question) -> Reply:
+    def _owner(self, question: ClassifiedQuestion) -> QuestionReply:
         history, found = self._past(question)
         if not found.locations:
-            return Reply("owner", _NOTHING)
+            return QuestionReply("owner", _NOTHING)
         owners = [
             f"{owner.name}: {'; '.join(reason.text for reason in owner.reasons[:2])}"
             for owner in history.owners[:PLACES]
         ]
         unknown = "No owner is known: these lines have neither a CODEOWNERS rule nor a history."
         text = f"{history.owners[0].name} knows this best." if owners else unknown
-        return Reply("owner", text, _places(found, question)[: 2 if owners else PLACES], tuple(owners))
+        return QuestionReply("owner", text, _places(found, question)[: 2 if owners else PLACES], tuple(owners))
 
-    def _changes(self, question: Question) -> Reply:
+    def _changes(self, question: ClassifiedQuestion) -> QuestionReply:
         history, found = self._past(question)
         suspicion = history.suspicion
         known = suspicion.changes or suspicion.recent
         if not found.locations or not known:
             no_change = f"No change is known: {suspicion.explanation or 'nothing was found'}."
-            return Reply("changes", no_change if found.locations else _NOTHING)
+            return QuestionReply("changes", no_change if found.locations else _NOTHING)
         lines = []
         for change in known[:PLACES]:
             why = "".join(f"; {reason.text}" for reason in change.reasons[:1])
             lines.append(f"{change.commit.sha[:10]} {change.commit.subject} ({change.commit.author}{why})")
         text = "Suspect changes, not bisected." if suspicion.changes else "The latest changes of these lines."
-        return Reply("changes", text, _places(found, question)[:2], changes=tuple(lines))
+        return QuestionReply("changes", text, _places(found, question)[:2], changes=tuple(lines))
 
-    def _trace(self, question: Question) -> Reply:
+    def _trace(self, question: ClassifiedQuestion) -> QuestionReply:
         found = self._found(question)
         if not found.locations:
-            return Reply("trace", "None of the trace's frames is in this commit.")
+            return QuestionReply("trace", "None of the trace's frames is in this commit.")
         best = found.locations[0]
         where = f"`{best.symbol}` in `{best.path}`" if best.symbol else f"`{best.path}`"
-        return Reply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found, question))
+        return QuestionReply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found, question))
 
-    def _found(self, question: Question) -> Ranking:
+    def _found(self, question: ClassifiedQuestion) -> Ranking:
         """Search, and drop places that do not match the question and are ranked by the search's priors alone."""
         title, _, body = question.text.strip().partition("\n")
         found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
         return replace(found, locations=tuple(place for place in found.locations if _shares(place)))
 
-    def _past(self, question: Question) -> tuple[History, Ranking]:
+    def _past(self, question: ClassifiedQuestion) -> tuple[History, Ranking]:
         found = self._found(question)
         # A question that names a file is about that file alone.
         of = [place for place in found.locations if f"/{place.path}".endswith(tuple(f"/{it}" for it in question.names))]
@@ -241,7 +241,7 @@ class Answerer:
         return self._engine.history(Query(question.text), spots_of(found.locations), self._sha), found
 
 
-def understand(text: str) -> Question:
+def understand(text: str) -> ClassifiedQuestion:
     """Classify a question by rules. A stack trace in it takes precedence over its words."""
     text = text[:MAX_LENGTH]
     line = " ".join(text.split())[:2_000]
@@ -251,19 +251,19 @@ def understand(text: str) -> Question:
     words = (next(filter(None, found.groups())) for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES))
     plain = tuple(word for word in words if word.lower() not in _PRONOUNS and word not in names)
     kinds = (kind for kind in _KINDS if _FORMS[kind].search(line))
-    return Question(text, "trace" if find_traces(text) else next(kinds, "general"), names, plain)
+    return ClassifiedQuestion(text, "trace" if find_traces(text) else next(kinds, "general"), names, plain)
 
 
-async def _answered(asking: Awaitable[Found]) -> Found:
+async def _answered(asking: Awaitable[SourceAnswer]) -> SourceAnswer:
     try:
         return await asking
     except SourceError as error:
-        return Found(message=str(error))
+        return SourceAnswer(message=str(error))
 
 
-def _passages(route: str, text: str, passages: Sequence[Passage]) -> Reply:
-    places = (Place(it.path, it.start_line, it.end_line, it.quote, it.symbol) for it in passages[:PLACES])
-    return Reply(route, text, tuple(places))
+def _passages(route: str, text: str, passages: Sequence[Passage]) -> QuestionReply:
+    places = (QuotedLines(it.path, it.start_line, it.end_line, it.quote, it.symbol) for it in passages[:PLACES])
+    return QuestionReply(route, text, tuple(places))
 
 
 def _shares(place: Location) -> bool:
@@ -271,7 +271,7 @@ def _shares(place: Location) -> bool:
     return any(reason.contribution > least.get(reason.kind, 0.0) for reason in place.reasons)
 
 
-def _places(found: Ranking, question: Question) -> tuple[Place, ...]:
+def _places(found: Ranking, question: ClassifiedQuestion) -> tuple[QuotedLines, ...]:
     """Return the places of a search; each names the words of the question that it contains, or its stack frame."""
     places = []
     for it in found.locations[:PLACES]:
@@ -279,5 +279,5 @@ def _places(found: Ranking, question: Question) -> tuple[Place, ...]:
         words = dict.fromkeys(word.lower() for word in WORD.findall(question.text) if stems_of(word) & has)
         why = [reason.text for reason in it.reasons if reason.kind == "trace"]
         why += [f"has {', '.join(f'`{word}`' for word in list(words)[:_FEW])} of the question"] if words else []
-        places.append(Place(it.path, it.quote_start, it.quote_end, it.quote, it.symbol, "; ".join(why[:2])))
+        places.append(QuotedLines(it.path, it.quote_start, it.quote_end, it.quote, it.symbol, "; ".join(why[:2])))
     return tuple(places)

@@ -68,7 +68,7 @@ def prints_only_json(command: Command) -> Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedIssue:
     """The issue and the repository that a command line names."""
 
     issue: str | None
@@ -85,7 +85,7 @@ def names_issue(command: Command) -> Command:
         if argument is not None and issue is not None:
             raise UserError("name the issue once: as the argument or with --issue")
         named = {name: given.pop(name) for name in ("text", "title", "repo")}
-        command(named=Named(argument if issue is None else issue, **named), **given)
+        command(named=NamedIssue(argument if issue is None else issue, **named), **given)
 
     for option in reversed(ISSUE):
         packed = option(packed)

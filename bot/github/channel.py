@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from bot.errors import MissingPermissionError, RateLimitedError
-from bot.github.responses import NOT_MODIFIED, Answer, TokenRefusedError
+from bot.github.responses import NOT_MODIFIED, GitHubResponse, TokenRefusedError
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
 from bot.limits.writes import WHOLE, WriteBudget, Writes, installation_key
@@ -25,7 +25,7 @@ class ResponseCache:
     """Cached responses of one process, by token's scope, so that none crosses tenants; no table holds private text."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._answers: OrderedDict[Hashable, GitHubResponse] = OrderedDict()
         self._size = 0
 
     def etag(self, key: Hashable) -> str:
@@ -33,7 +33,7 @@ class ResponseCache:
         cached = self._answers.get(key)
         return cached.etag if cached is not None else ""
 
-    def get(self, key: Hashable) -> Answer | None:
+    def get(self, key: Hashable) -> GitHubResponse | None:
         """Return the cached response, which GitHub has just confirmed; None if it was evicted."""
         cached = self._answers.get(key)
         if cached is None:
@@ -41,7 +41,7 @@ class ResponseCache:
         self._answers.move_to_end(key)
         return replace(cached, data=json.loads(cached.content))
 
-    def put(self, key: Hashable, response: Answer) -> None:
+    def put(self, key: Hashable, response: GitHubResponse) -> None:
         """Replace the cached response if the new one has an ETag. The least recently used ones are evicted."""
         previous = self._answers.pop(key, None)
         self._size -= len(previous.content) if previous is not None else 0
@@ -78,7 +78,7 @@ class Channel:
         follow: bool = True,
         repositories: tuple[int | str, ...] = (),
         permissions: Mapping[str, str] = WRITE_ISSUES,
-    ) -> Answer:
+    ) -> GitHubResponse:
         """Send a call and return its successful response.
 
         A read sends the ETag of the cached response; GitHub does not count it if that response is still valid.
@@ -113,7 +113,7 @@ class Channel:
         """Count a write before it is sent, or refuse it if the budget of writes is used up."""
         await self._writes.take(self._installation, budget, self._repository.key)
 
-    async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
+    async def search(self, path: str, params: Mapping[str, str | int]) -> GitHubResponse:
         """Send a search. It has a rate limit of its own, so reaching it does not pause other calls."""
         # So neither `check_paused` nor `limited` is called here.
         return await self._authorized("GET", path, (self._repository.id,), WRITE_ISSUES, params=params)
@@ -138,7 +138,7 @@ class Channel:
         """Return a token for these repositories only."""
         return await self._tokens.get(self._repository.installation_id, repositories, permissions)
 
-    async def _cached(self, key: Hashable, call: Callable[..., Awaitable[Answer]]) -> Answer:
+    async def _cached(self, key: Hashable, call: Callable[..., Awaitable[GitHubResponse]]) -> GitHubResponse:
         response = await call(etag=self._cache.etag(key))
         if response.status_code != NOT_MODIFIED:
             self._cache.put(key, response)
@@ -153,7 +153,7 @@ class Channel:
         repositories: tuple[int | str, ...],
         permissions: Mapping[str, str],
         **options: Any,
-    ) -> Answer:
+    ) -> GitHubResponse:
         """Send a call; if the token was rejected, once more with a new one. A rejected call was not executed."""
         token = await self.token(repositories, permissions)
         try:

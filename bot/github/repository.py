@@ -12,7 +12,7 @@ from urllib.parse import quote
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github import values
 from bot.github.channel import Channel
-from bot.github.responses import Answer, UndecodableError, expect_shape
+from bot.github.responses import GitHubResponse, UndecodableError, expect_shape
 from bot.github.tokens import READ_CODE, READ_PULLS
 from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
@@ -294,6 +294,6 @@ class RepositoryClient:
             return values.text_file(response.data)
 
 
-def _issue(response: Answer, repository: RepositoryRef) -> Issue:
+def _issue(response: GitHubResponse, repository: RepositoryRef) -> Issue:
     with expect_shape("an issue"):
         return values.issue_of(response.object(), repository)

@@ -43,7 +43,7 @@ class UndecodableError(RetryableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GitHubResponse:
     """A successful response: decoded, and of the type that GitHub sends; UndecodableError if it is of another."""
 
     status_code: int
@@ -72,7 +72,7 @@ class TokenRefusedError(RetryableError):
     """GitHub rejected the token, so nothing was done: the token was revoked, or the clocks differ."""
 
 
-def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
+def answer_of(response: httpx.Response, *, conditional: bool = False) -> GitHubResponse:
     """Decode a successful response.
 
     ``conditional``: the request had an ETag, so that 304 is a success.
@@ -83,7 +83,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     """
     status = response.status_code
     if (status == NOT_MODIFIED and conditional) or (status in _NO_CONTENT and not response.content):
-        return Answer(status, None)
+        return GitHubResponse(status, None)
     if not 200 <= status < 300 or not _says_json(response):
         raise undecodable(response)
     try:
@@ -92,7 +92,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     except (ValueError, RecursionError) as error:
         raise undecodable(response) from error
     next_url = response.links.get("next", {}).get("url", "")
-    return Answer(status, data, response.headers.get("etag", ""), next_url, response.content)
+    return GitHubResponse(status, data, response.headers.get("etag", ""), next_url, response.content)
 
 
 def _refusal_of(response: httpx.Response) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from githubkit.response import Response
 from githubkit.typing import RetryOption
 
 from bot.errors import AppRefusedError, BotError, MovedError, OutcomeUnknownError, RetryableError, unanswered
-from bot.github.responses import Answer, UndecodableError, answer_of, fault_of, is_signed_by_app
+from bot.github.responses import GitHubResponse, UndecodableError, answer_of, fault_of, is_signed_by_app
 from bot.observability.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)
@@ -62,7 +62,7 @@ class Session:
         params: Mapping[str, str | int] | None = None,
         follow: bool = True,
         etag: str = "",
-    ) -> Answer:
+    ) -> GitHubResponse:
         """Send a request and return its successful response. Redirects of reads are followed.
 
         ``path`` is below the API's address, without its query; an empty ``authorization`` sends no header. If the

@@ -22,7 +22,7 @@ from bot.settings.environment import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.outcomes import Tally
 from bot.store.tables import Store
-from bot.store.workers import Metrics, Queue, Sample
+from bot.store.workers import QueueState, Sample, StoreMetrics
 
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PAUSE = 5.0
@@ -77,7 +77,7 @@ def _in_order(sample: tuple[str, dict[str, str], float]) -> tuple[list[tuple[str
     return others, name, float(labels.get("le", "0"))
 
 
-def _queue(queue: Queue) -> Iterator[Metric]:
+def _queue(queue: QueueState) -> Iterator[Metric]:
     jobs = _gauge(QUEUE_JOBS)
     for where, count in queue.jobs.items():
         jobs.add_metric(where, count)
@@ -104,7 +104,7 @@ def _gauge(described: tuple[str, tuple[str, ...], str]) -> GaugeMetricFamily:
 class Shared:
     """Tracks which values have been written to the store already."""
 
-    def __init__(self, metrics: Metrics, registry: CollectorRegistry = WORK) -> None:
+    def __init__(self, metrics: StoreMetrics, registry: CollectorRegistry = WORK) -> None:
         self._metrics = metrics
         self._registry = registry
         self._handed_over = dict(_samples(registry))
@@ -137,7 +137,7 @@ class Shared:
 
 
 @contextlib.asynccontextmanager
-async def sharing(metrics: Metrics) -> AsyncIterator[None]:
+async def sharing(metrics: StoreMetrics) -> AsyncIterator[None]:
     """Write this process's metrics while the block runs, and the remaining changes at its end."""
     shared = Shared(metrics)
     task = asyncio.create_task(shared.run(), name="measures")

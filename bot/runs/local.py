@@ -31,7 +31,7 @@ from nodes.run import Ask, advance, initial_state
 from nodes.state import BugTriageState
 
 
-class Parts(TypedDict, total=False):
+class ContextParts(TypedDict, total=False):
     """Parts of the context of a run that a caller may add."""
 
     renderer: Required[Renderer]
@@ -51,7 +51,7 @@ async def triage(
     ask: Ask = withdraw,
     language: str = ENGLISH,
     logs: LogReader | None = None,
-    **parts: Unpack[Parts],
+    **parts: Unpack[ContextParts],
 ) -> Account:
     """Run the graph to its end and put its questions to the caller; ``Context`` describes the parts of the run.
 

@@ -18,7 +18,7 @@ from nodes.evidence import EvidenceKind
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
 from nodes.sources.protocol import Inquiry, SourceError
-from nodes.sources.web import NAME, FindIssues, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
+from nodes.sources.web import NAME, FindIssues, GitHubIssues, SearchProvider, SearxNGSource, TavilySource, WebSearch
 
 if TYPE_CHECKING:
     from bot.github.repository import RepositoryClient
@@ -50,9 +50,9 @@ class Sources:
         searxng, tavily = config.web.searxng, config.web.tavily
         self._providers: list[SearchProvider] = []
         if searxng is not None:
-            self._providers.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE).wait))
+            self._providers.append(SearxNGSource(searxng.url, Pace(SEARCHES_A_MINUTE).wait))
         if tavily is not None:
-            self._providers.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE).wait))
+            self._providers.append(TavilySource(tavily.api_key, Pace(SEARCHES_A_MINUTE).wait))
         self._issue_turn = Pace(SEARCHES_A_MINUTE).wait if config.web.github_issues else None
 
     def outside(self, find_issues: FindIssues | None = None) -> ExternalSources:

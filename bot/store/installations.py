@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from bot.ports import RepositoryRef
-from bot.store.databases.database import Connection, Keyed, Table, transaction
+from bot.store.databases.database import Connection, Keyed, TableGroup, transaction
 
 _REF = "repositories.host, installation_id, repository_key, repositories.owner, name"
 # A repository may be stored before its installation's own delivery arrives. It then counts as active.
@@ -51,7 +51,7 @@ class Listed(NamedTuple):
     """Timestamp in GitHub's format; None if the issues were never listed."""
 
 
-class Installations(Table):
+class Installations(TableGroup):
     """All installations and their repositories; unlike ``RepositoryStore``, not limited to one repository."""
 
     async def note(self, host: str, installation_id: int, account: str, state: InstallationState) -> None:
@@ -123,7 +123,7 @@ class Installations(Table):
         return RepositoryState(*row) if row else None
 
 
-class RepositoryConfig(Keyed):
+class StoredConfig(Keyed):
     """The stored configuration of one repository."""
 
     async def last_valid(self) -> str | None:
@@ -136,7 +136,7 @@ class RepositoryConfig(Keyed):
         await self._change("UPDATE repositories SET config = ? WHERE repository_key = ?", (text, self._key))
 
 
-class EndedSessions(Table):
+class EndedSessions(TableGroup):
     """Ended sessions, for all servers that share the store: a signed cookie cannot be revoked."""
 
     @transaction

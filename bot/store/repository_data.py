@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
+from bot.store.databases.database import Connection, Database, TableGroup, Value, query, transaction
 
 _ISSUE = "issue_key >= :first AND issue_key < :last"
 _RUN = "run >= :first AND run < :last"
@@ -46,7 +46,7 @@ _OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND
 _GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? ORDER BY repository_key LIMIT 20"
 
 
-class RepositoryData(Table):
+class RepositoryData(TableGroup):
     """One repository, in all tables."""
 
     def __init__(self, database: Database, repository_key: str) -> None:
@@ -115,7 +115,7 @@ class Dropped:
     more: bool
 
 
-class Pruning(Table):
+class Pruning(TableGroup):
     """The expired data of all repositories."""
 
     @transaction

@@ -6,22 +6,29 @@ from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
 from bot.store.databases.database import Connection, Database, ForeignKeyError, Keyed, query
 from bot.store.effects import Effects
-from bot.store.installations import EndedSessions, Installations, RepositoryConfig
+from bot.store.installations import EndedSessions, Installations, StoredConfig
 from bot.store.issues.past_issues import PastIssues
-from bot.store.issues.people import Control, IssueSignals, Questions, read_asked, read_label_changes, read_relations
+from bot.store.issues.people import (
+    Control,
+    IssueQuestions,
+    IssueSignals,
+    read_asked,
+    read_label_changes,
+    read_relations,
+)
 from bot.store.issues.state import Issues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
-from bot.store.pages.overview import Attention, Queue, Repositories
+from bot.store.pages.overview import Attention, Repositories, WaitingJobs
 from bot.store.pages.runs import Runs
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs.api_runs import ApiRuns
 from bot.store.runs.issue_runs import IssueRuns
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, Standing, read_standing
 from bot.store.runs.run_events import RunEvents, RunEvidence
-from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
-from bot.store.workers import Leases, Metrics
+from bot.store.runs.usage import RepositoryLimited, StoredPace, UsageCounters, read_limited
+from bot.store.workers import Leases, StoreMetrics
 from bot.store.writes import StoredWrites
 
 
@@ -46,7 +53,7 @@ class Pages:
     def __init__(self, database: Database) -> None:
         self.runs = Runs(database)
         self.repositories = Repositories(database)
-        self.queue = Queue(database)
+        self.queue = WaitingJobs(database)
         self.attention = Attention(database)
 
 
@@ -62,8 +69,8 @@ class Store:
         self.outcomes = Outcomes(self._database)
         self.leases = Leases(self._database)
         self.writes = StoredWrites(self._database)
-        self.metrics = Metrics(self._database)
-        self.usage = Usage(self._database)
+        self.metrics = StoreMetrics(self._database)
+        self.usage = UsageCounters(self._database)
         self.api_runs = ApiRuns(self._database)
         self.ended_sessions = EndedSessions(self._database)
         self.pages = Pages(self._database)
@@ -105,7 +112,7 @@ class RepositoryStore(Keyed):
         super().__init__(database, key)
         # Issue #0 cannot exist on GitHub.
         self.effects = Effects(database, f"{key}#0")
-        self.config = RepositoryConfig(database, key)
+        self.config = StoredConfig(database, key)
         self.limited = RepositoryLimited(database, key)
         self.past = PastIssues(database, key)
         self.outcomes = RepositoryOutcomes(database, key)
@@ -124,7 +131,7 @@ class IssueStore(Keyed):
         super().__init__(database, ref.key)
         self.repository = repository
         self.effects = Effects(database, ref.key)
-        self.questions = Questions(database, ref.key)
+        self.questions = IssueQuestions(database, ref.key)
         self.runs = IssueRuns(database, ref)
         self.signals = IssueSignals(database, ref.key)
         self.row = Issues(database, ref.key)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.store.databases.database import Connection, Table, Value, query, transaction, upsert
+from bot.store.databases.database import Connection, TableGroup, Value, query, transaction, upsert
 from bot.store.jobs.queue import FEW, WAITING, free_jobs
 
 # Check and change are one statement, so of two processes only one changes the row.
@@ -59,7 +59,7 @@ SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS
 """
 
 
-class Leases(Table):
+class Leases(TableGroup):
     """Leases, and the heartbeats of workers. Each expires by itself, so a dead process cannot hold one."""
 
     async def take(self, name: str, seconds: float) -> bool:
@@ -82,7 +82,7 @@ class Leases(Table):
         return [str(fault) for (fault,) in await self._rows(_ALIVE, (self._clock(),))]
 
 
-class Workers(Table):
+class Workers(TableGroup):
     """The workers that share one database. Each of them checks all the others."""
 
     async def free_stalled(self, seconds: float, place: str) -> int:
@@ -115,7 +115,7 @@ class Workers(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueueState:
     """The state of the queue."""
 
     jobs: Mapping[tuple[str, str], int]
@@ -123,7 +123,7 @@ class Queue:
     """By lane, the age in seconds of the oldest due job that no worker has claimed."""
 
 
-class Metrics(Table):
+class StoreMetrics(TableGroup):
     """Numbers for monitoring; none of them is about a single repository."""
 
     @transaction
@@ -141,11 +141,11 @@ class Metrics(Table):
         return {(name, tuple(map(tuple, json.loads(labels)))): float(value) for name, labels, value in rows}
 
     @query
-    def queue(self, db: Connection) -> Queue:
+    def queue(self, db: Connection) -> QueueState:
         """Return the current state of the queue."""
         now = self._clock()
         waited = {lane: max(0.0, now - float(due)) for lane, due in db.execute(_OLDEST, (now,))}
-        return Queue({(lane, state): int(count) for lane, state, count in db.execute(_QUEUE)}, waited)
+        return QueueState({(lane, state): int(count) for lane, state, count in db.execute(_QUEUE)}, waited)
 
 
 def _wake(db: Connection, jobs: list[tuple[Value, ...]]) -> int:

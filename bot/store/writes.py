@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
 from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, Writes, pause_seconds
-from bot.store.databases.database import Connection, Database, Table, Value, transaction
+from bot.store.databases.database import Connection, Database, TableGroup, Value, transaction
 
 SEEN_FOR = 1.0
 """Seconds for which a process caches a quiet period. Reads are frequent; every write checks the table."""
@@ -49,7 +49,7 @@ class _Quiet:
     in_a_row: int = 0
 
 
-class StoredWrites(Table, Writes):
+class StoredWrites(TableGroup, Writes):
     """Counts writes and quiet periods for all processes that share the store."""
 
     def __init__(self, database: Database) -> None:

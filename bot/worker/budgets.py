@@ -11,9 +11,8 @@ from bot.limits.writes import installation_key
 from bot.observability.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
 from bot.settings.operator import Spending
-from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
-from bot.store.runs.usage import Usage as Counters
-from nodes.brains.calls.budget import Call, PostponedError, Settle
+from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace, UsageCounters
+from nodes.brains.calls.budget import PlannedCall, PostponedError, Settle
 from nodes.context.brain import ModelError
 from nodes.state import Usage
 
@@ -69,7 +68,7 @@ class SharedBudget:
 
     run: Scope
     day: Sequence[Scope]
-    counters: Counters
+    counters: UsageCounters
     pace: StoredPace
     prices: Prices
     limited: Callable[[str, str], Awaitable[None]]
@@ -78,7 +77,7 @@ class SharedBudget:
     def begin(self, before: Usage) -> None:
         """Do nothing: the store contains the run's usage."""
 
-    async def reserve(self, call: Call) -> Settle:
+    async def reserve(self, call: PlannedCall) -> Settle:
         """Reserve a call's highest possible cost and wait for its turn; raises ``ModelError`` or ``PostponedError``."""
         amount = self.amount(call.model, call.input_tokens, call.output_tokens)
         # The budget comes before the pace: a call that is over budget must not take a turn from other runs.

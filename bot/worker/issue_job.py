@@ -15,13 +15,13 @@ from bot.limits.writes import WHOLE, WriteBudget, installation_key
 from bot.observability.measures import REACHED_LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, Permission, RepositoryRef
 from bot.settings.repository import FoundConfig, find_config
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.store.tables import IssueStore, Store
 from bot.worker.publish import replies
 from bot.worker.publish.labels import LATER
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.target import Target
-from bot.worker.tools import Tools
+from bot.worker.tools import JobTools
 
 _KNOWN = frozenset({"issues", "contents", "metadata"})
 """Permissions that the App asks for. Others count as "unknown", or GitHub would choose the values of a metric label."""
@@ -60,12 +60,12 @@ class IssueJob:
 
     job: Job
     ref: IssueRef
-    tools: Tools
+    tools: JobTools
     store: IssueStore
     github: RepositoryClient
 
     @classmethod
-    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Self:
+    def of(cls, job: Job, ref: IssueRef, tools: JobTools) -> Self:
         """Build the attempt of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 
@@ -157,7 +157,7 @@ class OverLimitError(RefusedError):
     """A limit is reached and the issue is left alone; a maintainer's `/triage` still starts a run."""
 
 
-async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, by_author: bool = True) -> Run:
+async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, by_author: bool = True) -> ListedRun:
     """Return the issue's unfinished run, or a new one that is counted.
 
     ``leave`` is a waiting run that is ended first; ``by_author`` is False if a maintainer asked for it. Raises
@@ -170,7 +170,7 @@ async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, 
     # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
     if isinstance(opened, ReachedCeiling) and opened.kind == "author" and await _may_triage(issue_job, issue):
         opened = await issue_job.store.runs.begin(day, leave=leave)
-    if isinstance(opened, Run):
+    if isinstance(opened, ListedRun):
         return opened
     await issue_job.limit_reached(opened.code, str(opened))
     if opened.kind == "author":

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code import candidates as places
-from nodes.agents.code.candidates import POINTED, Candidates, in_order
+from nodes.agents.code.candidates import POINTED, NumberedPlaces, in_order
 from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.explanation import is_explained
 from nodes.agents.writing.statement import reporter_query
@@ -32,13 +32,13 @@ class _Gathered:
 
     query: Query
     ranking: Ranking
-    candidates: Candidates
+    candidates: NumberedPlaces
     tools: CodeTools
     case: Case
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _JudgedSearch:
     """The judgement of a brain on the search results."""
 
     judged: Judged[CodeReading]
@@ -155,7 +155,7 @@ async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, .
     return places.pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
 
 
-async def _judge(gathered: _Gathered, context: Context) -> _Read:
+async def _judge(gathered: _Gathered, context: Context) -> _JudgedSearch:
     """Ask the brain. A model reads the code with tools; rules see the strong candidates."""
     case, candidates = gathered.case, gathered.candidates
     judged = await judge(
@@ -167,7 +167,7 @@ async def _judge(gathered: _Gathered, context: Context) -> _Read:
     # After a fallback what the model cited is dropped, so the run equals one by rules.
     if not is_model_asked(context, case.state) or judged.fallback:
         ranked = in_order(candidates.strong, suspects)
-        return _Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
+        return _JudgedSearch(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
     cited = judged.value.submitted.cited if judged.value.submitted is not None else ()
     named = {*suspects, *cited} - {item.id for item in candidates.all}
     # A model may cite again what an earlier reading found.
@@ -179,7 +179,7 @@ async def _judge(gathered: _Gathered, context: Context) -> _Read:
     prefers = _search_prefers(judged.value, ranked, gathered)
     shown = tuple(by_id[item.id] for item in seen)
     if not suspects:
-        return _Read(judged, shown, ranked, 0.0, 0.0, prefers)
+        return _JudgedSearch(judged, shown, ranked, 0.0, 0.0, prefers)
     reading = judged.value
     opinions = Opinions(
         case.search_confidence,
@@ -189,7 +189,7 @@ async def _judge(gathered: _Gathered, context: Context) -> _Read:
         explained=is_explained(reading.submitted, by_id, f"{case.title}\n{case.body}"),
     )
     confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
-    return _Read(judged, shown, ranked, confidence, support, prefers, opinions)
+    return _JudgedSearch(judged, shown, ranked, confidence, support, prefers, opinions)
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: _Gathered) -> str:
@@ -227,7 +227,7 @@ def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Up
     return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
 
 
-def _by_keys(read: _Read) -> Submission | None:
+def _by_keys(read: _JudgedSearch) -> Submission | None:
     """Return what a model submitted with content keys, because the numbers of evidence may still change."""
     submitted, keys = read.judged.value.submitted, {item.id: item.evidence.key for item in read.seen}
     if submitted is None:
@@ -244,7 +244,7 @@ def _by_keys(read: _Read) -> Submission | None:
     return submitted.model_copy(update=places)
 
 
-def _entry(state: BugTriageState, gathered: _Gathered, read: _Read, started: float) -> TraceEntry:
+def _entry(state: BugTriageState, gathered: _Gathered, read: _JudgedSearch, started: float) -> TraceEntry:
     """Return the entry of a search and its reading; ``started`` is the time by ``time.perf_counter``."""
     tools = gathered.tools
     cited = {item.id for item in tools.gathered}

@@ -16,7 +16,7 @@ from nodes.issue.facts import raising_package
 from nodes.reducers import JOIN
 from nodes.search.paths.project import simplified
 from nodes.search.types import StackTrace
-from nodes.sources.protocol import Dependency, Found, Inquiry, SourceError, SourcePort
+from nodes.sources.protocol import Dependency, Inquiry, SourceAnswer, SourceError, SourcePort
 from nodes.state import AgentFinding, BugTriageState, Update
 from nodes.trust.secrets import mask
 
@@ -66,7 +66,7 @@ async def ask(
     return await _read(name, found, state, context, started)
 
 
-async def _read(name: str, found: Found, state: BugTriageState, context: Context, started: float) -> Update:
+async def _read(name: str, found: SourceAnswer, state: BugTriageState, context: Context, started: float) -> Update:
     await context.evidence.put(found.evidence)
     # The brain needs numbers now. The supervisor assigns the final ones after the branches have joined.
     known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))

@@ -8,7 +8,7 @@ from nodes.brains.briefing import later_messages
 from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.asking import ask_structured, ask_turn, build_turn_sender
 from nodes.brains.calls.budget import ModelBudget
-from nodes.brains.calls.models import Model, ReadingLimits
+from nodes.brains.calls.models import ChatModel, ReadingLimits
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.request import Message
 from nodes.brains.fence import estimate, fence
@@ -56,7 +56,7 @@ def converses(known: Abilities) -> bool:
     return known.reading != "stages" and (known.window is None or known.window >= NARROW)
 
 
-async def read_code(model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> Judged[CodeReading]:
+async def read_code(model: ChatModel, budget: ModelBudget, case: Case, limits: ReadingLimits) -> Judged[CodeReading]:
     """Find the places that an issue is about; ModelError if no usable answer arrived."""
     if case.tools is None:
         return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
@@ -75,7 +75,7 @@ async def read_code(model: Model, budget: ModelBudget, case: Case, limits: Readi
 class Conversation:
     """One conversation about the code of a case."""
 
-    def __init__(self, model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> None:
+    def __init__(self, model: ChatModel, budget: ModelBudget, case: Case, limits: ReadingLimits) -> None:
         self._model, self._budget, self._case = model, budget, case
         self._turns = build_turn_sender(model, budget)
         self._steps, self._tokens = limits.steps, limits.tokens
@@ -206,7 +206,7 @@ class Conversation:
 
 
 async def choose_files(
-    model: Model, budget: ModelBudget, case: Case, tools: ToolPort, *, listed: str, known: Mapping[str, str]
+    model: ChatModel, budget: ModelBudget, case: Case, tools: ToolPort, *, listed: str, known: Mapping[str, str]
 ) -> tuple[Judged[FileStep], tuple[str, ...]]:
     """Return the answer, and paths: the chosen ones, a file that the list lacks, then the list.
 

@@ -60,7 +60,7 @@ Rows = dict[str, tuple[Share, ...]]
 """One row for each value of MODEL_FROM, by its name."""
 
 
-class Table(BaseModel):
+class AgreementTable(BaseModel):
     """The support that opinions give a file, by relation and by both probabilities."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -96,7 +96,7 @@ def opinions_from(numbers: Mapping[str, float], *, approved: bool) -> Opinions |
     return Opinions(numbers["search"], numbers["model"], **seen, approved=approved)
 
 
-def support_of(opinions: Opinions, table: Table | None = None) -> float:
+def support_of(opinions: Opinions, table: AgreementTable | None = None) -> float:
     """Return how far the opinions support the model's first file; a report may claim it from a minimum on.
 
     The model's number alone never raises it, and without a table a preference that contradicts the search has at most
@@ -111,7 +111,7 @@ def support_of(opinions: Opinions, table: Table | None = None) -> float:
     return round(min(opinions.model, max(lower, entry) if opinions.agree else entry), 4)
 
 
-def confidence_of(opinions: Opinions, table: Table | None = None) -> float:
+def confidence_of(opinions: Opinions, table: AgreementTable | None = None) -> float:
     """Return the confidence that is shown: what was measured, and at most the search's own until runs are counted.
 
     A model that is consistently wrong cannot be distinguished from one that is right, so the shipped table raises no
@@ -123,19 +123,19 @@ def confidence_of(opinions: Opinions, table: Table | None = None) -> float:
 
 
 @cache
-def load_table() -> Table:
+def load_table() -> AgreementTable:
     """Return the shipped table."""
-    return Table.model_validate_json(TABLE.read_bytes())
+    return AgreementTable.model_validate_json(TABLE.read_bytes())
 
 
-def load_fitted(file: Path | None, model: str) -> Table | None:
+def load_fitted(file: Path | None, model: str) -> AgreementTable | None:
     """Return a table that a backtest fitted to this model; None if there is none, or if it cannot be used."""
     if file is None:
         return None
     try:
         with file.open("rb") as opened:
             content = opened.read(_MAX_TABLE_BYTES + 1)
-        table = Table.model_validate_json(content) if len(content) <= _MAX_TABLE_BYTES else None
+        table = AgreementTable.model_validate_json(content) if len(content) <= _MAX_TABLE_BYTES else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from nodes.context.agreement import Table
+from nodes.context.agreement import AgreementTable
 from nodes.context.brain import COMPRESS_FROM, Brain, IssueOrigin, PullReader
 from nodes.evidence import Evidence
 from nodes.issue.facts import IssueFacts
@@ -208,7 +208,7 @@ class Context:
     origin: IssueOrigin | None = None
     """None if the issue has no number, such as a text from a file."""
     pulls: PullReader | None = None
-    agreement: Table | None = None
+    agreement: AgreementTable | None = None
     """How far search and model together support a file, fitted to this model; None for the shipped table."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""

@@ -43,7 +43,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceAnswer:
     """The answer of a source; it may be empty."""
 
     evidence: tuple[Evidence, ...] = ()
@@ -83,7 +83,7 @@ class SourcePort(Protocol):
     def info(self) -> SourceInfo:
         """What a brain sees of it."""
 
-    async def ask(self, inquiry: Inquiry, limit: int) -> Found:
+    async def ask(self, inquiry: Inquiry, limit: int) -> SourceAnswer:
         """Answer with at most ``limit`` pieces of evidence, best first, or raise SourceError."""
 
 

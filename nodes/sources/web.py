@@ -8,8 +8,8 @@ from typing import Any
 
 from nodes.evidence import Evidence
 from nodes.sources.meter import fetch_json
-from nodes.sources.protocol import Dependency, Found, Inquiry, SourceError, SourceInfo, SourcePort
-from nodes.sources.results import Result, as_evidence, is_public
+from nodes.sources.protocol import Dependency, Inquiry, SourceAnswer, SourceError, SourceInfo, SourcePort
+from nodes.sources.results import ReceivedResult, as_evidence, is_public
 
 _QUERY = 200
 """Characters of a query; GitHub accepts 256 including the qualifiers."""
@@ -22,7 +22,7 @@ FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class SearxNG:
+class SearxNGSource:
     """A SearXNG instance (https://docs.searxng.org/dev/search_api.html)."""
 
     url: str
@@ -32,7 +32,7 @@ class SearxNG:
     max_bytes: int = 1_000_000
     name: str = "searxng"
 
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[ReceivedResult]:
         """Return the results of the instance's engines, best first."""
         await self.turn()
         response = await fetch_json(
@@ -47,7 +47,7 @@ class SearxNG:
 
 
 @dataclass(frozen=True, slots=True)
-class Tavily:
+class TavilySource:
     """Tavily's search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
     # Not part of the repr, so that the key does not appear in logs.
@@ -56,7 +56,7 @@ class Tavily:
     url: str = "https://api.tavily.com"
     name: str = "tavily"
 
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[ReceivedResult]:
         """Return Tavily's results."""
         await self.turn()
         response = await fetch_json(
@@ -78,7 +78,7 @@ class GitHubIssues:
     turn: Turn
     name: str = "github_issues"
 
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[ReceivedResult]:
         """Search the dependency's repository, or all of GitHub for its name if its own is unknown."""
         if inquiry.dependency is None:
             return []
@@ -87,7 +87,7 @@ class GitHubIssues:
         return [_result(item, "body", url="html_url") for item in found[:limit]]
 
 
-SearchProvider = SearxNG | Tavily | GitHubIssues
+SearchProvider = SearxNGSource | TavilySource | GitHubIssues
 
 
 class WebSearch:
@@ -101,7 +101,7 @@ class WebSearch:
         own = tool.info if tool is not None else SourceInfo(NAME)
         self.info = SourceInfo(NAME, own.description, (*keywords, *own.keywords))
 
-    async def ask(self, inquiry: Inquiry, limit: int) -> Found:
+    async def ask(self, inquiry: Inquiry, limit: int) -> SourceAnswer:
         """Return the providers' results in turns, best first, each with a public address or an ``mcp:`` locator."""
         asked = [_answer(provider, provider.name, inquiry, limit) for provider in self._providers]
         asked += [_answer(self._tool, self._tool.info.name, inquiry, limit)] if self._tool is not None else []
@@ -109,17 +109,17 @@ class WebSearch:
         message = "; ".join(response.message for response in answers if response.message)
         if answers and all(response.message for response in answers):
             raise SourceError(message)
-        return Found(_in_turns([response.evidence for response in answers])[:limit], message)
+        return SourceAnswer(_in_turns([response.evidence for response in answers])[:limit], message)
 
 
-async def _answer(source: SearchProvider | SourcePort, name: str, inquiry: Inquiry, limit: int) -> Found:
+async def _answer(source: SearchProvider | SourcePort, name: str, inquiry: Inquiry, limit: int) -> SourceAnswer:
     try:
         if not isinstance(source, SearchProvider):
             return await source.ask(inquiry, limit)
         results = [result for result in await source.search(inquiry, limit) if is_public(result.url)]
-        return Found(as_evidence(results, "web", name, limit))
+        return SourceAnswer(as_evidence(results, "web", name, limit))
     except SourceError as error:
-        return Found(message=f"{name}: {error}")
+        return SourceAnswer(message=f"{name}: {error}")
 
 
 def build_issue_query(text: str, dependency: Dependency) -> str:
@@ -140,17 +140,17 @@ def _query(inquiry: Inquiry) -> str:
     return words(f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text)
 
 
-def _results(response: Any, limit: int) -> list[Result]:
+def _results(response: Any, limit: int) -> list[ReceivedResult]:
     found = response.get("results") if isinstance(response, Mapping) else None
     if not isinstance(found, list):
         raise SourceError("its answer has no list of results")
     return [_result(item, "content") for item in found[:limit]]
 
 
-def _result(item: Any, text: str, url: str = "url") -> Result:
+def _result(item: Any, text: str, url: str = "url") -> ReceivedResult:
     given = [item.get(name) if isinstance(item, Mapping) else "" for name in ("title", text, url)]
     title, body, address = (part if isinstance(part, str) else "" for part in given)
-    return Result(body or title, title=title, url=address)
+    return ReceivedResult(body or title, title=title, url=address)
 
 
 def _in_turns(found: Sequence[Sequence[Evidence]]) -> tuple[Evidence, ...]:

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.backtest.run import Case, Found, backtest
+from bot.cli.backtest.run import BacktestResult, PastCase, backtest
 from bot.cli.backtest.table import as_text
 from bot.cli.group import cli
 from bot.errors import UserError
 from bot.jobs import Triage
-from bot.ports import CommandEffects, Comment, IssueRef, Judgement
+from bot.ports import CommandEffects, Comment, IssueRef, PersonJudgement
 from bot.runs.fixes import corrected
 from bot.settings.environment import Settings
 from bot.store.databases.sqlite import SqliteStore
@@ -44,7 +44,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return path, build(path)
 
 
-def run(path: Path, data: Path, **options: Any) -> tuple[list[Case], Found]:
+def run(path: Path, data: Path, **options: Any) -> tuple[list[PastCase], BacktestResult]:
     """Run a backtest in this process; return the cases of its last judge, and everything."""
     engine = Engine(path, data / "repos")
     given = {name: options.pop(name) for name in set(Settings.model_fields) & set(options)}
@@ -83,7 +83,7 @@ async def correct(data: Path, sha: str, number: int, text: tuple[str, str], why:
     said = Comment(
         id=number, author_id=1, author="lee", author_is_bot=False, body="", url="", created_at="", updated_at=""
     )
-    await mine.control.apply(said, 0, "wrong", CommandEffects(judgement=Judgement(right=False, why=why)))
+    await mine.control.apply(said, 0, "wrong", CommandEffects(judgement=PersonJudgement(right=False, why=why)))
     await store.aclose()
 
 

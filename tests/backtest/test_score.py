@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.backtest.run import Case, Found, Judge
+from bot.cli.backtest.run import BacktestResult, Judge, PastCase
 from bot.cli.backtest.table import as_document, as_text
 from bot.runs.promise import LEAST, curve, fifths, recommend
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
 
 
-def scored(ranked: tuple[str, ...], gold: tuple[str, ...] = ("a",), confidence: float = 0.5) -> Case:
-    return Case(
+def scored(ranked: tuple[str, ...], gold: tuple[str, ...] = ("a",), confidence: float = 0.5) -> PastCase:
+    return PastCase(
         number=1,
         fix="f",
         base="b",
@@ -72,10 +72,10 @@ def test_the_table_explains_how_to_set_the_threshold(confidence: float, says: st
     assert says not in as_text(found(cases[:3]), 0.8)
 
 
-def found(*judged: list[Case]) -> Found:
+def found(*judged: list[PastCase]) -> BacktestResult:
     """Return the results of rules, and of a model."""
     judges = tuple(Judge(name, name, cases=cases) for name, cases in zip(("rules", "m"), judged, strict=False))
-    return Found("feed", "c" * 40, "from i.jsonl", judges, Counter())
+    return BacktestResult("feed", "c" * 40, "from i.jsonl", judges, Counter())
 
 
 def test_a_model_has_a_column_beside_that_of_the_rules() -> None:

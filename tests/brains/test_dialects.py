@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from nodes.brains.calls.abilities import Fault
+from nodes.brains.calls.abilities import FailedRequest
 from nodes.brains.calls.dialects import normalised
 from nodes.brains.calls.replies import InvalidOutput, read_answer
 
@@ -82,7 +82,7 @@ def test_a_cut_answer_is_known_whatever_the_server_says() -> None:
     ],
 )
 def test_a_token_limit_shortens_the_prompt(status: int, text: str, window: int) -> None:
-    fault = Fault(status, text)
+    fault = FailedRequest(status, text)
     assert fault.is_context
     assert fault.window == window
 
@@ -96,7 +96,7 @@ def test_a_token_limit_shortens_the_prompt(status: int, text: str, window: int) 
     ],
 )
 def test_only_a_message_about_support_is_certain(text: str, certain: bool) -> None:
-    assert Fault(400, text).is_certain == certain
+    assert FailedRequest(400, text).is_certain == certain
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,23 @@ import httpx2
 import openai
 import pytest
 
-from nodes.brains.calls.abilities import Abilities, Fault, instead
+from nodes.brains.calls.abilities import Abilities, FailedRequest, instead
 from nodes.brains.calls.replies import BusyError, fault_of
 
 
 @pytest.mark.parametrize(
     ("fault", "parts"),
     [
-        pytest.param(Fault(400, "Unsupported value", "temperature"), ("temperature",), id="the-field-decides"),
-        pytest.param(Fault(400, "Unrecognized request argument: max_completion_tokens"), ("limit",), id="argument"),
-        pytest.param(Fault(400, "System role not supported"), ("system",), id="role"),
-        pytest.param(Fault(400, "registry.ollama.ai/m does not support tools"), ("method",), id="tools"),
-        pytest.param(Fault(400, "bad request"), (), id="nothing"),
+        pytest.param(FailedRequest(400, "Unsupported value", "temperature"), ("temperature",), id="the-field-decides"),
+        pytest.param(
+            FailedRequest(400, "Unrecognized request argument: max_completion_tokens"), ("limit",), id="argument"
+        ),
+        pytest.param(FailedRequest(400, "System role not supported"), ("system",), id="role"),
+        pytest.param(FailedRequest(400, "registry.ollama.ai/m does not support tools"), ("method",), id="tools"),
+        pytest.param(FailedRequest(400, "bad request"), (), id="nothing"),
     ],
 )
-def test_the_refused_part_is_named(fault: Fault, parts: tuple[str, ...]) -> None:
+def test_the_refused_part_is_named(fault: FailedRequest, parts: tuple[str, ...]) -> None:
     assert fault.parts == parts
     assert fault.is_refusal
 
@@ -28,15 +30,15 @@ def test_the_refused_part_is_named(fault: Fault, parts: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(Fault(500, "context deadline exceeded"), id="go-timeout"),
-        pytest.param(Fault(503, "response_format service down"), id="unavailable"),
-        pytest.param(Fault(401, "no temperature for you"), id="key"),
-        pytest.param(Fault(402, "billing"), id="credit"),
-        pytest.param(Fault(400, "content_filter: temperature"), id="filter"),
-        pytest.param(Fault(404, "model `tools` not found"), id="no-model"),
+        pytest.param(FailedRequest(500, "context deadline exceeded"), id="go-timeout"),
+        pytest.param(FailedRequest(503, "response_format service down"), id="unavailable"),
+        pytest.param(FailedRequest(401, "no temperature for you"), id="key"),
+        pytest.param(FailedRequest(402, "billing"), id="credit"),
+        pytest.param(FailedRequest(400, "content_filter: temperature"), id="filter"),
+        pytest.param(FailedRequest(404, "model `tools` not found"), id="no-model"),
     ],
 )
-def test_other_failures_change_nothing(fault: Fault) -> None:
+def test_other_failures_change_nothing(fault: FailedRequest) -> None:
     assert not fault.is_refusal
     assert not fault.is_context
 
@@ -50,13 +52,13 @@ def test_other_failures_change_nothing(fault: Fault) -> None:
     ],
 )
 def test_the_context_window_is_read_from_the_message(text: str, window: int | None) -> None:
-    fault = Fault(400, text)
+    fault = FailedRequest(400, text)
     assert fault.is_context
     assert fault.window == window
 
 
 def test_an_unnamed_refusal_changes_one_part_at_a_time() -> None:
-    tried = list(instead(Fault(400, "bad request"), Abilities()))
+    tried = list(instead(FailedRequest(400, "bad request"), Abilities()))
     whole = Abilities()
     changes = [{name for name in ("method", "temperature", "limit_name", "system") if getattr(one, name) != getattr(
         whole, name)} for one in tried]  # fmt: skip

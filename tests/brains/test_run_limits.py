@@ -14,12 +14,12 @@ from bot.settings.environment import Settings
 from bot.settings.retired import moved_values
 from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import SharedBudget, run_scope
-from nodes.brains.calls.budget import Call, ModelBudget
+from nodes.brains.calls.budget import ModelBudget, PlannedCall
 from nodes.brains.calls.models import Models
 from nodes.context.brain import ModelError
 from nodes.state import Usage
 
-CALL = Call("gpt-4o", 1_000, 500)
+CALL = PlannedCall("gpt-4o", 1_000, 500)
 """A thousand dollars per million input tokens, two thousand per million output tokens: at most two dollars."""
 PRICES = "gpt-4o=1000/2000"
 USED = Usage(calls=1, input_tokens=900, output_tokens=100)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.local.issue_text import issue_of
-from bot.cli.options import Named
+from bot.cli.options import NamedIssue
 from tests.cli.process import triage
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import GitHubServer, private_key, serve_github
@@ -89,7 +89,7 @@ def test_a_number_is_an_issue_of_the_clones_project(
 def test_the_remote_names_the_project(tmp_path: Path, remote: str, address: str) -> None:
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "remote", "add", "origin", remote)
-    found = issue_of(Named("#7", repo=str(tmp_path)), str)
+    found = issue_of(NamedIssue("#7", repo=str(tmp_path)), str)
     assert found == (address, str(tmp_path))
 
 

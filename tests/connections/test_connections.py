@@ -29,7 +29,7 @@ from tests.servers.serving import NobodyWorks, serving
 from tests.support.patience import until
 
 if TYPE_CHECKING:
-    from bot.server.connections.registry import Connection
+    from bot.server.connections.registry import OpenConnection
 
 QUICK: Mapping[Phase, float] = {**PHASE_SECONDS, "head": 0.5, "body": 0.5, "idle": 0.5}
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
@@ -205,7 +205,7 @@ async def test_the_address_with_the_most_connections_loses_one() -> None:
     capped_confidence = [other("10.0.0.1", 0.0), other("10.0.0.2", 1.0)]
     crowd = [other("10.0.0.9", 2.0, protected=True), *(other("10.0.0.9", 2.0 + n) for n in range(1, 6))]
     for one in (*capped_confidence, *crowd, newest := other("10.0.0.3", 9.0)):
-        connections.add(cast("Connection", one))
+        connections.add(cast("OpenConnection", one))
     assert [one.ended for one in (*capped_confidence, newest)] == [False] * 3
     assert [one.ended for one in crowd] == [False, True, False, False, False, False]
 

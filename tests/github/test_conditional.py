@@ -7,7 +7,7 @@ import pytest
 from bot.github import GitHub
 from bot.github.channel import MAX_BYTES, MAX_RESPONSE_BYTES, MAX_RESPONSES, ResponseCache
 from bot.github.repository import RepositoryClient
-from bot.github.responses import Answer
+from bot.github.responses import GitHubResponse
 from bot.ports import RepositoryRef
 from tests.servers.github_server import Fault, GitHubServer
 from tests.servers.github_world import INSTALLATION, Repo
@@ -75,11 +75,11 @@ async def test_a_failed_response_replaces_no_stored_one(server, client) -> None:
 def test_the_cache_of_responses_is_bounded() -> None:
     known = ResponseCache()
     for number in range(MAX_RESPONSES + 10):
-        known.put(number, Answer(200, {}, etag="e", content=b"{}"))
+        known.put(number, GitHubResponse(200, {}, etag="e", content=b"{}"))
     assert (known.etag(9), known.etag(10)) == ("", "e")
-    known.put("large", Answer(200, {}, etag="e", content=b" " * (MAX_RESPONSE_BYTES + 1)))
+    known.put("large", GitHubResponse(200, {}, etag="e", content=b" " * (MAX_RESPONSE_BYTES + 1)))
     assert known.etag("large") == ""
     for number in range(MAX_BYTES // MAX_RESPONSE_BYTES + 5):
-        known.put(f"{number}", Answer(200, {}, etag="e", content=b" " * MAX_RESPONSE_BYTES))
+        known.put(f"{number}", GitHubResponse(200, {}, etag="e", content=b" " * MAX_RESPONSE_BYTES))
     assert sum(bool(known.etag(f"{number}")) for number in range(100)) == MAX_BYTES // MAX_RESPONSE_BYTES
-    known.put("1", Answer(200, {}, etag="", content=b"{}"))
+    known.put("1", GitHubResponse(200, {}, etag="", content=b"{}"))

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.brains.calls.budget import RunLimits
-from nodes.brains.calls.models import Model, Models, ModelSettings
+from nodes.brains.calls.models import ChatModel, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules.brain import RulesBrain
 from nodes.checkpoints import serializer
@@ -174,13 +174,13 @@ async def test_true_sentences_of_each_field_stay_and_false_ones_are_dropped(role
     lists = ("missing", "ruled_out", "labels", "gaps", "required_evidence", "contradictions")
     value = told.get(field, [f"{TRUE[:-1]} [E1].", f"{FALSE[:-1]} [E1]."] if field in lists else prose)
 
-    class Model(Liar):
+    class ChatModel(Liar):
         async def ainvoke(self, messages: list[tuple[str, str]], **_given: Any) -> AIMessage:
             request = {"messages": [{"content": text} for _, text in messages]}
             changed = {field: value} if f"You are the {role} of" in prompt_of(request) else {}
             return AIMessage(json.dumps({**answer(request), "kind": "bug", "approved": role != "critic", **changed}))
 
-    state = await run(brain_of(Model([])))
+    state = await run(brain_of(ChatModel([])))
     assert TRUE[:-1] in state.model_dump_json() or field in ("labels", "better_place")
     said = [report_of(state).model_dump_json(exclude={"citation_audit"})]
     said += [one.model_dump_json() for one in (state.critic_feedback, *state.human_exchanges) if one is not None]
@@ -258,7 +258,7 @@ SCRIPTS = st.lists(
 def brain_of(liar: Liar) -> LLMBrain:
     """Return a brain whose only model is this one."""
     models = Models(ModelSettings(calls_per_minute=10**6))
-    models._models["gpt-4o"] = Model("gpt-4o", liar, ModelSettings(timeout=patience(5.0), max_retries=0))  # type: ignore[arg-type]
+    models._models["gpt-4o"] = ChatModel("gpt-4o", liar, ModelSettings(timeout=patience(5.0), max_retries=0))  # type: ignore[arg-type]
     return LLMBrain(models)
 
 

@@ -17,7 +17,7 @@ from bot.report.explain import render_markdown
 from bot.report.sanitise import block, cell, code, prose
 from bot.settings.repository import FoundConfig, RepositoryConfig
 from bot.settings.yaml_file import ConfigFault
-from bot.store.runs.rows import Run, RunStatus
+from bot.store.runs.rows import ListedRun, RunStatus
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
 from bot.worker.commands.table import _last_run, _waiting
@@ -141,7 +141,7 @@ def test_no_explanation_has_an_effect(texts: list[str]) -> None:
 @THOROUGH
 @given(HOSTILE)
 def test_no_reply_has_an_effect(text: str) -> None:
-    run = Run(1, cast(RunStatus, text), SHA, text, "", "", 0, None, 0.0)
+    run = ListedRun(1, cast(RunStatus, text), SHA, text, "", "", 0, None, 0.0)
     question = filled(OPEN, cycle([text]))
     found = FoundConfig(RepositoryConfig(), "", "0", (ConfigFault(1, text),))
     command = Command(text, "", 0)

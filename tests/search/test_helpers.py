@@ -124,7 +124,7 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
     sha = make_repository(tmp_path / "r", {"bad.ts": HANGS})
     repository = Repository.open(tmp_path / "r")
     (entry,) = repository.tree(sha)
-    jobs = [protocol.Job("bad.ts", entry.path, entry.blob, entry.size)]
+    jobs = [protocol.BlobToParse("bad.ts", entry.path, entry.blob, entry.size)]
     monkeypatch.setattr(protocol, "STALL", 0.0)
     helper = protocol.Helper(protocol.Task(str(repository.directory), jobs, os.getpid(), []))
     try:
@@ -199,7 +199,7 @@ def test_an_index_without_all_of_its_blobs_is_incomplete(tmp_path: Path) -> None
     repository = Repository.open(tmp_path / "r")
     (entry,) = repository.tree(repository.resolve())
     names = enumerate((("a", entry.blob), ("b", "b" * 40)))
-    jobs = [protocol.Job(name, f"{name}.py", blob, 1, number) for number, (name, blob) in names]
+    jobs = [protocol.BlobToParse(name, f"{name}.py", blob, 1, number) for number, (name, blob) in names]
     for some, complete in ((jobs, False), (jobs[:1], True)):
         read = pool.Pool(repository, some)
         assert [keys for keys, _ in read.build()] == [[job.key for job in some]]

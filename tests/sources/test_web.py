@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodes.brains.calls.budget import Pace
 from nodes.sources.protocol import Dependency, Inquiry, SourceError
-from nodes.sources.web import GitHubIssues, SearxNG, Tavily, Turn, WebSearch, build_issue_query, words
+from nodes.sources.web import GitHubIssues, SearxNGSource, TavilySource, Turn, WebSearch, build_issue_query, words
 from tests.sources.bad_server import bad_http
 from tests.sources.search_server import serve_search
 
@@ -27,7 +27,7 @@ def turn() -> Turn:
 
 async def test_searxng_gets_a_plain_query_and_returns_json() -> None:
     with serve_search(PAGE, INSIDE) as server:
-        searxng = SearxNG(server.url, turn(), {"Authorization": "Bearer mine"})
+        searxng = SearxNGSource(server.url, turn(), {"Authorization": "Bearer mine"})
         found = await WebSearch([searxng]).ask(Inquiry('scan "hangs" !bang (open) -quote', LEXING), 5)
     assert [(item.kind, item.locator.url) for item in found.evidence] == [("web", "https://example.org/known")]
     assert server.asked == [
@@ -43,10 +43,10 @@ async def test_searxng_gets_a_plain_query_and_returns_json() -> None:
 
 async def test_tavily_gets_its_key() -> None:
     with serve_search(PAGE) as server:
-        found = await WebSearch([Tavily("tvly-key", turn(), server.url)]).ask(ASKED, 3)
+        found = await WebSearch([TavilySource("tvly-key", turn(), server.url)]).ask(ASKED, 3)
     assert [item.quote for item in found.evidence] == ["Known\nscan hangs on an open quote"]
     assert (server.asked[0]["authorization"], server.asked[0]["max_results"]) == ("Bearer tvly-key", 3)
-    assert "tvly-key" not in repr(Tavily("tvly-key", turn()))
+    assert "tvly-key" not in repr(TavilySource("tvly-key", turn()))
 
 
 class Issues:
@@ -95,14 +95,14 @@ def test_queries_contain_only_words(text: str) -> None:
 async def test_shared_results_are_listed_once_and_the_best_of_each_provider_first() -> None:
     other = {**PAGE, "url": "https://example.org/other", "content": "scan hangs elsewhere"}
     with serve_search(PAGE, other) as one, serve_search(other, PAGE) as two:
-        web = WebSearch([SearxNG(one.url, turn()), Tavily("key", turn(), two.url)])
+        web = WebSearch([SearxNGSource(one.url, turn()), TavilySource("key", turn(), two.url)])
         found = await web.ask(ASKED, 5)
     assert [item.locator.url for item in found.evidence] == ["https://example.org/known", "https://example.org/other"]
 
 
 async def test_a_failing_provider_only_loses_its_results() -> None:
     with serve_search(PAGE) as server, bad_http() as (bad, _):
-        web = WebSearch([SearxNG(f"{bad}/refuses", turn()), Tavily("key", turn(), server.url)])
+        web = WebSearch([SearxNGSource(f"{bad}/refuses", turn()), TavilySource("key", turn(), server.url)])
         found = await web.ask(ASKED, 5)
     assert len(found.evidence) == 1
     assert found.message == "searxng: it answered 500"
@@ -124,7 +124,7 @@ async def test_a_failing_provider_only_loses_its_results() -> None:
 )
 async def test_a_hostile_provider_only_loses_its_results(path: str, seconds: float, says: str) -> None:
     with bad_http() as (url, requests):
-        provider = SearxNG(f"{url}/{path}", turn(), {"Authorization": "Bearer x"}, seconds, 100_000)
+        provider = SearxNGSource(f"{url}/{path}", turn(), {"Authorization": "Bearer x"}, seconds, 100_000)
         with pytest.raises(SourceError, match=says):
             await WebSearch([provider]).ask(ASKED, 5)
     assert path == "secret" or not [line for line in requests if " /secret" in line]
@@ -132,4 +132,4 @@ async def test_a_hostile_provider_only_loses_its_results(path: str, seconds: flo
 
 async def test_an_absent_server_is_reported() -> None:
     with pytest.raises(SourceError, match="cannot be reached"):
-        await WebSearch([SearxNG("http://127.0.0.1:1", turn())]).ask(ASKED, 5)
+        await WebSearch([SearxNGSource("http://127.0.0.1:1", turn())]).ask(ASKED, 5)

@@ -12,8 +12,7 @@ from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs.deliveries import MERGE_SECONDS, Arrival, Inbox
 from bot.store.jobs.queue import FEW, MAX_ATTEMPTS, MAX_LOST, Jobs
-from bot.store.pages.overview import JobRow
-from bot.store.pages.overview import Queue as Listed
+from bot.store.pages.overview import JobRow, WaitingJobs
 
 
 @dataclass
@@ -45,7 +44,7 @@ class Queue:
         return await self.jobs.claim(lane, "me") is None  # type: ignore[arg-type]
 
     async def dead(self) -> list[JobRow]:
-        return await Listed(self.jobs._database).listing("dead", None)
+        return await WaitingJobs(self.jobs._database).listing("dead", None)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bot.observability.metrics import Shared
 from bot.store.tables import Store
-from bot.store.workers import Queue
+from bot.store.workers import QueueState
 
 
 class Process:
@@ -39,5 +39,5 @@ async def test_two_workers_and_a_restart_add_up(store: Store) -> None:
 
 
 async def test_an_empty_store_has_zero_counts(store: Store) -> None:
-    assert await store.metrics.queue() == Queue({}, {})
+    assert await store.metrics.queue() == QueueState({}, {})
     assert await store.outcomes.tallies() == []

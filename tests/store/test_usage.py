@@ -8,7 +8,7 @@ import pytest
 
 from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope
 from bot.ports import IssueRef
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace, read_spent
 from bot.store.tables import Store
 
@@ -51,7 +51,7 @@ async def test_a_budget_is_exact_under_concurrent_calls(store: Store, most: dict
 async def test_a_new_run_counts_as_an_issue_and_one_that_continues_does_not(store: Store) -> None:
     runs, scope = store.for_issue(REF).runs, day(issues=1)
     first = await runs.begin((scope,))
-    assert isinstance(first, Run)
+    assert isinstance(first, ListedRun)
     assert await runs.begin((scope,)) == first
     assert await runs.begin((scope,), leave=first.number) == ReachedCeiling("repository", "issues", 1)
     assert await runs.last() == first

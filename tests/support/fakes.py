@@ -33,7 +33,7 @@ from nodes.search.types import (
     ToolAnswer,
     ToolCall,
 )
-from nodes.sources.protocol import Found, Inquiry, SourceInfo
+from nodes.sources.protocol import Inquiry, SourceAnswer, SourceInfo
 
 SHA = "a" * 40
 FILES = {
@@ -193,11 +193,11 @@ class FakeWeb:
     def info(self) -> SourceInfo:
         return SourceInfo(self.name, self.description, self.keywords)
 
-    async def ask(self, inquiry: Inquiry, limit: int) -> Found:
+    async def ask(self, inquiry: Inquiry, limit: int) -> SourceAnswer:
         self.queries.append(inquiry.text)
         if (waiting := self.before()) is not None:
             await waiting
-        return Found(self.results[:limit])
+        return SourceAnswer(self.results[:limit])
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.ports import CommandEffects, Comment, IssueRef, Judgement, NewSignal
+from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, PersonJudgement
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.server.web.render import as_html
 from bot.store.runs.issue_runs import Origin
@@ -141,7 +141,7 @@ async def test_it_shows_whether_the_report_was_right(site: Site, verdict: Verdic
 
 async def test_it_shows_judgements_of_people_and_the_labels_that_were_set(site: Site) -> None:
     ref = await ran(site.store, Ran())
-    await say(site, ref, judgement=Judgement(right=False, why="it is the reader"))
+    await say(site, ref, judgement=PersonJudgement(right=False, why="it is the reader"))
     await site.store.for_issue(ref).effects.set_wanted("labels", "", "h", '["bug"]')
     await site.store.for_issue(ref).control.labelled("area: parser", "rita", added=False)
     page = text_of(await shown(site, ref))

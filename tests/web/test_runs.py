@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.limits.ceilings import Amount, Scope
-from bot.ports import IssueRef, Judgement
+from bot.ports import IssueRef, PersonJudgement
 from bot.store.runs.outcomes import Feedback, Verdict, note_feedback
 from bot.store.tables import Store
 from nodes.evidence import Evidence, Locator
@@ -99,7 +99,7 @@ async def test_runs_of_an_issue_are_folded_and_counted_by_outcome(site: Site) ->
     right, wrong, judged = [await ran(site.store, Ran(title=f"Claimed {n}")) for n in range(3)]
     await site.store.for_issue(right).outcome.keep(Verdict("scored", 1, "f" * 40))
     await site.store.for_issue(wrong).outcome.keep(Verdict("scored", 2, "f" * 40))
-    feedback = Feedback("rita", Judgement(right=False), 5.0)
+    feedback = Feedback("rita", PersonJudgement(right=False), 5.0)
     await site.store._database.do(lambda db: note_feedback(db, judged.key, feedback))
     unclaimed = FOUND.model_copy(update={"root_cause": None})
     await ran(site.store, Ran(title="Vague", report=unclaimed))

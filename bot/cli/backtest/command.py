@@ -14,14 +14,14 @@ from uuid import NAMESPACE_URL, uuid5
 
 import click
 
-from bot.cli.backtest.run import Case, Found, Judge, backtest
+from bot.cli.backtest.run import BacktestResult, Judge, PastCase, backtest
 from bot.cli.backtest.table import as_document, as_text, figures
-from bot.cli.local.repository import Progress, open_engine, resumable
+from bot.cli.local.repository import ProgressLine, open_engine, resumable
 from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.errors import UserError
 from bot.runs.model import AGREEMENT
 from bot.settings.environment import load_settings
-from nodes.context.agreement import RELATIONS, Opinions, Relation, Table, load_table, opinions_from
+from nodes.context.agreement import RELATIONS, AgreementTable, Opinions, Relation, load_table, opinions_from
 from nodes.trust.secrets import mask
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -90,7 +90,7 @@ def command(
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
-    with resumable(Progress()) as progress:
+    with resumable(ProgressLine()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         running = backtest(
             engine, tip, settings, _shown(progress), issues=issues, github=github, corrections=corrections, limit=limit
@@ -108,7 +108,7 @@ def reading(numbers: Mapping[str, float] | None) -> Opinions | None:
     return opinions if opinions is not None and opinions.read else None
 
 
-def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> Table | None:
+def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> AgreementTable | None:
     """Return a model's shares of readings whose file was fixed, shrunk to the shipped ones; None if too few."""
     if len(readings) < LEAST:
         return None
@@ -136,7 +136,7 @@ def fit(readings: Sequence[tuple[Opinions, bool]], model: str) -> Table | None:
     return shipped.model_copy(update={**rows, **head})
 
 
-def store(table: Table, file: Path) -> None:
+def store(table: AgreementTable, file: Path) -> None:
     """Store a table; raise UserError if the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +145,7 @@ def store(table: Table, file: Path) -> None:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
 
 
-def send(found: Found, *, text: bool) -> str:
+def send(found: BacktestResult, *, text: bool) -> str:
     """Send an experiment for each judge, with titles and paths if ``text``; return a line about it, or nothing."""
     has_key = any(os.environ.get(name, "").strip() for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"))
     if not has_key or not found.judges[0].cases:
@@ -165,7 +165,7 @@ def send(found: Found, *, text: bool) -> str:
     return f"sent to LangSmith: the dataset `{_dataset(found)}`, {len(found.judges[0].cases)} issues by each judge"
 
 
-def experiment(found: Found, judge: Judge, *, text: bool) -> dict[str, Any]:
+def experiment(found: BacktestResult, judge: Judge, *, text: bool) -> dict[str, Any]:
     """Return the experiment of one judge in the form of LangSmith's endpoint."""
     now = datetime.now(UTC)
     start = at = now - timedelta(seconds=sum(case.seconds for case in judge.cases))
@@ -195,7 +195,7 @@ def _store_agreement(model: Judge, file: Path) -> None:
         click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
 
 
-def _row(found: Found, case: Case, *, text: bool) -> dict[str, Any]:
+def _row(found: BacktestResult, case: PastCase, *, text: bool) -> dict[str, Any]:
     issue = {"issue": case.number, "commit": case.base} | ({"title": mask(case.title)} if text else {})
     fixed = {"fix": case.fix, "files": len(case.gold)} | ({"paths": case.gold} if text else {})
     named = {"kind": case.kind, "confidence": case.confidence, "claims": case.claims, "rank": case.rank}
@@ -213,11 +213,11 @@ def _row(found: Found, case: Case, *, text: bool) -> dict[str, Any]:
     }
 
 
-def _dataset(found: Found) -> str:
+def _dataset(found: BacktestResult) -> str:
     return f"tracehound {found.repository}"
 
 
-def _shown(progress: Progress) -> Callable[[int, int, str], None]:
+def _shown(progress: ProgressLine) -> Callable[[int, int, str], None]:
     def show(done: int, total: int, phase: str) -> None:
         if sys.stderr.isatty():
             progress.phase(f"backtest {done}/{total} {phase}" if total else phase, 0, 0)

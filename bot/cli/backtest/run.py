@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.cli.backtest.texts import Notes, Text, Texts, open_texts, read_stored
+from bot.cli.backtest.texts import Notes, PastText, Texts, open_texts, read_stored
 from bot.report.document import Result
 from bot.runs.context import triage_blind
 from bot.runs.fixes import Fix, FixWithFiles, answers, changed_lines, corrected, read_fixes
@@ -33,7 +33,7 @@ _RANKED = 10
 """Files of a case that are stored."""
 
 
-class Case(BaseModel):
+class PastCase(BaseModel):
     """One issue, its report at the commit before the fix, and what the fix changed."""
 
     model_config = ConfigDict(frozen=True)
@@ -92,12 +92,12 @@ class Judge:
     """Identifies the judge and its settings in stored results."""
     models: Models | None = None
     """None if rules judge."""
-    cases: list[Case] = field(default_factory=list)
+    cases: list[PastCase] = field(default_factory=list)
     """Newest fix first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BacktestResult:
     """The result of a backtest."""
 
     repository: str
@@ -121,7 +121,7 @@ async def backtest(
     github: str | None = None,
     corrections: str | None = None,
     limit: int = 50,
-) -> Found:
+) -> BacktestResult:
     """Run a backtest, or resume an earlier one of the same repository and texts where it stopped.
 
     The texts come from the file ``issues``, or from the repository ``github`` (owner/name); ``corrections`` names the
@@ -153,22 +153,22 @@ async def backtest(
                 judge.cases.insert(0, case)
         on_progress(len(chosen), len(chosen), "")
     source = f"from the server, else {texts.description}" if corrections else texts.description
-    return Found(engine.repository.directory.name, tip, source, tuple(judges), left_out)
+    return BacktestResult(engine.repository.directory.name, tip, source, tuple(judges), left_out)
 
 
-async def _text(fix: Fix, stored: Mapping[int, Text], texts: Texts) -> Text | None:
+async def _text(fix: Fix, stored: Mapping[int, PastText], texts: Texts) -> PastText | None:
     return stored.get(fix.number) or await texts.of(fix)
 
 
 async def _readable(
     answered: Iterable[FixWithFiles],
-    read: Callable[[Fix], Awaitable[Text | None]],
+    read: Callable[[Fix], Awaitable[PastText | None]],
     limit: int,
     left_out: Counter[str],
     on_progress: ProgressCallback,
-) -> list[tuple[FixWithFiles, Text]]:
+) -> list[tuple[FixWithFiles, PastText]]:
     """Return the first fixes whose issue has a text from before the fix; count why others are left out."""
-    chosen: list[tuple[FixWithFiles, Text]] = []
+    chosen: list[tuple[FixWithFiles, PastText]] = []
     for answer in answered:
         if len(chosen) >= limit:
             break
@@ -196,16 +196,16 @@ async def _judges(settings: Settings) -> AsyncIterator[list[Judge]]:
         yield [rules, Judge(own.default, _digest(spent), models)]
 
 
-async def _case(engine: Engine, fixed: FixWithFiles, text: Text, judge: Judge, notes: Notes) -> Case:
+async def _case(engine: Engine, fixed: FixWithFiles, text: PastText, judge: Judge, notes: Notes) -> PastCase:
     """Return the stored result of an issue, or run it and store the result."""
     fix = fixed.fix
     # The key has everything that the result depends on, so results of another release are not reused.
     judged = (str(fix.number), fix.landed.sha, fix.landed.parent, text.title, text.body)
     key = _digest(*judged, judge.key, repr(load_weights()), parser_version())
-    return notes.read(key, Case) or notes.store(key, await _judged(engine, fix, fixed.gold, text, judge.models))
+    return notes.read(key, PastCase) or notes.store(key, await _judged(engine, fix, fixed.gold, text, judge.models))
 
 
-async def _judged(engine: Engine, fix: Fix, gold: tuple[str, ...], text: Text, models: Models | None) -> Case:
+async def _judged(engine: Engine, fix: Fix, gold: tuple[str, ...], text: PastText, models: Models | None) -> PastCase:
     # A budget for each issue: a run's limits are not for the whole backtest.
     budget = models.budget() if models else None
     brain = brain_of(models, budget) if models else None
@@ -217,7 +217,7 @@ async def _judged(engine: Engine, fix: Fix, gold: tuple[str, ...], text: Text, m
         if any(path == fixed and first <= end and start <= last for fixed, first, last in lines)
     )
     report, metrics = blind.result.report, blind.result.metrics
-    return Case(
+    return PastCase(
         number=fix.number,
         fix=fix.landed.sha,
         base=fix.landed.parent,

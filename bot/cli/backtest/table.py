@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bot.cli.backtest.run import Case, Found, Judge
+from bot.cli.backtest.run import BacktestResult, Judge, PastCase
 from bot.report.words import count
 from bot.runs.promise import LEAST, Threshold, fifths, recommend
 from nodes.agents.writing.acceptance import LOW_CONFIDENCE
 
 _PLACES = (1, 3, 5, 10)
-_ROWS: tuple[tuple[str, Callable[[Case], bool]], ...] = (
+_ROWS: tuple[tuple[str, Callable[[PastCase], bool]], ...] = (
     ("A fixed file is in first place", lambda case: case.right),
     *((f"… among the first {k}", lambda case, k=k: 0 < case.rank <= k) for k in _PLACES[1:]),
     ("A changed line is in first place", lambda case: case.place_rank == 1),
@@ -22,7 +22,7 @@ _ROWS: tuple[tuple[str, Callable[[Case], bool]], ...] = (
 )
 
 
-def as_document(found: Found, target: float) -> dict[str, Any]:
+def as_document(found: BacktestResult, target: float) -> dict[str, Any]:
     """Return all results as plain values: those of the model if there is one, and those of the rules as ``rules``."""
     judge, pairs = found.judges[-1], _pairs(found)
     threshold = recommend(pairs, target)
@@ -40,7 +40,7 @@ def as_document(found: Found, target: float) -> dict[str, Any]:
     }
 
 
-def as_text(found: Found, target: float) -> str:
+def as_text(found: BacktestResult, target: float) -> str:
     """Return the results as a table with a column for each judge, and the threshold for a target precision."""
     cases = found.judges[-1].cases
     left_out = [f"Left out:    {number} where {why}." for why, number in sorted(found.left_out.items())]
@@ -92,7 +92,7 @@ def by_kind(claims: Sequence[tuple[str, bool]]) -> list[str]:
     return ["", f"{'Claims by the fact that leads them':<34}  made   right", *rows] if rows else []
 
 
-def _pairs(found: Found) -> list[tuple[float, bool]]:
+def _pairs(found: BacktestResult) -> list[tuple[float, bool]]:
     return [(case.confidence, case.right) for case in found.judges[-1].cases]
 
 
@@ -107,7 +107,7 @@ def _hits(ranks: Sequence[int]) -> dict[str, float]:
     return {str(k): round(sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1), 4) for k in _PLACES}
 
 
-def _share(has: Callable[[Case], bool], cases: Sequence[Case]) -> str:
+def _share(has: Callable[[PastCase], bool], cases: Sequence[PastCase]) -> str:
     part = sum(map(has, cases))
     return f"{f'{part} ({part / len(cases):.0%})':>15}"
 

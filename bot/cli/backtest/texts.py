@@ -52,7 +52,7 @@ class Notes:
         return value
 
 
-class Text(BaseModel):
+class PastText(BaseModel):
     """The text of an issue; a pull request's has no title."""
 
     title: str
@@ -65,7 +65,7 @@ class Text(BaseModel):
         return at is not None and at.replace(tzinfo=at.tzinfo or UTC).timestamp() > moment
 
 
-class _Row(Text):
+class _Row(PastText):
     number: int
 
 
@@ -75,7 +75,7 @@ class Texts:
 
     description: str
     """The source, for the reader of the figures."""
-    of: Callable[[Fix], Awaitable[Text | None]]
+    of: Callable[[Fix], Awaitable[PastText | None]]
     """Returns the issue that a fix closes; None if its number is not an issue's, or no text is known."""
 
 
@@ -89,7 +89,7 @@ async def open_texts(settings: Settings, notes: Notes, file: Path | None, github
     if file is not None:
         rows = {row.number: row for row in read_lines(str(file), _Row)}
 
-        async def listed(fix: Fix) -> Text | None:
+        async def listed(fix: Fix) -> PastText | None:
             return rows.get(fix.number)
 
         yield Texts(f"from {file.name}", listed)
@@ -106,7 +106,7 @@ def _messages() -> Texts:
     """Return the fixes' own messages as texts, without issue numbers; for a merge the pull request's title."""
     used = set[str]()
 
-    async def of(fix: Fix) -> Text | None:
+    async def of(fix: Fix) -> PastText | None:
         message = fix.landed.message.strip()  # a correction has none
         if not message or fix.landed.sha in used:  # the commit closes a second issue, whose text would be the same
             return None
@@ -115,7 +115,7 @@ def _messages() -> Texts:
             message = message.partition("\n")[2].strip() or next(iter(fix.landed.merged), "").strip()
         plain = _TRAILER.sub("", _NUMBERS.sub("", message)).strip()
         title, _, body = plain.partition("\n")
-        return Text(title=title.strip(), body=body.strip()) if title.strip() else None
+        return PastText(title=title.strip(), body=body.strip()) if title.strip() else None
 
     return Texts("from commit messages; their authors knew the fix, so results differ from those on issue texts", of)
 
@@ -123,15 +123,15 @@ def _messages() -> Texts:
 def _on_github(client: RepositoryClient, name: str, notes: Notes) -> Texts:
     """Return a repository's issues as they are now on GitHub, without pull requests; none is read twice."""
 
-    async def of(fix: Fix) -> Text | None:
+    async def of(fix: Fix) -> PastText | None:
         key = f"{name.replace('/', '+')}+{fix.number}"
-        known = notes.read(key, Text)
+        known = notes.read(key, PastText)
         if known is None:
             issue = await _answered(client.issue(fix.number))
-            known = Text(title="")
+            known = PastText(title="")
             if issue is not None and not issue.is_pull_request:
                 row = {"title": issue.title, "body": issue.body, "created_at": issue.created_at or None}
-                known = Text.model_validate(row)
+                known = PastText.model_validate(row)
             notes.store(key, known)
         return known if known.title else None
 
@@ -151,7 +151,7 @@ async def _answered(asking: Any) -> Any:
         raise UserError(says) from error
 
 
-async def read_stored(settings: Settings, name: str) -> tuple[Sequence[Correction], Mapping[int, Text]]:
+async def read_stored(settings: Settings, name: str) -> tuple[Sequence[Correction], Mapping[int, PastText]]:
     """Read the corrections, the latest first, and the texts of reports that a server stored about a repository.
 
     Raises:
@@ -164,4 +164,4 @@ async def read_stored(settings: Settings, name: str) -> tuple[Sequence[Correctio
         found = [store.of_repository(key).outcomes for key in keys]
         corrections = [correction for record in found for correction in await record.corrections()]
         texts = [text for record in found for text in await record.texts()]
-    return corrections, {number: Text(title=title, body=body) for number, title, body in texts}
+    return corrections, {number: PastText(title=title, body=body) for number, title, body in texts}

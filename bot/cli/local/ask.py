@@ -9,9 +9,9 @@ from dataclasses import asdict
 
 import click
 
-from bot.cli.answers import Answerer, Reply
+from bot.cli.answers import Answerer, QuestionReply
 from bot.cli.local.locate import printable
-from bot.cli.local.repository import Progress, open_engine, settings_for
+from bot.cli.local.repository import ProgressLine, open_engine, settings_for
 from bot.cli.options import REPO, REV, prints
 from bot.runs.sources import Sources
 from bot.settings.operator import load_operator_config
@@ -57,7 +57,7 @@ def command(*, question: str | None, repo: str, rev: str, as_json: bool) -> None
 def _answerer(repo: str, rev: str) -> Answerer:
     settings = settings_for(repo, "rules")
     sources = Sources(load_operator_config(settings, repo))
-    progress = Progress()
+    progress = ProgressLine()
     engine, sha = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
     engine.warm(sha)
     progress.clear()
@@ -81,7 +81,7 @@ def _asked() -> Iterator[str]:
         yield "\n".join(waiting)
 
 
-def _lines(reply: Reply) -> Iterator[str]:
+def _lines(reply: QuestionReply) -> Iterator[str]:
     yield from (f"  {line}" for line in (*reply.people, *reply.changes))
     for place in reply.places:
         symbol = f"  {place.symbol}" if place.symbol else ""

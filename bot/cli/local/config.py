@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from bot.cli.local.issue_text import project_of
-from bot.cli.local.repository import Progress, open_engine, resumable
+from bot.cli.local.repository import ProgressLine, open_engine, resumable
 from bot.cli.options import DRY_RUN, REPO, REV, prints
 from bot.errors import BotError, UserError
 from bot.files import checkout_of
@@ -99,7 +99,7 @@ def init_command(*, repo: str, rev: str, workflow: bool, dry_run: bool, limit: i
     GitHub, with GITHUB_TOKEN if it is set; without a network the labels that the forms name are used. A file that
     exists is never changed. No model is called.
     """
-    settings, progress = load_settings(repo).model_copy(update={"triage_brain": "rules"}), Progress()
+    settings, progress = load_settings(repo).model_copy(update={"triage_brain": "rules"}), ProgressLine()
     root = None if dry_run else _root(repo, [CONFIGURATION, *([WORKFLOW] if workflow else [])])
     with resumable(progress):
         engine, commit = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
@@ -193,7 +193,7 @@ async def _names(project: str, settings: Settings) -> tuple[list[str], list[str]
         return sorted(await client.repository_labels()), sorted(await client.issue_types())
 
 
-def _tried(engine: Engine, commit: str, settings: Settings, *, limit: int, read: _Read, progress: Progress) -> str:
+def _tried(engine: Engine, commit: str, settings: Settings, *, limit: int, read: _Read, progress: ProgressLine) -> str:
     """Return a line on how often triage finds the repository's last fixes."""
     from bot.cli.backtest.run import backtest
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.cli.local.repository import Progress
-from bot.cli.options import Named
+from bot.cli.local.repository import ProgressLine
+from bot.cli.options import NamedIssue
 from bot.errors import UserError
 from bot.files import origin_of
 
@@ -79,7 +79,7 @@ def _read(file: str) -> str:
         return raw.decode("latin-1")
 
 
-def issue_of(named: Named, here: Callable[[], str]) -> tuple[IssueText | str, str | None]:
+def issue_of(named: NamedIssue, here: Callable[[], str]) -> tuple[IssueText | str, str | None]:
     """Return the text of the issue that a command names, or its name if it is on GitHub; and its repository, if known.
 
     ``here`` returns the repository around the folder. An existing file takes precedence over an issue of its name.
@@ -111,7 +111,7 @@ def project_of(repo: str) -> tuple[str, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedIssue:
     """An issue's text and its repository."""
 
     text: IssueText
@@ -124,7 +124,7 @@ class Located:
     """The issue's number and project on GitHub; None if the text comes from elsewhere."""
 
 
-def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:
+def fetch(issue: str, repo: str | None, settings: Settings, progress: ProgressLine) -> LocatedIssue:
     """Read the issue, and fetch its repository unless ``repo`` is given.
 
     Raises:
@@ -149,4 +149,4 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     origin = IssueOrigin.of(found.ref.number, name, found.created_at, reopened=found.reopened)
     no_code = code if isinstance(code, NoCode) else None
     where = name if no_code is not None else repo or str(code)
-    return Located(IssueText(found.title, found.body), where, renderer, no_code, origin)
+    return LocatedIssue(IssueText(found.title, found.body), where, renderer, no_code, origin)

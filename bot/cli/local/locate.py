@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from bot.cli.local.issue_text import IssueText, fetch, issue_of
-from bot.cli.local.repository import Progress, data_directory, open_engine
-from bot.cli.options import REPO, REV, Named, names_issue, prints
+from bot.cli.local.repository import ProgressLine, data_directory, open_engine
+from bot.cli.options import REPO, REV, NamedIssue, names_issue, prints
 from bot.errors import UserError
 from nodes.search.types import Query, Ranking, Reason
 
@@ -32,14 +32,14 @@ def printable(text: str) -> str:
 @REV
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
 @prints("commit, confidence, files, locations, seconds.")
-def locate_command(*, named: Named, rev: str, top: int, as_json: bool) -> None:
+def locate_command(*, named: NamedIssue, rev: str, top: int, as_json: bool) -> None:
     """Rank the files and functions that an issue is about, best first, each with reasons.
 
     ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or in a clone just its number.
 
     No model is called. The same input gives the same ranking, to the byte.
     """
-    progress = Progress()
+    progress = ProgressLine()
     given, repo = issue_of(named, lambda: ".")
     if isinstance(given, str):
         given, repo = _fetched(given, repo, progress)
@@ -54,7 +54,7 @@ def locate_command(*, named: Named, rev: str, top: int, as_json: bool) -> None:
         click.echo(as_text(ranking))
 
 
-def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueText, str]:
+def _fetched(issue: str, repo: str | None, progress: ProgressLine) -> tuple[IssueText, str]:
     from bot.settings.environment import load_settings
 
     located = fetch(issue, repo, load_settings(repo or "."), progress)
@@ -114,7 +114,7 @@ def index_command(*, repo: str, rev: str, as_json: bool) -> None:
 
     A new commit needs parsing only of its changed files. The cache has at most 512 MB.
     """
-    progress = Progress()
+    progress = ProgressLine()
     started = time.perf_counter()
     engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)
     loaded = engine.warm(sha)

@@ -62,7 +62,7 @@ def data_directory(repository: str) -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tracehound"
 
 
-class Progress:
+class ProgressLine:
     """One line of progress, shown during the work."""
 
     def __init__(self, *, verbose: bool = False) -> None:
@@ -99,7 +99,7 @@ class Progress:
 
 
 @contextmanager
-def resumable(progress: Progress) -> Iterator[Progress]:
+def resumable(progress: ProgressLine) -> Iterator[ProgressLine]:
     """Erase the progress after some work; after Ctrl-C, say that the command resumes, and exit."""
     try:
         yield progress

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from bot.cli.local.issue_text import IssueText, Located, fetch, issue_of
-from bot.cli.local.repository import Progress, data_directory, open_engine, resumable, settings_for
-from bot.cli.options import BRAIN, REV, Named, names_issue, prints
+from bot.cli.local.issue_text import IssueText, LocatedIssue, fetch, issue_of
+from bot.cli.local.repository import ProgressLine, data_directory, open_engine, resumable, settings_for
+from bot.cli.options import BRAIN, REV, NamedIssue, names_issue, prints
 from bot.errors import UserError
 from bot.files import repository_around
 from bot.report.languages.codes import ENGLISH, LANGUAGES
@@ -70,7 +70,7 @@ Format = Literal["md", "json", "ticket", "prompt", "sarif"]
 @click.option("--verbose", is_flag=True, help="Print one line per step on stderr, even if it is not a terminal.")
 def command(
     *,
-    named: Named,
+    named: NamedIssue,
     rev: str,
     brain: Literal["rules", "llm", "auto"] | None,
     form: Format,
@@ -94,8 +94,8 @@ def command(
     TRIAGE_DATA_DIR, unless --repo names a clone. After Ctrl-C the same command resumes the run.
     """
     given, repo = issue_of(named, _current_repository)
-    with resumable(Progress(verbose=verbose)) as progress, contextlib.ExitStack() as opened:
-        local = None if isinstance(given, str) else Located(given, str(repo))
+    with resumable(ProgressLine(verbose=verbose)) as progress, contextlib.ExitStack() as opened:
+        local = None if isinstance(given, str) else LocatedIssue(given, str(repo))
         # Before the settings, whose libraries this process imports while another one searches.
         code = local and opened.enter_context(_code(local, rev, data_directory(local.repository), progress))
         settings = settings_for(repo, brain)
@@ -108,7 +108,7 @@ def command(
         # Before the report, which masks the token, while everybody who has the text can use it.
         if holds_token(f"{where.text.title}\n{where.text.body}"):
             click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
-        ask = Questions(progress).ask if interactive else None
+        ask = TerminalQuestions(progress).ask if interactive else None
         running = _running(where, code, settings, operator, ask=ask, language=language, past=past, progress=progress)
         account = asyncio.run(running)
     shown = _rendered(account, where.text, form, explain=explain)
@@ -116,7 +116,7 @@ def command(
 
 
 def _running(
-    where: Located,
+    where: LocatedIssue,
     code: CodePort,
     settings: Settings,
     operator: OperatorConfig,
@@ -124,7 +124,7 @@ def _running(
     ask: Ask | None,
     language: str,
     past: PastPort | None,
-    progress: Progress,
+    progress: ProgressLine,
 ) -> Coroutine[Any, Any, Account]:
     """Return the run of a report; without ``ask`` its questions stay in the result."""
     from pydantic import BaseModel
@@ -170,7 +170,7 @@ def _current_repository() -> str:
 
 
 @contextlib.contextmanager
-def _code(where: Located, rev: str, data_dir: Path, progress: Progress) -> Iterator[CodePort]:
+def _code(where: LocatedIssue, rev: str, data_dir: Path, progress: ProgressLine) -> Iterator[CodePort]:
     """Open the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
     if where.no_code is not None:
         progress.clear()
@@ -225,10 +225,10 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
     return render_terminal(output)
 
 
-class Questions:
+class TerminalQuestions:
     """Ask on standard error, so that standard output contains only the report."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: ProgressLine) -> None:
         self._progress = progress
         self._asked = 0
 

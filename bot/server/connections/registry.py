@@ -70,7 +70,7 @@ class Refusals:
         self._addresses.clear()
 
 
-class Connection(Protocol):
+class OpenConnection(Protocol):
     """One connection, as the registry sees it."""
 
     phase: Phase
@@ -101,13 +101,13 @@ class Connections:
         self.most = most
         self._patience = patience
         self.refusals = Refusals()
-        self._open: set[Connection] = set()
+        self._open: set[OpenConnection] = set()
         self._sweeping: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: OpenConnection) -> None:
         """Register a new connection; it is closed at once if no other one can be closed for it."""
         if len(self._open) >= self.most and not self._make_room():
             connection.end("too many connections")
@@ -116,7 +116,7 @@ class Connections:
         if self._sweeping is None:
             self._sweep_later()
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: OpenConnection) -> None:
         """Remove a connection that ended."""
         self._open.discard(connection)
 

@@ -55,11 +55,11 @@ OptionalItems = Optional[tuple[OnErrorOmit[T], ...]]
 """A list whose invalid items are dropped; None if the value is not a list."""
 
 
-class _Part(BaseModel):
+class _PayloadPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class User(_Part):
+class User(_PayloadPart):
     """A person, a bot or an organisation."""
 
     id: Optional[int] = None
@@ -72,11 +72,11 @@ class User(_Part):
         return is_bot(self.type, self.login)
 
 
-class _Label(_Part):
+class _Label(_PayloadPart):
     name: Text = ""
 
 
-class IssuePart(_Part):
+class IssuePart(_PayloadPart):
     """An issue as it was when the delivery was created."""
 
     number: int
@@ -85,7 +85,7 @@ class IssuePart(_Part):
     """Any value but null means that it is a pull request."""
 
 
-class CommentPart(_Part):
+class CommentPart(_PayloadPart):
     """A comment as it was when the delivery was created."""
 
     id: int
@@ -96,7 +96,7 @@ class CommentPart(_Part):
     updated_at: OptionalText = ""
 
 
-class RepositoryPart(_Part):
+class RepositoryPart(_PayloadPart):
     """A repository; installation events identify it by ``id`` and names only, without owner or URLs."""
 
     id: int
@@ -109,13 +109,13 @@ class RepositoryPart(_Part):
     archived: Optional[bool] = None
 
 
-class _InstallationPart(_Part):
+class _InstallationPart(_PayloadPart):
     id: int
     account: Optional[User] = None
     html_url: OptionalText = ""
 
 
-class _From(_Part):
+class _From(_PayloadPart):
     old_issue: Optional[IssuePart] = None
     old_repository: Optional[RepositoryPart] = None
     new_issue: Optional[IssuePart] = None
@@ -123,7 +123,7 @@ class _From(_Part):
     body: Optional[dict[str, Any]] = None
 
 
-class Payload(_Part):
+class Payload(_PayloadPart):
     """The fields of a delivery's body that are read; all other fields are ignored."""
 
     action: Text = ""
@@ -140,7 +140,7 @@ class Payload(_Part):
     repositories_removed: OptionalItems[RepositoryPart] = None
 
 
-class AnyPayload(_Part):
+class AnyPayload(_PayloadPart):
     """A JSON object with any content."""
 
 

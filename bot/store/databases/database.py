@@ -19,7 +19,7 @@ _SCHEMA = resources.files(__package__).joinpath("schema.sql").read_text(encoding
 STEPS = tuple(_COMMENT.sub("", step).strip().removesuffix(";") for step in _STEP.split(_SCHEMA)[1:])
 """The migration steps. A file's ``user_version`` is the number of steps applied."""
 T = TypeVar("T")
-S = TypeVar("S", bound="Table")
+S = TypeVar("S", bound="TableGroup")
 K = TypeVar("K", bound="Keyed")
 P = ParamSpec("P")
 # psycopg's cursor has the same attributes.
@@ -105,7 +105,7 @@ class Database(ABC):
         """Close all connections after the transactions that were submitted before."""
 
 
-class Table:
+class TableGroup:
     """One use of the tables of a database."""
 
     def __init__(self, database: Database) -> None:
@@ -131,7 +131,7 @@ class ForeignKeyError(RuntimeError):
     """A key of one repository was used under another."""
 
 
-class Keyed(Table):
+class Keyed(TableGroup):
     """The rows of one key: those of an issue, or of a repository."""
 
     def __init__(self, database: Database, key: str) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bot.jobs import Continue, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, QuestionState, Relation, SignalKind
-from bot.store.databases.database import Connection, Database, Keyed, Table, of_key, query, transaction, upsert
+from bot.store.databases.database import Connection, Database, Keyed, TableGroup, of_key, query, transaction, upsert
 from bot.store.jobs.deliveries import insert_job
 from bot.store.runs.outcomes import Feedback, note_feedback
 from nodes.context.ports import Signal
@@ -49,7 +49,7 @@ def read_asked(db: Connection, key: str) -> tuple[AskedQuestion, ...]:
     return tuple(asked for asked, _ in read_questions(db, key))
 
 
-class Questions(Keyed):
+class IssueQuestions(Keyed):
     """The questions of one issue."""
 
     all = of_key(read_asked)
@@ -163,7 +163,7 @@ class IssueSignals(Keyed):
     since = of_key(read_signals)
 
 
-class Control(Table):
+class Control(TableGroup):
     """The commands of one issue: what they read together, and what they change."""
 
     def __init__(self, database: Database, ref: IssueRef) -> None:

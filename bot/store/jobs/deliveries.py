@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.jobs import UnknownWorkError, Work, kind_of, load
-from bot.store.databases.database import Connection, Database, Table, transaction
+from bot.store.databases.database import Connection, Database, TableGroup, transaction
 
 MERGE_SECONDS = 600.0
 """Seconds for which later equal jobs may postpone a job."""
@@ -70,7 +70,7 @@ class Arrival:
     """Digest of the body; None if a second delivery with the same body may lead to jobs too."""
 
 
-class Inbox(Table):
+class Inbox(TableGroup):
     """Stores deliveries. Those that arrive during a commit share the next one."""
 
     def __init__(self, database: Database) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.errors import JobTakenOverError
 from bot.jobs import Job, UnknownWorkError, Work, load
-from bot.store.databases.database import Connection, Database, Table, Value, query, transaction
+from bot.store.databases.database import Connection, Database, TableGroup, Value, query, transaction
 from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.turns import FREE, QUEUE_AGAIN, TAKE_TURN, Death, next_issues
 from bot.work import Lane
@@ -51,7 +51,7 @@ WHERE state IN ('todo', 'dead') AND {_SINCE} > :ahead
 logger = logging.getLogger(__name__)
 
 
-class Jobs(Table):
+class Jobs(TableGroup):
     """The job queue; each job in progress has one owner."""
 
     def __init__(self, database: Database) -> None:

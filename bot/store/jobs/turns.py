@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from bot.jobs import kind_of
-from bot.store.databases.database import Connection, Table, Value, transaction
+from bot.store.databases.database import Connection, TableGroup, Value, transaction
 
 MAX_OFFERED = 8
 """Issues offered to one claim. Other processes may take the first ones at the same moment."""
@@ -82,7 +82,7 @@ def next_issues(db: Connection, parameters: Mapping[str, Value]) -> list[str]:
     return [key for (key,) in rows]
 
 
-class DeadJobs(Table):
+class DeadJobs(TableGroup):
     """The dead jobs of all repositories."""
 
     @transaction

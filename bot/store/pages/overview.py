@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.jobs import kind_of
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Table
+from bot.store.databases.database import TableGroup
 from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
 from bot.store.runs.outcomes import OutcomeState
 from nodes.state import HumanExchange
@@ -43,7 +43,7 @@ class OpenQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedIssue:
     """An issue's last run, which was stopped or failed."""
 
     run: RunRow
@@ -63,7 +63,7 @@ class LackedPermission:
     """The last day on which it was refused, in UTC."""
 
 
-class Attention(Table):
+class Attention(TableGroup):
     """The queries."""
 
     async def questions(self, keys: Keys) -> list[OpenQuestion]:
@@ -84,7 +84,7 @@ class Attention(Table):
             for exchange, asked_at, *row in rows
         ]
 
-    async def ended(self, keys: Keys) -> list[Ended]:
+    async def ended(self, keys: Keys) -> list[EndedIssue]:
         """Return issues whose last run was stopped or failed within a week, the latest first."""
         allowed, parameters = visible("runs.repository_key", keys)
         since = self._database.clock() - WEEK
@@ -100,7 +100,7 @@ class Attention(Table):
             ORDER BY changed_at DESC, runs.issue_key LIMIT ?
         """
         rows = await self._rows(statement, (*parameters, since, LISTED))
-        return [Ended(read_row(row), str(message)) for message, *row in rows]
+        return [EndedIssue(read_row(row), str(message)) for message, *row in rows]
 
     async def lacked(self, keys: Keys) -> list[LackedPermission]:
         """Return the permissions that were refused within a week, by repository."""
@@ -139,7 +139,7 @@ class JobRow:
         return int(number) if sign and number != "0" else None
 
 
-class Queue(Table):
+class WaitingJobs(TableGroup):
     """The jobs that are not done."""
 
     async def counts(self, keys: Keys) -> dict[str, int]:
@@ -196,7 +196,7 @@ class OutcomeRow:
     """None while the outcome is open, or if an older release settled it."""
 
 
-class Repositories(Table):
+class Repositories(TableGroup):
     """All known repositories."""
 
     async def all(self, keys: Keys) -> list[RepositoryRow]:

@@ -121,7 +121,7 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListPosition:
     """A position in the list: the key of one run."""
 
     began_at: float

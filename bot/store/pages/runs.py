@@ -7,8 +7,8 @@ from typing import Any
 
 from bot.ports import AskedQuestion
 from bot.report.document import Result
-from bot.store.databases.database import Connection, Table, Value, query
-from bot.store.issues.people import Questions, StoredSignal, read_signals
+from bot.store.databases.database import Connection, TableGroup, Value, query
+from bot.store.issues.people import IssueQuestions, StoredSignal, read_signals
 from bot.store.pages.rows import (
     COLUMNS,
     FIX_ROW,
@@ -18,7 +18,7 @@ from bot.store.pages.rows import (
     STATUS,
     THIS,
     Keys,
-    Place,
+    ListPosition,
     RunFilter,
     RunRow,
     conditions_of,
@@ -80,13 +80,13 @@ class RunContext:
     comment_id: int | None
 
 
-class Runs(Table):
+class Runs(TableGroup):
     """The runs of all known repositories."""
 
     @query
     def listing(
-        self, db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None = None
-    ) -> tuple[list[RunRow], Place | None]:
+        self, db: Connection, run_filter: RunFilter, keys: Keys, *, before: ListPosition | None = None
+    ) -> tuple[list[RunRow], ListPosition | None]:
         """Return the newest matching run of each issue, from a position on, and the position of the next page."""
         where, parameters = _where(run_filter, keys)
         conditions, values = conditions_of(run_filter, _NEWER)
@@ -105,7 +105,7 @@ class Runs(Table):
         # One row more than the page shows, which shows whether there is another page.
         rows = [read_row(row) for row in db.execute(statement, (*parameters, LISTED + 1))]
         last = rows[LISTED - 1] if len(rows) > LISTED else None
-        return rows[:LISTED], Place(last.began_at, last.issue_key, last.number) if last else None
+        return rows[:LISTED], ListPosition(last.began_at, last.issue_key, last.number) if last else None
 
     @query
     def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:
@@ -155,7 +155,7 @@ class Runs(Table):
 
     async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""
-        return await Questions(self._database, run.issue_key).all()
+        return await IssueQuestions(self._database, run.issue_key).all()
 
     async def cost(self, run: RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""

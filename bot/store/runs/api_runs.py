@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.jobs import ApiRun, Job
-from bot.store.databases.database import Connection, Table, query, transaction
+from bot.store.databases.database import Connection, TableGroup, query, transaction
 from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.queue import settle_job
 
@@ -44,7 +44,7 @@ class TooManyRunsError(Exception):
     """The limit of unfinished runs is reached; no new run is accepted until some have ended."""
 
 
-class ApiRuns(Table):
+class ApiRuns(TableGroup):
     """The API runs of all repositories."""
 
     @transaction

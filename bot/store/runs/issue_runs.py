@@ -12,7 +12,7 @@ from bot.store.issues.past_issues import Crash, note_crash
 from bot.store.issues.people import read_signals
 from bot.store.jobs.queue import settle_job
 from bot.store.runs.outcomes import Reported, note_report
-from bot.store.runs.rows import Run, RunStatus, new_run, open_run, read_last
+from bot.store.runs.rows import ListedRun, RunStatus, new_run, open_run, read_last
 from bot.store.runs.usage import reserve
 
 # ``last_signal`` only grows, and an attempt without a result leaves the stored one in place.
@@ -80,7 +80,7 @@ class IssueRuns(Keyed):
         return str(row[1]) if row else None
 
     @transaction
-    def restore(self, db: Connection, status: Literal["waiting", "finished"], body_hash: str) -> Run:
+    def restore(self, db: Connection, status: Literal["waiting", "finished"], body_hash: str) -> ListedRun:
         """Store a run of another store, without its result and checkpoint; return the newest run if one exists."""
         run = read_last(db, self._key) or new_run(db, self._key, 1, 0, self._clock())
         # A run that waits or ended is further than the other store knows.
@@ -90,7 +90,7 @@ class IssueRuns(Keyed):
         return read_last(db, self._key) or run
 
     @transaction
-    def begin(self, db: Connection, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
+    def begin(self, db: Connection, scopes: Sequence[Scope], *, leave: int | None = None) -> ListedRun | ReachedCeiling:
         """Return the unfinished run, a new and counted one, or the ceiling against it; ``leave`` is ended first."""
         last = read_last(db, self._key)
         if last is not None and last.unfinished and last.number != leave:
@@ -118,11 +118,11 @@ class IssueRuns(Keyed):
         await self._change(_PIN, (*parameters, *(from_.asked_by, from_.asked_in, from_.why), self._key, number))
 
     @transaction
-    def give_up(self, db: Connection, number: int) -> Run:
+    def give_up(self, db: Connection, number: int) -> ListedRun:
         """Mark a run that cannot continue as failed, and open the next."""
         return self._replace(db, number)
 
-    def _replace(self, db: Connection, number: int) -> Run:
+    def _replace(self, db: Connection, number: int) -> ListedRun:
         now = self._clock()
         failed = "UPDATE runs SET status = 'failed', changed_at = ? WHERE issue_key = ? AND run_no = ?"
         db.execute(failed, (now, self._key, number))

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from bot.ports import IssueRef, Judgement
-from bot.store.databases.database import Connection, Keyed, Table, of_key, query, transaction, upsert
+from bot.ports import IssueRef, PersonJudgement
+from bot.store.databases.database import Connection, Keyed, TableGroup, of_key, query, transaction, upsert
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
@@ -74,7 +74,7 @@ class Feedback:
     """A judgement and its origin."""
 
     actor: str
-    judgement: Judgement
+    judgement: PersonJudgement
     at: float
     """Seconds since 1970."""
 
@@ -241,7 +241,7 @@ class RepositoryOutcomes(Keyed):
         return [(int(key.rpartition("#")[2]), title, body) for key, title, body in rows]
 
 
-class Outcomes(Table):
+class Outcomes(TableGroup):
     """All repositories' outcomes, for upkeep and statistics."""
 
     async def due(self) -> list[Due]:
@@ -286,4 +286,4 @@ def read_feedback(db: Connection, issue_key: str, run: int) -> tuple[Feedback, .
         ORDER BY at, source, actor
     """
     rows = db.execute(statement, (issue_key, run)).fetchall()
-    return tuple(Feedback(actor, Judgement(bool(right), why), at) for actor, right, why, at in rows)
+    return tuple(Feedback(actor, PersonJudgement(bool(right), why), at) for actor, right, why, at in rows)

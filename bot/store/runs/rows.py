@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.store.databases.database import Connection, Table, transaction
+from bot.store.databases.database import Connection, TableGroup, transaction
 from bot.store.runs.run_events import RunEvidence
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
@@ -14,7 +14,7 @@ _ANY = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ListedRun:
     """One row of the table of runs."""
 
     number: int
@@ -38,14 +38,14 @@ class Run:
         return self.status in _UNFINISHED
 
 
-def read_last(db: Connection, issue_key: str, before: int = _ANY) -> Run | None:
+def read_last(db: Connection, issue_key: str, before: int = _ANY) -> ListedRun | None:
     """Return the newest run with a number below ``before``."""
     which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
     row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
-    return Run(*row) if row else None
+    return ListedRun(*row) if row else None
 
 
-def open_run(db: Connection, issue_key: str, now: float) -> Run:
+def open_run(db: Connection, issue_key: str, now: float) -> ListedRun:
     """Return the unfinished run of an issue, or open a new one, within a transaction."""
     last = read_last(db, issue_key)
     if last is not None and last.unfinished:
@@ -54,17 +54,17 @@ def open_run(db: Connection, issue_key: str, now: float) -> Run:
     return new_run(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0, now)
 
 
-def new_run(db: Connection, issue_key: str, number: int, last_signal: int, now: float) -> Run:
+def new_run(db: Connection, issue_key: str, number: int, last_signal: int, now: float) -> ListedRun:
     """Return a new run, within a transaction."""
     statement = f"""
         INSERT INTO runs (issue_key, repository_key, run_no, last_signal, began_at, changed_at)
         VALUES (?, ?, ?, ?, ?, ?) RETURNING {_FIELDS}
     """
     parameters = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
-    return Run(*db.execute(statement, parameters).fetchone())
+    return ListedRun(*db.execute(statement, parameters).fetchone())
 
 
-class LocalRuns(Table):
+class LocalRuns(TableGroup):
     """The runs of the command line, by the keys of their issues."""
 
     @transaction

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict
 
 from bot.errors import BotError
-from bot.store.databases.database import Connection, Database, Table, transaction, upsert
+from bot.store.databases.database import Connection, Database, TableGroup, transaction, upsert
 from nodes.evidence import Evidence
 from nodes.state import TraceEntry
 
@@ -56,7 +56,7 @@ def dump(visit: Visit) -> str:
     return visit.model_copy(update={"trace": cut}).model_dump_json(exclude_defaults=True)
 
 
-class RunEvents(Table):
+class RunEvents(TableGroup):
     """The events of one run, in order."""
 
     def __init__(self, database: Database, run: str) -> None:
@@ -133,7 +133,7 @@ class _Recorder:
             logger.warning("steps of a run were not stored: %s", error, extra={"action": "steps_lost"})
 
 
-class RunEvidence(Table):
+class RunEvidence(TableGroup):
     """The evidence of one run; implements the graph's evidence port."""
 
     def __init__(self, database: Database, run: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
-from bot.store.databases.database import Connection, Database, Keyed, Table, Value, query, transaction, upsert
+from bot.store.databases.database import Connection, Database, Keyed, TableGroup, Value, query, transaction, upsert
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"
@@ -54,7 +54,7 @@ SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :
 """
 
 
-class Usage(Table):
+class UsageCounters(TableGroup):
     """The usage counters of all scopes."""
 
     @transaction
@@ -107,7 +107,7 @@ class Slot:
     """The call is counted and may be made after the wait."""
 
 
-class StoredPace(Table):
+class StoredPace(TableGroup):
     """Allows a burst of one minute's calls, then a steady rate (GCRA: one row, the time when the queue is empty)."""
 
     def __init__(self, database: Database, name: str, calls_per_minute: float) -> None:

@@ -9,12 +9,12 @@ from typing import Final, Literal
 from bot.errors import UserError
 from bot.github.repository import RepositoryClient
 from bot.limits.ceilings import describe_limit
-from bot.ports import AskedQuestion, CommandEffects, Issue, Judgement, NewSignal, Permission, Relation
+from bot.ports import AskedQuestion, CommandEffects, Issue, NewSignal, Permission, PersonJudgement, Relation
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
 from bot.report.sanitise import cell, code, prose
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.store.tables import IssueStore
 from bot.worker.publish.labels import folded
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
@@ -112,7 +112,7 @@ async def run_status(context: CommandContext) -> CommandEffects:
     return CommandEffects(reply="\n\n".join(lines))
 
 
-def _last_run(last: Run | None) -> str:
+def _last_run(last: ListedRun | None) -> str:
     if last is None:
         return "No run yet."
     commit = f", on commit {code(last.sha[:12])}" if last.sha else ""
@@ -134,7 +134,7 @@ async def run_why(context: CommandContext) -> CommandEffects:
     return CommandEffects(reply=render_markdown(account))
 
 
-async def _last_report(context: CommandContext) -> tuple[Run | None, Result | None]:
+async def _last_report(context: CommandContext) -> tuple[ListedRun | None, Result | None]:
     """Return the newest run, and its result if it has one."""
     run = await context.store.runs.last()
     return run, Result.model_validate_json(run.result) if run is not None and run.result else None
@@ -184,7 +184,7 @@ async def run_right(context: CommandContext) -> CommandEffects:
     _, result = await _last_report(context)
     if result is None:
         raise UserError("This issue has no report yet.")
-    return CommandEffects(judgement=Judgement(right=True))
+    return CommandEffects(judgement=PersonJudgement(right=True))
 
 
 @command("wrong", "wrong <why>", "maintainer")
@@ -197,7 +197,7 @@ async def run_wrong(context: CommandContext) -> CommandEffects:
         raise UserError("This issue has no report yet.")
     return CommandEffects(
         signals=(NewSignal("correction", context.argument),),
-        judgement=Judgement(right=False, why=context.argument),
+        judgement=PersonJudgement(right=False, why=context.argument),
         start=True,
     )
 

@@ -9,7 +9,7 @@ from bot.ports import Issue, Outcome, report_of
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.fetching import ForbiddenError
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts
 from nodes.context.ports import CodePort
@@ -22,7 +22,7 @@ _MAX_LATE_ATTEMPTS = 2
 
 
 @asynccontextmanager
-async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncIterator[CodePort]:
+async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: ListedRun) -> AsyncIterator[CodePort]:
     """Open the repository at the run's commit; if it cannot be read, yield `NoCode`, so that a report is still written.
 
     Raises:

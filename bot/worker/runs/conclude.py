@@ -14,7 +14,7 @@ from bot.settings.repository import FoundConfig
 from bot.store.issues.past_issues import Crash
 from bot.store.runs.issue_runs import Ending
 from bot.store.runs.outcomes import Reported
-from bot.store.runs.rows import Run, RunStatus
+from bot.store.runs.rows import ListedRun, RunStatus
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish.publisher import Publication, Published
 from nodes.agents.writing.statement import function_of
@@ -29,7 +29,7 @@ _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 """
 
 
-async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome) -> None:
+async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: ListedRun, outcome: Outcome) -> None:
     """Publish, then store the run's status and settle the job in one transaction."""
     started = time.perf_counter()
     try:
@@ -55,7 +55,7 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
 
 
 async def publish(
-    issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, *, first: bool = False
+    issue_job: IssueJob, seen: CurrentIssue, run: ListedRun, outcome: Outcome, *, first: bool = False
 ) -> Published:
     """Publish an outcome with the stored data of its issue. ``first``: the model's report will replace this one."""
     await issue_job.check_writes_paused(seen.found, FIRST_REPORTS if first else WHOLE)
@@ -79,7 +79,9 @@ async def publish(
     return await publication.publish()
 
 
-async def _settle(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, published: Published) -> None:
+async def _settle(
+    issue_job: IssueJob, seen: CurrentIssue, run: ListedRun, outcome: Outcome, published: Published
+) -> None:
     """Store the run's status and settle the job; of a run that ended, the checkpoint is deleted."""
     ref, quiet = issue_job.ref, published.state in ("quiet", "moved")
     report = report_of(outcome)

@@ -16,7 +16,7 @@ from bot.runs.past import StoredPast
 from bot.runs.promise import promise_of
 from bot.runs.sources import OpenPulls
 from bot.store.databases.database import StoreError
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.store.runs.run_events import recording
 from bot.worker.budgets import run_scope
 from bot.worker.issue_job import CurrentIssue, IssueJob, may_ask
@@ -43,7 +43,9 @@ class ModelBusyError(RateLimitedError):
     """The run waits for its turn to call the model, or for the model's server."""
 
 
-async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Outcome:
+async def run_graph(
+    issue_job: IssueJob, seen: CurrentIssue, run: ListedRun, code: CodePort, text: ReadIssueText
+) -> Outcome:
     """Advance the run until a question is open or it ends.
 
     Raises ``UnresumableError``, ``ModelBusyError``, ``JobTakenOverError``; ``RetryableError`` for a newer one's run.
@@ -67,7 +69,7 @@ class _GraphRun:
 
     issue_job: IssueJob
     seen: CurrentIssue
-    run: Run
+    run: ListedRun
     context: Context
     start: BugTriageState
 
@@ -167,7 +169,7 @@ class _GraphRun:
             self.issue_job.log("first_report", "posted by rules; the model's report follows")
 
 
-def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:
+def _context(issue_job: IssueJob, seen: CurrentIssue, run: ListedRun, code: CodePort, text: ReadIssueText) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store = issue_job.store
     budget = tools.budget(store.thread(run.number), issue_job.ref.repository, issue_job.limit_reached)
@@ -200,7 +202,7 @@ async def _known_labels(issue_job: IssueJob) -> frozenset[str]:
         return frozenset()
 
 
-async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tuple[str, ...]:
+async def _dropped_run_note(issue_job: IssueJob, run: ListedRun, code: CodePort) -> tuple[str, ...]:
     """Return the report's note on the previous run, if that was dropped because its commit left the branch."""
     before = await issue_job.store.runs.last(run.number)
     if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):

@@ -6,7 +6,7 @@ from bot.errors import RateLimitedError
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.worker.commands.table import STOPPED
 from bot.worker.issue_job import CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why
@@ -51,7 +51,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
     return await step(issue_job, seen, run)
 
 
-async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
+async def _skip_triaged(issue_job: IssueJob, work: Triage, run: ListedRun) -> None:
     """Skip an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
     open_question = (
         await issue_job.store.questions.open() if work.moved_from is not None and run.status == "waiting" else None
@@ -60,7 +60,9 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     await issue_job.settle("triaged before", then)
 
 
-async def _open_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, work: Triage, *, by_author: bool) -> Run:
+async def _open_run(
+    issue_job: IssueJob, seen: CurrentIssue, last: ListedRun | None, work: Triage, *, by_author: bool
+) -> ListedRun:
     """Start a new run; if a limit prevents it, reply to the person whose command asked for it."""
     try:
         return await _new_run(issue_job, seen, last, by_author=by_author)
@@ -163,13 +165,15 @@ async def remind(issue_job: IssueJob, work: Remind) -> None:
     return await issue_job.settle("reminded")
 
 
-async def _resume_run(issue_job: IssueJob, run: Run, why: Why, work: Continue | Expire) -> None:
+async def _resume_run(issue_job: IssueJob, run: ListedRun, why: Why, work: Continue | Expire) -> None:
     seen = await read_actionable(issue_job, why, work)
     if seen is not None:
         await step(issue_job, seen, run)
 
 
-async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:
+async def _new_run(
+    issue_job: IssueJob, seen: CurrentIssue, last: ListedRun | None, *, by_author: bool = True
+) -> ListedRun:
     """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is ended."""
     leave = last.number if last is not None and last.status == "waiting" else None
     # Admitted first: if a limit refuses the new run, the old one and its question stay open.
@@ -180,7 +184,7 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
     return run
 
 
-async def last_run(issue_job: IssueJob) -> Run | None:
+async def last_run(issue_job: IssueJob) -> ListedRun | None:
     """Return the issue's newest run; without one, in a workflow, the run that our comment describes.
 
     A waiting run is restored without a checkpoint: it starts again, and inherits its questions and their answers.

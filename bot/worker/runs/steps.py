@@ -9,14 +9,14 @@ from bot.settings.repository import FoundConfig
 from bot.store.issues.past_issues import ReadingProgress
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.issue_runs import Origin
-from bot.store.runs.rows import Run
+from bot.store.runs.rows import ListedRun
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
 from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
 from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
-from bot.worker.tools import Tools
+from bot.worker.tools import JobTools
 from nodes.context.ports import CodePort
 from nodes.state import Finished
 from nodes.trust.secrets import holds_token, mask
@@ -45,7 +45,7 @@ async def start_learning(issue_job: IssueJob) -> None:
         issue_job.log("past_issues_later", str(error))
 
 
-async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
+async def learn(job: Job, ref: RepositoryRef, tools: JobTools) -> None:
     """Index one page of a repository's old issues. A new job reads the next page, so limits only delay it."""
     past = tools.store.for_repository(ref).past
     walk = await past.progress()
@@ -141,7 +141,7 @@ async def settle_ended(issue_job: IssueJob, why: str) -> None:
     await issue_job.settle(why)
 
 
-async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
+async def step(issue_job: IssueJob, seen: CurrentIssue, run: ListedRun) -> None:
     """Advance a run until it waits or ends, publish the outcome and settle the job."""
     add_log_context(run=run.number)
     # Before the code is opened and a model is called: nothing may quote the secret.
@@ -177,7 +177,7 @@ def _check_written(outcome: Outcome) -> None:
         raise UnresumableError("its report could not be written")
 
 
-async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Run:
+async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: ListedRun, code: CodePort) -> ListedRun:
     """Record what the run uses; raises ``UnresumableError`` if the commit that it began with is gone."""
     if run.sha and run.sha != code.sha:
         raise UnresumableError(f"commit {run.sha[:12]} is gone")

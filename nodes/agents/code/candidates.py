@@ -37,7 +37,7 @@ _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class NumberedPlaces:
     """The numbered places that one search found, best first."""
 
     strong: tuple[NumberedEvidence, ...] = ()
@@ -56,7 +56,7 @@ def find_candidates(
     retry: bool,
     pointed: Sequence[Evidence] = (),
     facts: Sequence[Evidence] = (),
-) -> Candidates:
+) -> NumberedPlaces:
     """Number the search results after the known evidence (keys), as the supervisor will, in the order of the search.
 
     Places that a maintainer named come first, even if no other signal supports them. The lines of facts follow the
@@ -76,7 +76,7 @@ def find_candidates(
     numbers = numbers_of((*known, *(entry.key for entry in everything)))
     numbered = tuple(NumberedEvidence(id=numbers[item.key], evidence=item) for item in everything)
     filtered_out = max(len(ranking.locations) - len(strong), 0)
-    return Candidates(numbered[: len(strong)], numbered, filtered_out, lowest)
+    return NumberedPlaces(numbered[: len(strong)], numbered, filtered_out, lowest)
 
 
 def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:

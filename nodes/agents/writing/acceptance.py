@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodes.agents.writing.statement import is_thin
-from nodes.context.agreement import Table, confidence_of, opinions_from, support_of
+from nodes.context.agreement import AgreementTable, confidence_of, opinions_from, support_of
 from nodes.context.brain import Case
 from nodes.guards import is_objection_open, is_rejected, is_unreadable
 from nodes.judgements import Draft
@@ -142,7 +142,7 @@ def was_searched(state: BugTriageState) -> bool:
     return any(entry.node == "codebase_search" and not entry.error for entry in state.trace)
 
 
-def check_draft(case: Case, report: TriageReport, claim_from: float, table: Table | None = None) -> Gate:
+def check_draft(case: Case, report: TriageReport, claim_from: float, table: AgreementTable | None = None) -> Gate:
     """Return the quality gate's decision on a draft; what needs no code and no critic judged is accepted."""
     state, feedback = case.state, case.state.critic_feedback
     unsearched = state.tier == "simple" and not was_searched(state)
@@ -168,7 +168,7 @@ def check_draft(case: Case, report: TriageReport, claim_from: float, table: Tabl
     return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
 
 
-def _may_improve(signals: Signals, state: BugTriageState, table: Table | None) -> bool:
+def _may_improve(signals: Signals, state: BugTriageState, table: AgreementTable | None) -> bool:
     """Return whether another draft by a model can have another outcome.
 
     Without an answer or a redirect the model would read the same code, so its confidence cannot rise. Two faults can be
@@ -181,7 +181,7 @@ def _may_improve(signals: Signals, state: BugTriageState, table: Table | None) -
     return faulty or conflict or signals.all_filtered or not was_searched(state)
 
 
-def after_verdict(state: BugTriageState, table: Table | None) -> tuple[float, float | None]:
+def after_verdict(state: BugTriageState, table: AgreementTable | None) -> tuple[float, float | None]:
     """Return the search's confidence and support, which an approval of the model's cause by a critic may raise."""
     searched, support = state.search_confidence, state.search_support
     steps = [step for step in state.trace if step.node in ("critic", "codebase_search")]

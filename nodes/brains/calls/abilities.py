@@ -96,7 +96,7 @@ class LearntRefusals:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FailedRequest:
     """A failed request: its text, and its HTTP status, which may be in the body of a response with status 200."""
 
     status: int | None
@@ -104,7 +104,7 @@ class Fault:
     param: str = ""
 
     @classmethod
-    def of(cls, error: APIError) -> Fault:
+    def of(cls, error: APIError) -> FailedRequest:
         """Read the fault of an exception of the client."""
         metadata = error.body.get("metadata") if isinstance(error.body, dict) else None
         # Routers put the message of the provider behind them here.
@@ -112,7 +112,7 @@ class Fault:
         return cls(getattr(error, "status_code", None), f"{error} {raw}".strip(), str(error.param or ""))
 
     @classmethod
-    def in_body(cls, content: Any) -> Fault:
+    def in_body(cls, content: Any) -> FailedRequest:
         """Read the error object of a response with status 200."""
         if not isinstance(content, dict):
             return cls(None, str(content))
@@ -176,7 +176,7 @@ class Fault:
         return ()
 
 
-def instead(fault: Fault, sent: Abilities) -> Iterator[Abilities]:
+def instead(fault: FailedRequest, sent: Abilities) -> Iterator[Abilities]:
     """Return what to try after a refusal, best first: the named part, else each part alone, at last all of them."""
     order: Sequence[Part] = fault.parts or ("temperature", "limit", "method", "system")
     text = fault.text if fault.parts else ""

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from nodes.brains.calls.abilities import Method
 from nodes.brains.calls.budget import ModelBudget
-from nodes.brains.calls.models import Model
-from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer, repaired
+from nodes.brains.calls.models import ChatModel
+from nodes.brains.calls.replies import InvalidOutput, ModelAnswer, read_answer, repaired
 from nodes.brains.calls.request import Message, tools
 from nodes.brains.calls.schema import fit, strict_schema
 from nodes.brains.calls.sending import Sender
@@ -39,7 +39,7 @@ _ARGUMENT = ("what", "pattern", "name", "text", "query")
 
 
 async def ask_structured(
-    model: Model,
+    model: ChatModel,
     schema: type[T],
     messages: Sequence[Message],
     *,
@@ -58,7 +58,7 @@ async def ask_structured(
     """
     sender = Sender(model, strict_schema(schema), budget)
 
-    def read(reply: AIMessage, last: bool) -> tuple[Answer, T]:  # noqa: FBT001  called below only
+    def read(reply: AIMessage, last: bool) -> tuple[ModelAnswer, T]:  # noqa: FBT001  called below only
         answer, wanted = read_answer(reply), (accept or schema) if last else schema
         return answer, _first_valid(answer, lambda decoded: fit(wanted, decoded, clamp=last))
 
@@ -68,7 +68,7 @@ async def ask_structured(
     return Judged(value, judged_by=model.name, usage=sender.usage, remarks=model.remarks)
 
 
-def build_turn_sender(model: Model, budget: ModelBudget) -> Sender:
+def build_turn_sender(model: ChatModel, budget: ModelBudget) -> Sender:
     """Return a function that sends the requests of one conversation with tools and counts their cost."""
     return Sender(model, strict_schema(Turn), budget, tools=tools())
 
@@ -122,7 +122,7 @@ def masked(message: Message) -> Message:
     return role, mask(text).encode("utf-8", "replace").decode()
 
 
-def _first_valid(answer: Answer, parse: Callable[[dict[str, Any]], T]) -> T:
+def _first_valid(answer: ModelAnswer, parse: Callable[[dict[str, Any]], T]) -> T:
     """Return the first object of the answer that is valid, in the order of the answer."""
     first: ValidationError | None = None
     for found in answer.objects:
@@ -139,14 +139,14 @@ def _first_valid(answer: Answer, parse: Callable[[dict[str, Any]], T]) -> T:
     raise InvalidOutput(faults, ignored=has_missing_field or not answer.plain, answer=answer.text) from first
 
 
-def _calls_in(reply: AIMessage) -> Answer:
+def _calls_in(reply: AIMessage) -> ModelAnswer:
     """Return the native calls of a reply as one object, else the objects in its text."""
     if not (reply.tool_calls or reply.invalid_tool_calls):
         return read_answer(reply)
     called: list[tuple[str | None, Any]] = [(call["name"], call["args"]) for call in reply.tool_calls]
     called += [(call["name"], repaired(call["args"] or "")) for call in reply.invalid_tool_calls]
     found = [{"name": name or "", "arguments": arguments} for name, arguments in called]
-    return Answer(({"tool_calls": found},), json.dumps(found, ensure_ascii=False), plain=True)
+    return ModelAnswer(({"tool_calls": found},), json.dumps(found, ensure_ascii=False), plain=True)
 
 
 def _as_turn(decoded: dict[str, Any]) -> dict[str, Any]:

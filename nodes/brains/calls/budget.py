@@ -59,7 +59,7 @@ class PostponedError(GraphBubbleUp):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PlannedCall:
     """A call that is about to be sent."""
 
     model: str
@@ -75,7 +75,7 @@ class ModelBudget(Protocol):
     def begin(self, before: Usage) -> None:
         """Set what the run had spent before this process, according to its state."""
 
-    async def reserve(self, call: Call) -> Settle:
+    async def reserve(self, call: PlannedCall) -> Settle:
         """Reserve the call, and return the function that settles it afterwards.
 
         Raises:
@@ -121,7 +121,7 @@ class RunBudget:
         if not self._calls:
             self._before = before
 
-    async def reserve(self, call: Call) -> Settle:
+    async def reserve(self, call: PlannedCall) -> Settle:
         """Count a call at its highest possible cost, then wait for the rate limit.
 
         Raises:
@@ -155,7 +155,7 @@ class RunBudget:
         """The cost of this process's calls in millionths of a dollar."""
         return self._cost
 
-    def _check(self, call: Call, tokens: int, cost: int) -> None:
+    def _check(self, call: PlannedCall, tokens: int, cost: int) -> None:
         most, before = self._most, self._before
         spent_before = before.input_tokens + before.output_tokens
         # The state does not have the model of each earlier call, so the price of the present one is used.

@@ -82,7 +82,7 @@ class ModelSettings:
 
 
 @dataclass(slots=True)
-class Model:
+class ChatModel:
     """A chat model, and what is known about its server."""
 
     name: str
@@ -141,11 +141,11 @@ class Models:
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
         self.pace = Pace(settings.calls_per_minute)
-        self._models: dict[str, Model] = {}
+        self._models: dict[str, ChatModel] = {}
         self._client: httpx.AsyncClient | None = None
         self._remembered = LearntRefusals(settings.memory)
 
-    def get(self, name: str) -> Model:
+    def get(self, name: str) -> ChatModel:
         """Return the model of that name."""
         if name not in self._models:
             self._models[name] = self._build(name)
@@ -163,7 +163,7 @@ class Models:
         if self._client is not None:
             await self._client.aclose()
 
-    def _build(self, name: str) -> Model:
+    def _build(self, name: str) -> ChatModel:
         import httpx  # noqa: PLC0415  the command line starts without a model's libraries
         from langchain_openai import ChatOpenAI  # noqa: PLC0415
         from pydantic import SecretStr  # noqa: PLC0415
@@ -187,7 +187,7 @@ class Models:
         # Servers other than OpenAI's often accept only the older name of the output limit.
         limit: LimitName = "max_completion_tokens" if key.startswith(_OPENAI) else "max_tokens"
         first = Abilities(temperature=not _NO_TEMPERATURE.match(name), limit_name=limit)
-        return Model(name, llm, settings, self._remembered.load(key) or first, partial(self._remembered.save, key))
+        return ChatModel(name, llm, settings, self._remembered.load(key) or first, partial(self._remembered.save, key))
 
 
 @cache

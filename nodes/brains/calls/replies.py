@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from nodes.brains.calls.abilities import Fault
+from nodes.brains.calls.abilities import FailedRequest
 from nodes.context.brain import ModelError
 from nodes.state import Usage
 
@@ -74,7 +74,7 @@ class BusyError(ModelError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A model's answer: its objects in the order in which to try them, and its text."""
 
     objects: tuple[dict[str, Any], ...]
@@ -83,7 +83,7 @@ class Answer:
     """Whether the answer is one JSON object and nothing else, which every method except `prompt` guarantees."""
 
 
-def read_answer(message: AIMessage) -> Answer:
+def read_answer(message: AIMessage) -> ModelAnswer:
     """Find the JSON objects in a model's message, for every request method.
 
     Raises:
@@ -98,7 +98,7 @@ def read_answer(message: AIMessage) -> Answer:
     # Independent of the requested method: an answer in another form is still an answer.
     if message.tool_calls:
         arguments = message.tool_calls[0]["args"]
-        return Answer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)
+        return ModelAnswer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)
     called = message.invalid_tool_calls[0]["args"] if message.invalid_tool_calls else None
     text = message.text if called is None else called
     try:
@@ -132,14 +132,14 @@ def usage_of(message: AIMessage) -> Usage:
 
 def fault_of(error: APIError) -> ModelError:
     """Classify a failed request: a temporary failure (BusyError), or a permanent one."""
-    fault = Fault.of(error)
+    fault = FailedRequest.of(error)
     description, status = describe(fault, type(error).__name__), fault.status
     if not fault.is_temporary:
         return ModelError(description)
     return BusyError(description, after=_retry_after(error), limited=status == 429, answered=status is not None)
 
 
-def fault_in(fault: Fault) -> ModelError:
+def fault_in(fault: FailedRequest) -> ModelError:
     """Classify an error in the body of a response with status 200; routers send such errors."""
     if not fault.is_temporary:
         return ModelError(describe(fault))
@@ -164,7 +164,7 @@ def _retry_after(error: APIError) -> float | None:
     return min(max(at - time.time(), 0.0), _MAX_PAUSE)
 
 
-def describe(fault: Fault, kind: str = "") -> str:
+def describe(fault: FailedRequest, kind: str = "") -> str:
     """Describe a failed request in one line, without the text that the server quoted."""
     status = fault.status
     if status is None:
@@ -181,7 +181,7 @@ def describe(fault: Fault, kind: str = "") -> str:
     return f"the model's server answered HTTP {status}{(meaning | {429: ': too many calls'}).get(status, '')}"
 
 
-def _decode(text: str) -> Answer:
+def _decode(text: str) -> ModelAnswer:
     """Find the objects in a text: first after the reasoning that local models print, then anywhere."""
     answer = _MARKS.sub("", _THOUGHT.split(text)[-1].strip() or text.strip()).strip()
     if not answer:
@@ -199,7 +199,7 @@ def _decode(text: str) -> Answer:
         cut = answer.startswith("{") and not answer.endswith("}")
         raise InvalidOutput(why or "the answer contains no JSON object", ignored=prose, cut=cut, answer=answer)
     plain = answer.startswith("{") and answer.endswith("}")
-    return Answer(objects, answer, plain)
+    return ModelAnswer(objects, answer, plain)
 
 
 def _unquoted(answer: str) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from nodes.brains.calls.abilities import Abilities
-from nodes.brains.calls.budget import Call
-from nodes.brains.calls.models import Model
+from nodes.brains.calls.budget import PlannedCall
+from nodes.brains.calls.models import ChatModel
 from nodes.brains.calls.schema import strict_schema, without_bounds
 from nodes.brains.fence import estimate, squeeze
 from nodes.judgements import Submit
@@ -79,7 +79,7 @@ def _fenced(messages: Sequence[tuple[str, str]]) -> list[tuple[int, int, int, in
 class Request:
     """One request in one form."""
 
-    model: Model
+    model: ChatModel
     abilities: Abilities
     schema: dict[str, Any]
     messages: Sequence[Message]
@@ -87,11 +87,11 @@ class Request:
     """Tools that the model may call natively, if its server takes them; the schema describes the same calls."""
 
     @property
-    def call(self) -> Call:
+    def call(self) -> PlannedCall:
         """The estimated cost of the request."""
         form = self.tools if self._native else self._schema
         asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(form)))
-        return Call(self.model.name, asked, self._most)
+        return PlannedCall(self.model.name, asked, self._most)
 
     @property
     def conversation(self) -> list[Any]:

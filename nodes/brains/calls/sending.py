@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nodes.brains.calls.abilities import METHODS, Abilities, Fault, Method, instead
+from nodes.brains.calls.abilities import METHODS, Abilities, FailedRequest, Method, instead
 from nodes.brains.calls.budget import ModelBudget
-from nodes.brains.calls.models import Model
+from nodes.brains.calls.models import ChatModel
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
 from nodes.brains.calls.request import SMALLEST, Message, Request, counted
 from nodes.brains.fence import estimate
@@ -41,7 +41,7 @@ class _LostError(ModelError):
 class _RefusedError(Exception):
     """The server refused the form of the request."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: FailedRequest) -> None:
         super().__init__(fault.text[:200])
         self.fault = fault
 
@@ -50,7 +50,7 @@ class _RefusedError(Exception):
 class Sender:
     """Sends the requests of one question, and counts what they cost."""
 
-    model: Model
+    model: ChatModel
     schema: dict[str, Any]
     budget: ModelBudget
     usage: Usage = field(default_factory=Usage)
@@ -109,7 +109,7 @@ class Sender:
             return reply, abilities
         raise ModelError("the model's server refuses every form of the request")
 
-    def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
+    def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: FailedRequest) -> Abilities:
         """Return the abilities with the window that an error message names, or with half of the present prompt."""
         fitted = Request(self.model, abilities, self.schema, messages).fitted
         named, half = fault.window, counted(fitted) // 2
@@ -206,7 +206,7 @@ async def _send(request: Request, seconds_left: float) -> AIMessage:
     except openai.APIError as error:
         if isinstance(error, openai.APITimeoutError) and time.monotonic() - started >= seconds_left:
             raise _LostError(lost) from error
-        fault = Fault.of(error)
+        fault = FailedRequest.of(error)
         if fault.is_refusal or fault.is_context:
             raise _RefusedError(fault) from error
         raise fault_of(error) from error
@@ -221,7 +221,7 @@ def _fault_of_reply(error: Exception) -> Exception:
     """Classify a response with status 200 that langchain-openai could not read."""
     content = error.args[0] if error.args else ""
     if isinstance(content, dict):
-        fault = Fault.in_body(content)
+        fault = FailedRequest.in_body(content)
         return _RefusedError(fault) if fault.is_refusal or fault.is_context else fault_in(fault)
     if str(content).startswith("Unexpected response type"):
         return ModelError("the address answers with a page instead of a completion: check OPENAI_BASE_URL")

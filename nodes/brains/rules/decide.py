@@ -117,7 +117,7 @@ def _step(case: Case, node: NodeName, reasoning: str) -> SupervisorDecision:
     return SupervisorDecision.to(node, reasoning, _confidence(case.state))
 
 
-class Question(NamedTuple):
+class ReporterQuestion(NamedTuple):
     """A question for the reporter, and the reason for the maintainer."""
 
     text: str
@@ -125,7 +125,7 @@ class Question(NamedTuple):
     options: tuple[str, ...]
 
 
-def _between(case: Case, first: Evidence, second: Evidence) -> Question | None:
+def _between(case: Case, first: Evidence, second: Evidence) -> ReporterQuestion | None:
     """Return a question that decides between two places that are code of different systems."""
     left, right = _systems_of(first), _systems_of(second)
     # The issue already names its platform, or a place belongs to several.
@@ -134,7 +134,7 @@ def _between(case: Case, first: Evidence, second: Evidence) -> Question | None:
     other = say("another system")
     one, two = next(iter(left), other), next(iter(right), other)
     share = round(100 * (1 - EQUAL))
-    return Question(
+    return ReporterQuestion(
         text=say("On which operating system or browser does it fail?"),
         reason=f"Two places fit the report equally well (scores within {share} %), and they are code for different "
         "systems.",
@@ -147,7 +147,7 @@ def _systems_of(place: Evidence) -> frozenset[str]:
     return frozenset(_SYSTEMS[word] for word in words if word in _SYSTEMS)
 
 
-def next_question(case: Case) -> Question | None:
+def next_question(case: Case) -> ReporterQuestion | None:
     """Return the first useful question that was not asked before; None if no question may be asked."""
     exchanges = case.state.human_exchanges
     if not may_ask(case.state) or case.state.redirect_instructions or any(item.withdrawn for item in exchanges):
@@ -170,7 +170,7 @@ def _is_guess(case: Case) -> bool:
     return _is_thin(case) and not (found and reason_kinds(case, found[0].evidence))
 
 
-def _candidates(case: Case) -> Iterator[Question]:
+def _candidates(case: Case) -> Iterator[ReporterQuestion]:
     found = leading(case)
     weak = not found or case.state.search_confidence < WEAK
     likelier = acting_kind(case.title, case.body, case.facts).rather
@@ -186,7 +186,7 @@ def _candidates(case: Case) -> Iterator[Question]:
         yield from (question for need, question in _FOR_NEED if need in needs)
 
 
-_WHAT_HAPPENED = Question(
+_WHAT_HAPPENED = ReporterQuestion(
     text=say("What did you do just before it went wrong, and what did the program do then?"),
     reason="The report is too short to search the code by.",
     options=(
@@ -195,10 +195,10 @@ _WHAT_HAPPENED = Question(
         say("It hangs, or takes far too long"),
     ),
 )
-_FOR_NEED: tuple[tuple[Need, Question], ...] = (
+_FOR_NEED: tuple[tuple[Need, ReporterQuestion], ...] = (
     (
         "error",
-        Question(
+        ReporterQuestion(
             text=say("What exactly does the program print when it fails? Please paste the whole message."),
             reason="The report mentions an error without quoting it, and nothing else leads to one place in the code.",
             options=(
@@ -210,7 +210,7 @@ _FOR_NEED: tuple[tuple[Need, Question], ...] = (
     ),
     (
         "steps",
-        Question(
+        ReporterQuestion(
             text=say("What are the steps, or the shortest piece of code, that show the problem?"),
             reason="Without a name of a function, command or page the search has no place to start.",
             options=(

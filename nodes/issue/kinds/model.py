@@ -50,7 +50,7 @@ PHRASES = {name: lazy("|".join(lines)) for name, lines in _CUES.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class KindParts:
     """An issue's text in lower case, split by author and purpose."""
 
     title: str
@@ -62,7 +62,7 @@ class Parts:
     """The body without changes except lower case, template text included."""
 
 
-def parts_of(title: str, body: str) -> Parts:
+def parts_of(title: str, body: str) -> KindParts:
     """Split the beginning of an issue into its parts, in time linear in the text read."""
     # The model was trained on exactly this preparation, so a change here requires a new training.
     whole = body[:MAX_BODY].lower().replace(_WIDE_MARK, "? ")
@@ -70,7 +70,7 @@ def parts_of(title: str, body: str) -> Parts:
     # Headings, labels of fields and tick boxes are the template's.
     own = (line for line in prose.split("\n") if not (_HEADING.match(line) or _TICK_BOX.match(line)))
     text = "\n".join(line for line in own if line.strip() != "_no response_")
-    return Parts(
+    return KindParts(
         title=title[:MAX_TITLE].lower().replace(_WIDE_MARK, "? "),
         prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
         code="\n".join(blocks)[:MAX_CODE],
@@ -78,12 +78,12 @@ def parts_of(title: str, body: str) -> Parts:
     )
 
 
-def cues_of(parts: Parts) -> frozenset[str]:
+def cues_of(parts: KindParts) -> frozenset[str]:
     """Return the cues that an issue shows, each with the part that shows it."""
     return frozenset((*_phrases(parts), *_shapes(parts)))
 
 
-def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
+def terms_in(parts: KindParts) -> dict[Field, frozenset[str]]:
     """Return the words and word pairs of each field, each once regardless of its frequency."""
     return {
         "title": frozenset(_with_pairs(_WORD.findall(parts.title))),
@@ -94,7 +94,7 @@ def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
     }
 
 
-def _phrases(parts: Parts) -> Iterator[str]:
+def _phrases(parts: KindParts) -> Iterator[str]:
     opening = parts.prose[:OPENING]
     others = _NOT_ENGLISH.search(parts.title) or _NOT_ENGLISH.search(parts.prose)
     for name, pattern in (PHRASES if others else _ENGLISH).items():
@@ -107,7 +107,7 @@ def _phrases(parts: Parts) -> Iterator[str]:
             yield f"prose: {name}"
 
 
-def _shapes(parts: Parts) -> Iterator[str]:
+def _shapes(parts: KindParts) -> Iterator[str]:
     shapes = {
         "title: question mark": "?" in parts.title,
         "title: value": bool(_VALUE.search(parts.title)),
@@ -124,7 +124,7 @@ def _with_pairs(words: list[str]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class KindModel:
     """The model that ``python -m benchmarks.kinds.train`` or ``benchmarks.kinds.disclosures`` writes."""
 
     bias: tuple[int, ...]
@@ -153,9 +153,9 @@ class Model:
 
 
 @cache
-def load_model(path: Path = WEIGHTS, kinds: tuple[str, ...] = LEARNT) -> Model:
+def load_model(path: Path = WEIGHTS, kinds: tuple[str, ...] = LEARNT) -> KindModel:
     """Read the weights, once per process."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     if tuple(stored["kinds"]) != kinds:
         raise ValueError(f"{path} was trained for other kinds")
-    return Model(tuple(stored["bias"]), stored["temperature"], stored["fields"], kinds)
+    return KindModel(tuple(stored["bias"]), stored["temperature"], stored["fields"], kinds)

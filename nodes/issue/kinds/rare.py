@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal
 
-from nodes.issue.kinds.model import OPENING, Field, Parts, load_model
+from nodes.issue.kinds.model import OPENING, Field, KindParts, load_model
 from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections
 
@@ -49,7 +49,7 @@ _ADVERTS = tuple(map(lazy, _WORDINGS["advert"]))
 
 
 @lru_cache(maxsize=4)  # each stage of a run asks
-def may_be_security(parts: Parts) -> bool:
+def may_be_security(parts: KindParts) -> bool:
     """Return whether the title names a vulnerability, or the body describes one together with an attack."""
     title, prose, whole = parts.title, parts.prose[:READ], parts.whole[:READ]
     # A crash whose frames the report itself prints: its place is public, and its name alone tells of no attack.
@@ -64,7 +64,7 @@ def may_be_security(parts: Parts) -> bool:
     return _is_described(prose) or _tells_access(title, prose)
 
 
-def rare_kind(parts: Parts) -> RareKind | None:
+def rare_kind(parts: KindParts) -> RareKind | None:
     """Return the kind that a rule decides, or None."""
     if may_be_security(parts):
         return "security"
@@ -120,7 +120,7 @@ def _is_described(prose: str) -> bool:
     return bool(begins and (_ATTACK.search(prose.replace(begins[0], " ")) or not begins[0].isascii()))
 
 
-def _is_advert(parts: Parts) -> bool:
+def _is_advert(parts: KindParts) -> bool:
     """Return whether a text has two kinds of advertising words and no code; a real report would contain code."""
     if parts.code or "`" in parts.whole:
         return False

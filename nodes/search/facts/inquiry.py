@@ -41,7 +41,7 @@ FIRST = 5
 
 
 @dataclass(frozen=True)
-class Issue:
+class IssueParts:
     """The parts of an issue that finders of facts read."""
 
     title: str
@@ -89,7 +89,7 @@ class Issue:
         return self.body[trace.start : trace.end]
 
 
-def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
+def read_issue(query: Query, template: Iterable[str] = ()) -> IssueParts:
     """Read the title, the body and all answers; drop what the reporter did not write, such as lines of a template."""
     title = query.title[:1_000]
     whole = "\n".join((query.body, *query.extra))[:MAX_ISSUE_TEXT]
@@ -102,7 +102,7 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     narrative = "\n".join(_narrative(prose.split("\n"), hints))
     indented = tuple(indented_blocks(narrative))
     code = [_own(block, hints) for block in (*blocks, *indented)]
-    return Issue(
+    return IssueParts(
         title=title,
         prose=tuple(line[:MAX_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip()),
         blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
@@ -158,7 +158,7 @@ class FinderInput:
     """One issue at one commit."""
 
     query: Query
-    issue: Issue
+    issue: IssueParts
     code: Code
     witness: Witness
     """Plain git, for searches of all text."""

@@ -100,7 +100,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedChange:
     """A commit or the number of a change that the issue names."""
 
     text: str
@@ -117,8 +117,8 @@ class Claims:
 
     versions: tuple[Claim, ...] = ()
     days: tuple[Claim, ...] = ()
-    commits: tuple[Named, ...] = ()
-    numbers: tuple[Named, ...] = ()
+    commits: tuple[NamedChange, ...] = ()
+    numbers: tuple[NamedChange, ...] = ()
     """Numbers of issues and pull requests."""
     last: Role | None = None
     """The role of the last release, if the issue does not give its number."""
@@ -249,7 +249,7 @@ def names_history(title: str, body: str) -> bool:
 
 def _read(
     sentence: str, marks: Sequence[Mark], number: int, roles: Mapping[tuple[int, int], Role]
-) -> Iterator[tuple[str, Claim | Named]]:
+) -> Iterator[tuple[str, Claim | NamedChange]]:
     ends = (*(mark.start for mark in marks[1:]), len(sentence))
     for mark, end in zip(marks, ends, strict=False):
         part = roles.get((number, mark.start))
@@ -258,7 +258,7 @@ def _read(
             blamed = is_blamed(lead, sentence[mark.end : end])
             near = lead[-NEAR:]
             in_use = mark.kind == "sha" and not blamed and bool(_IN_USE.search(near)) and not _FIXED.search(near)
-            yield mark.kind, Named(mark.text, blamed, in_use)
+            yield mark.kind, NamedChange(mark.text, blamed, in_use)
         elif part is not None and mark.kind == "version":
             yield mark.kind, Claim(part, mark.text, mark.name, mark.certain)
         # A day in a sentence without such a word is mostly a log's, a release's or a build's date.

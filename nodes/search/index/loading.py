@@ -19,7 +19,7 @@ from nodes.search.index.columns import Columns, select_files
 from nodes.search.index.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.postings import read_changes, read_log
 from nodes.search.languages.pool import Pool
-from nodes.search.languages.protocol import Job
+from nodes.search.languages.protocol import BlobToParse
 from nodes.search.languages.table import language_of
 from nodes.search.paths.project import read_project
 from nodes.search.paths.roles import role_of
@@ -75,7 +75,7 @@ class Assembly:
         self._sources: list[Columns] = []
         self._picks = np.full((len(entries), 2), -1)
         self._files: dict[str, list[int]] = {}
-        self.missing: dict[str, Job] = {}
+        self.missing: dict[str, BlobToParse] = {}
         """Parse jobs for the contents that are not found yet, by key, the most valuable first."""
         self.left_out = 0
         """Number of files with text beyond the limit."""
@@ -89,7 +89,7 @@ class Assembly:
                     self.left_out += 1
                     continue
                 most_text -= entry.size
-                self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
+                self.missing[key] = BlobToParse(key, entry.path, entry.blob, entry.size)
             self._files.setdefault(key, []).append(number)
 
     def add(self, keys: Sequence[str], columns: Columns) -> None:

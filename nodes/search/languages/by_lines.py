@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from nodes.search.git.objects import decode
-from nodes.search.languages.grammar import MAX_NAME, MAX_STRINGS, Found, Language, message, nested
+from nodes.search.languages.grammar import MAX_NAME, MAX_STRINGS, FoundBlock, Language, message, nested
 from nodes.search.types import Outline
 
 _NAME = r"[^\W\d][\w.:]*[?!]?"
@@ -91,7 +91,7 @@ def outline_by_lines(syntax: Syntax, source: bytes) -> Outline:
     _hide_documents(page)
     heads = _heads(syntax, page)
     _close(page, heads, syntax)
-    found = [Found(head.kind, head.name, head.line, head.end, head.line, head.end) for head in heads.values()]
+    found = [FoundBlock(head.kind, head.name, head.line, head.end, head.line, head.end) for head in heads.values()]
     imports = dict.fromkeys(match["module"] for match in _IMPORT.finditer(text))
     return Outline(syntax.name, nested(_joined(found) if syntax.clauses else found), tuple(imports), strings)
 
@@ -238,9 +238,9 @@ def _end_before(open_: list[_Head], indent: int, text: str, lines: tuple[int, in
         closes = None if same else closes
 
 
-def _joined(found: Sequence[Found]) -> list[Found]:
+def _joined(found: Sequence[FoundBlock]) -> list[FoundBlock]:
     """Join the clauses of one function that follow each other."""
-    result: list[Found] = []
+    result: list[FoundBlock] = []
     for item in found:
         if result and (result[-1].kind, result[-1].name) == (item.kind, item.name) and result[-1].end < item.start:
             result[-1].end = result[-1].end_line = item.end

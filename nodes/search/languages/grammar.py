@@ -24,7 +24,7 @@ MAX_UNCLOSED = 100
 
 
 @dataclass(slots=True)
-class Found:
+class FoundBlock:
     """A definition alone, or a block that only adds its name to those inside (``scope``)."""
 
     kind: str
@@ -37,7 +37,7 @@ class Found:
     end_line: int
 
 
-def nested(found: Iterable[Found]) -> tuple[Definition, ...]:
+def nested(found: Iterable[FoundBlock]) -> tuple[Definition, ...]:
     """Prefix each name with those of the definitions around it; count a node that was found twice once."""
     open_: list[tuple[int, str]] = []
     result: list[Definition] = []

@@ -17,7 +17,16 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_text
-from nodes.search.languages.protocol import PLAIN, TOO_MUCH_MEMORY, Task, Text, deadline, load_task, packed, plain_text
+from nodes.search.languages.protocol import (
+    PLAIN,
+    TOO_MUCH_MEMORY,
+    OutlinedText,
+    Task,
+    deadline,
+    load_task,
+    packed,
+    plain_text,
+)
 from nodes.search.languages.syntax import outline
 from nodes.search.languages.table import language_of
 
@@ -38,15 +47,15 @@ def work(task: Task, contents: Iterator[bytes | None], output: int) -> None:
         _write(output, packed(job.number, None if content is None else _text(task, job.path, content)))
 
 
-def _text(task: Task, path: str, content: bytes) -> Text:
+def _text(task: Task, path: str, content: bytes) -> OutlinedText:
     if not content or not is_text(content):
-        return Text(b"", PLAIN)
+        return OutlinedText(b"", PLAIN)
     if language_of(path) in task.gave_up:
         return plain_text(path, content)
     # SIGPROF has no handler, so the kernel ends the process. A handler in Python would only run after the parser
     # returns.
     signal.setitimer(signal.ITIMER_PROF, deadline(len(content)))
-    text = Text(content, outline(path, content))
+    text = OutlinedText(content, outline(path, content))
     signal.setitimer(signal.ITIMER_PROF, 0)
     return text
 

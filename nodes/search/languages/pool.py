@@ -17,10 +17,10 @@ from nodes.search.index.records import ColumnBuilder
 from nodes.search.languages.protocol import (
     FAULTS,
     PLAIN,
+    BlobToParse,
     Helper,
-    Job,
+    OutlinedText,
     Task,
-    Text,
     plain_text,
     text_without_parser,
     used,
@@ -44,13 +44,13 @@ _TURNS = 64
 """Files that this process reads between two checks of the helpers."""
 PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""
-_MISSING = Text(b"", PLAIN)
+_MISSING = OutlinedText(b"", PLAIN)
 
 
 class Pool:
     """Reads files with helpers and this process: replaces a helper that a file ended, and stops at the total time."""
 
-    def __init__(self, repository: Repository, jobs: Sequence[Job]) -> None:
+    def __init__(self, repository: Repository, jobs: Sequence[BlobToParse]) -> None:
         """Create a pool without helpers; each job has its position as its number."""
         self._repository = repository
         self._jobs = jobs
@@ -70,7 +70,7 @@ class Pool:
 
     def build(self) -> Iterator[tuple[list[str], Columns]]:
         """Yield the keys of all files in batches, in no particular order, with a row of columns for each."""
-        builder, batch, size = ColumnBuilder(), list[tuple[str, Text]](), 0
+        builder, batch, size = ColumnBuilder(), list[tuple[str, OutlinedText]](), 0
         try:
             for number, text in self._read():
                 self._left.pop(number)
@@ -86,7 +86,7 @@ class Pool:
         finally:
             self._stop()
 
-    def _read(self) -> Iterator[tuple[int, Text | None]]:
+    def _read(self) -> Iterator[tuple[int, OutlinedText | None]]:
         """Yield the text of every file when it is read; None for a missing blob."""
         hard = [job for job in self._jobs if always_needs_parser(job.path)]
         easy = [job for job in self._jobs if not always_needs_parser(job.path)]
@@ -124,7 +124,7 @@ class Pool:
         running = sum(at.processor for helper in self._helpers if (at := helper.last))
         return self._processor + running > MAX_PROCESSOR
 
-    def _start(self, jobs: list[Job]) -> None:
+    def _start(self, jobs: list[BlobToParse]) -> None:
         """Start a helper for some files, unless there are none or the pool is over."""
         if self.is_over or not jobs:
             return
@@ -135,7 +135,7 @@ class Pool:
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MAX_FAILURES
 
-    def _collect(self) -> Iterator[tuple[int, Text | None]]:
+    def _collect(self) -> Iterator[tuple[int, OutlinedText | None]]:
         """Yield the texts since the last call, and replace helpers that ended at a file."""
         for helper in list(self._helpers):
             code = helper.ended()  # before reading its output, so that the read includes everything it wrote
@@ -146,7 +146,7 @@ class Pool:
             if code:
                 yield from self._replace(helper, code)
 
-    def _replace(self, helper: Helper, code: int) -> Iterator[tuple[int, Text | None]]:
+    def _replace(self, helper: Helper, code: int) -> Iterator[tuple[int, OutlinedText | None]]:
         at = helper.last
         if at is None:
             self._failures += 1
@@ -162,7 +162,7 @@ class Pool:
                 self._suspects.add(at.number)
         self._start([job for job in helper.jobs if job.number in self._left])
 
-    def _read_without_parser(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Text | None]]:
+    def _read_without_parser(self, jobs: Sequence[BlobToParse]) -> Iterator[tuple[int, OutlinedText | None]]:
         """Read files as far as no parser is needed."""
         for job, content in zip(jobs, self._repository.contents([job.blob for job in jobs]), strict=True):
             yield job.number, None if content is None else plain_text(job.path, content)

@@ -69,7 +69,7 @@ class Helper:
                 env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )
 
-    def new(self) -> Iterator[tuple[int, "Text | None"]]:
+    def new(self) -> Iterator[tuple[int, "OutlinedText | None"]]:
         """Yield the texts since the last call with the numbers of their files; None for a missing blob."""
         output = self._output.fileno()
         while True:
@@ -109,7 +109,7 @@ def used(at: FilePosition, size: int, code: int) -> float:
     return at.processor + (deadline(size) if code == -signal.SIGPROF else 0.0)
 
 
-class Job(NamedTuple):
+class BlobToParse(NamedTuple):
     """One blob to parse, as the language that its path indicates."""
 
     key: str
@@ -120,7 +120,7 @@ class Job(NamedTuple):
     """Its position among the jobs of an index."""
 
 
-class Text(NamedTuple):
+class OutlinedText(NamedTuple):
     """The content and the outline of one blob."""
 
     content: bytes
@@ -132,7 +132,7 @@ class Task(NamedTuple):
     """The content of a helper's standard input."""
 
     directory: str
-    jobs: list[Job]
+    jobs: list[BlobToParse]
     """Files to parse."""
     parent: int
     """Id of the process that waits for the result; when it has ended, the helper stops."""
@@ -143,20 +143,20 @@ class Task(NamedTuple):
 def load_task(stream: IO[str]) -> Task:
     """Parse the JSON of a task."""
     directory, jobs, *rest = json.load(stream)
-    return Task(directory, [Job(*fields) for fields in jobs], *rest)
+    return Task(directory, [BlobToParse(*fields) for fields in jobs], *rest)
 
 
-def text_without_parser(path: str, content: bytes) -> Text | None:
+def text_without_parser(path: str, content: bytes) -> OutlinedText | None:
     """Outline one blob in time linear in its size; None if only a parser can do that."""
     if not content or not is_text(content):
-        return Text(b"", PLAIN)
+        return OutlinedText(b"", PLAIN)
     outline = outline_without_parser(path, content)
-    return None if outline is None else Text(content, outline)
+    return None if outline is None else OutlinedText(content, outline)
 
 
-def plain_text(path: str, content: bytes) -> Text:
+def plain_text(path: str, content: bytes) -> OutlinedText:
     """Outline one blob as far as no parser is needed."""
-    return text_without_parser(path, content) or Text(content, PLAIN)
+    return text_without_parser(path, content) or OutlinedText(content, PLAIN)
 
 
 def deadline(size: int) -> float:
@@ -168,10 +168,10 @@ def deadline(size: int) -> float:
     return 0.5 + size * 1.5e-6
 
 
-def packed(number: int, value: float | Text | None) -> bytes:
+def packed(number: int, value: float | OutlinedText | None) -> bytes:
     """Return a frame about a file: the seconds of processor time used before it, its text, or None if it is missing."""
     body: Any = value
-    if isinstance(value, Text):
+    if isinstance(value, OutlinedText):
         outline = value.outline
         definitions = [(item.name, item.kind, item.start_line, item.end_line) for item in outline.definitions]
         body = (value.content, outline.language, definitions, outline.imports, outline.strings)
@@ -195,5 +195,5 @@ def _bodies(block: bytes) -> tuple[list[memoryview], int]:
     return bodies, at
 
 
-def _text(content: bytes, language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Text:
-    return Text(content, Outline(language, tuple(Definition(*fields) for fields in definitions), *rest))
+def _text(content: bytes, language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> OutlinedText:
+    return OutlinedText(content, Outline(language, tuple(Definition(*fields) for fields in definitions), *rest))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from nodes.search.languages.grammar import MAX_STRINGS, Found, message, nested
+from nodes.search.languages.grammar import MAX_STRINGS, FoundBlock, message, nested
 from nodes.search.types import Outline
 
 MARK = b"\xef\xbb\xbf"
@@ -118,7 +118,7 @@ class _Reader:
 
     def outline(self) -> Outline:
         """Return the outline that the grammar would give."""
-        found: list[Found] = []
+        found: list[FoundBlock] = []
         decorated = after = end = counted = -1
         line = 0
         for head in _HEAD.finditer(self._code):
@@ -156,7 +156,7 @@ class _Reader:
             if module[1] != b"__future__":
                 yield module[1].decode().strip()
 
-    def _definition(self, head: re.Match[bytes], start: int, line: int) -> tuple[Found, int]:
+    def _definition(self, head: re.Match[bytes], start: int, line: int) -> tuple[FoundBlock, int]:
         """Return the definition of a head, and where the head ends."""
         indent, code = len(head[1]), self._code
         # Most heads match this; ``_turn`` walks over brackets and takes longer.
@@ -171,7 +171,7 @@ class _Reader:
             require_plain(code[colon:end].strip() != b"")
         last = line + self._source.count(b"\n", start, end - 1)
         kind = "function" if head[3] == b"def" else "class"
-        return Found(kind, head[4].decode(), start, end, line, last), colon
+        return FoundBlock(kind, head[4].decode(), start, end, line, last), colon
 
     def _end(self, start: int, indent: int, inner: int) -> int:
         """Return the end of a block: after its last line and the following comments with at least its indentation."""

@@ -19,7 +19,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor
 from nodes.search.languages.grammar import (
     MAX_NAME,
     MAX_STRINGS,
-    Found,
+    FoundBlock,
     Language,
     message,
     nested,
@@ -86,7 +86,7 @@ def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
         return None, Outline(language.name)
     if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
         return None, Outline(language.name)
-    found: list[Found] = []
+    found: list[FoundBlock] = []
     imports: dict[str, None] = {}
     strings: list[tuple[int, str]] = []
     leads: list[Node] = []
@@ -120,7 +120,7 @@ def load(language: Language) -> Grammar:
     return Grammar(getattr(module, language.factory)())
 
 
-def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[Found]:
+def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[FoundBlock]:
     kind = next((name for name in captures if name in _KINDS or name == "scope"), None)
     names = captures.get("name")
     if kind is None or not names:
@@ -129,7 +129,7 @@ def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[Found]:
     name = ".".join(filter(None, (_dotted(part) for part in (*captures.get("owner", ()), names[0]))))
     if not name:
         return
-    yield Found(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source))
+    yield FoundBlock(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source))
 
 
 def _last_line(node: Node, source: bytes) -> int:
@@ -141,7 +141,7 @@ def _last_line(node: Node, source: bytes) -> int:
     return line
 
 
-def _first_line(item: Found, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
+def _first_line(item: FoundBlock, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
     line, start = item.start_line, item.start
     # Backwards from the definition: several attributes may stand above each other.
     for number in range(bisect_right(ends, start) - 1, -1, -1):

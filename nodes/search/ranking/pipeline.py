@@ -15,7 +15,7 @@ from nodes.search.ranking.features import Features, add_priors, candidate_files
 from nodes.search.ranking.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
 from nodes.search.ranking.rank import (
     RIVALS,
-    Place,
+    RankedChunk,
     best_files,
     confidence,
     explain,
@@ -25,7 +25,7 @@ from nodes.search.ranking.rank import (
     weighted,
 )
 from nodes.search.ranking.surroundings import add_context_features, add_past
-from nodes.search.ranking.words import Candidates, add_functions, add_words
+from nodes.search.ranking.words import FileDefinitions, add_functions, add_words
 from nodes.search.reading.snippets import locate_places, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
@@ -65,13 +65,13 @@ class Measured:
             texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
         return texts
 
-    def locate(self, places: Sequence[Place]) -> tuple[Location, ...]:
+    def locate(self, places: Sequence[RankedChunk]) -> tuple[Location, ...]:
         """Return places with the lines to quote."""
         return locate_places(self.repository, self.index, self.parsed, places)
 
-    def best_places(self, files: list[int], scores: Floats) -> list[Place]:
+    def best_places(self, files: list[int], scores: Floats) -> list[RankedChunk]:
         """Return the places of some files, best first."""
-        add_functions(self.features, self.parsed, Candidates.of(self.index, files))
+        add_functions(self.features, self.parsed, FileDefinitions.of(self.index, files))
         return rank_places(self.index, self.features, load_weights(), files, scores)
 
 

@@ -95,7 +95,7 @@ def saturate(count: Array, length: Floats, k1: float, b: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class FileDefinitions:
     """The definitions of some files. All arrays but ``chunks`` and ``place`` have one entry per definition."""
 
     index: Index
@@ -134,7 +134,7 @@ class Candidates:
         return spread
 
 
-def add_functions(features: Features, parsed: Parsed, candidates: Candidates) -> None:
+def add_functions(features: Features, parsed: Parsed, candidates: FileDefinitions) -> None:
     """Add features to the chunks of the best files: the kind of their definition, and its words and name."""
     last = [name.rpartition(".")[2] for name in candidates.names]
     roles = candidates.index.roles
@@ -147,7 +147,7 @@ def add_functions(features: Features, parsed: Parsed, candidates: Candidates) ->
     features.chunks |= {name: candidates.spread(values) for name, values in found.items()}
 
 
-def _words(candidates: Candidates, last: Sequence[str], parsed: Parsed) -> dict[str, Floats]:
+def _words(candidates: FileDefinitions, last: Sequence[str], parsed: Parsed) -> dict[str, Floats]:
     """Score definitions by the words of their text and of their name, with frequencies among themselves."""
     weights: dict[int, float] = defaultdict(float)
     for word, weight in parsed.weights.items():

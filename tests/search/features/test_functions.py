@@ -13,7 +13,7 @@ from nodes.search.engine import Engine
 from nodes.search.index.columns import ranges
 from nodes.search.issue.query import parse_query
 from nodes.search.ranking.features import Features
-from nodes.search.ranking.words import Candidates, add_functions
+from nodes.search.ranking.words import FileDefinitions, add_functions
 from nodes.search.types import Query
 from tests.support.repositories import make_repository
 
@@ -41,7 +41,7 @@ def features_of(
     engine = Engine(folder)
     index = engine.warm(engine.commit()).index
     features, parsed = Features(), parse_query(Query(title, body))
-    candidates = Candidates.of(index, [index.number_of[path] for path in paths])
+    candidates = FileDefinitions.of(index, [index.number_of[path] for path in paths])
     add_functions(features, parsed, candidates)
     first = dict(zip(candidates.place.tolist(), candidates.chunks.tolist(), strict=True))
     return {

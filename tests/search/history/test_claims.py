@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.history.claims import Claim, Named, names_a_range, parse_day, read_claims
+from nodes.search.history.claims import Claim, NamedChange, names_a_range, parse_day, read_claims
 from tests.support.growth import assert_linear
 
 VERSIONS = [
@@ -208,7 +208,7 @@ def test_hostile_text_costs_no_more_than_its_length(piece, end):
 )
 def test_no_text_is_refused(text):
     for named in read_claims(text, text).commits:
-        assert isinstance(named, Named)
+        assert isinstance(named, NamedChange)
 
 
 @pytest.mark.parametrize(

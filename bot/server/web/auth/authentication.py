@@ -40,7 +40,7 @@ AT_ONCE = 20
 OPERATOR = Viewer("operator", None)
 
 
-class Attempts:
+class WrongTokens:
     """Counts wrong tokens by address.
 
     The count only changes the answer to further wrong tokens. The right token always works: behind a proxy all callers
@@ -170,7 +170,7 @@ class Authenticator:
         self.accounts = accounts
         self._token = admin_token
         self._ended = ended
-        self._attempts = Attempts()
+        self._attempts = WrongTokens()
         self._refusals = Refusals()
 
     @property

@@ -140,7 +140,7 @@ def _link(evidence: Evidence, links: Links) -> str:
     return links.commit_page(at.sha) or "" if at.sha else ""
 
 
-class Result(NamedTuple):
+class FixComparison(NamedTuple):
     """The comparison of a report with the fix."""
 
     tone: str
@@ -181,22 +181,24 @@ def _began(context: RunContext) -> Markup:
     return prose(f"Began because {_BEGAN.get(origin.why, origin.why)}.")
 
 
-def _result(outcome: Outcome, links: Links) -> Result | None:
+def _result(outcome: Outcome, links: Links) -> FixComparison | None:
     if not outcome.reported.named:
         return None
     verdict = outcome.verdict
     if verdict is None:
-        return Result("soft", Markup("No fix is known yet."))
+        return FixComparison("soft", Markup("No fix is known yet."))
     sha, link = verdict.fix[:7], links.commit_page(verdict.fix) or "" if verdict.fix else ""
     if verdict.state == "unknown":
-        return Result("soft", prose(f"Not known: {verdict.why}."), sha, link)
+        return FixComparison("soft", prose(f"Not known: {verdict.why}."), sha, link)
     first = outcome.reported.named[0]
     if verdict.rank == 1:
-        return Result("good", prose(f"Right: the fix changed `{first}`, the first file."), sha, link)
+        return FixComparison("good", prose(f"Right: the fix changed `{first}`, the first file."), sha, link)
     if verdict.rank:
         named = outcome.reported.named[verdict.rank - 1]
-        return Result("warn", prose(f"Partly right: the fix changed `{named}`, file {verdict.rank} here."), sha, link)
-    return Result("bad", prose("Wrong: the fix changed none of the files named here."), sha, link)
+        return FixComparison(
+            "warn", prose(f"Partly right: the fix changed `{named}`, file {verdict.rank} here."), sha, link
+        )
+    return FixComparison("bad", prose("Wrong: the fix changed none of the files named here."), sha, link)
 
 
 def _judged(feedback: Feedback) -> tuple[bool, Markup]:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.render import OUTCOMES, render
 from bot.server.web.site import site_of
-from bot.store.pages.rows import Place, RunFilter
+from bot.store.pages.rows import ListPosition, RunFilter
 from bot.store.pages.runs import COUNTED
 from bot.store.runs.rows import RunStatus
 
@@ -80,12 +80,12 @@ async def _asked(request: Request) -> tuple[Form, dict[str, str], list[str], Run
     return form, fields, [name for name, value in given.items() if value and name not in fields], wanted
 
 
-def _read_place(text: str) -> Place | None:
+def _read_place(text: str) -> ListPosition | None:
     """Parse the position of a page in the list from a URL; None if it is invalid."""
     began_at, _, rest = text.partition("~")
     issue_key, _, number = rest.rpartition("~")
     try:
-        at = Place(float(began_at), issue_key, int(number))
+        at = ListPosition(float(began_at), issue_key, int(number))
     except ValueError:
         return None
     return at if 0 <= at.number < _MAX_RUNS and 0 <= at.began_at < _LATEST else None

@@ -29,7 +29,7 @@ from bot.server.registration import (
     registration,
     store_registration,
 )
-from bot.server.web.auth.authentication import Attempts
+from bot.server.web.auth.authentication import WrongTokens
 from bot.server.web.render import ASSETS, FAILURES, answer_failure, fault, healthz, render, serve_asset
 from bot.server.web.security import Shield, content_policy, same_token
 from bot.server.web.site import build_authenticator
@@ -51,7 +51,7 @@ class Pending:
     def __init__(self, secret: bytes | None = None) -> None:
         secret = secret or secrets.token_bytes(32)
         self.token = hmac.new(secret, b"tracehound.setup", hashlib.sha256).hexdigest()[:40]
-        self.attempts = Attempts()
+        self.attempts = WrongTokens()
         self.over = False
         """The App exists, so the setup pages are closed permanently."""
         signs = {"digest_method": hashlib.sha256}

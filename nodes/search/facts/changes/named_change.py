@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.history.claims import Named
+from nodes.search.history.claims import NamedChange
 from nodes.search.history.types import Commit
 from nodes.search.sentences import say
 
@@ -23,21 +23,21 @@ _SHORTEST = 2
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each source file of the small changes that the report names."""
     claims = inquiry.claims
-    found: dict[str, tuple[Commit, Named]] = {}
+    found: dict[str, tuple[Commit, NamedChange]] = {}
     for commit, named in (*_by_sha(inquiry, claims.commits), *_by_number(inquiry, claims.numbers)):
         found.setdefault(commit.sha, (commit, named))
     for commit, named in list(found.values())[:MAX_CHANGES]:
         yield from _facts(inquiry, commit, named)
 
 
-def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
+def _by_sha(inquiry: FinderInput, commits: tuple[NamedChange, ...]) -> Iterator[tuple[Commit, NamedChange]]:
     # A commit that stands for a version says nothing about its own change.
     for named in [named for named in commits if not named.in_use][:MAX_REFERENCES]:
         if sha := inquiry.code.log.resolved(named.text):
             yield from ((commit, named) for commit in inquiry.code.log.details([sha]))
 
 
-def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
+def _by_number(inquiry: FinderInput, numbers: tuple[NamedChange, ...]) -> Iterator[tuple[Commit, NamedChange]]:
     wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MAX_REFERENCES]
     for commit in inquiry.code.log.mentioning([named.text for named in wanted]) if wanted else ():
         message = f"{commit.subject}\n{commit.body}"
@@ -47,7 +47,7 @@ def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tup
                 break
 
 
-def _facts(inquiry: FinderInput, commit: Commit, named: Named) -> Iterator[Fact]:
+def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator[Fact]:
     code = inquiry.code
     numbers = [n for path in commit.files if (n := code.number(path)) is not None and code.own[n]]
     # The files of a revert are those of a change that the code no longer has.

@@ -7,7 +7,7 @@ from itertools import islice
 
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import is_test, outside_docstrings, whole_word
-from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names.named import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, is_code
 from nodes.search.facts.types import Fact, Hit
@@ -86,7 +86,7 @@ def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iter
         yield hit.fact_of_few("read_here", says, words, len(held), one=len(first) == 1)
 
 
-def _options(issue: Issue) -> Iterator[str]:
+def _options(issue: IssueParts) -> Iterator[str]:
     """Yield the distinct names of options and settings that a report gives, those of the title first."""
     seen = set[str]()
     for words in _named(issue):
@@ -99,7 +99,7 @@ def _options(issue: Issue) -> Iterator[str]:
             yield words
 
 
-def _named(issue: Issue) -> Iterator[str]:
+def _named(issue: IssueParts) -> Iterator[str]:
     spans = [*issue.spans, *_QUOTED.findall(URL.sub(" ", issue.title))]
     for span in sorted(spans, key=lambda span: span not in issue.title):
         if found := _NAMED.fullmatch(span.strip()):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.inquiry import IssueParts
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.tokens import STOPWORDS, WORD, load_words
@@ -67,7 +67,7 @@ class Name:
         return len(self.parts) > 1
 
 
-def names(issue: Issue) -> list[Name]:
+def names(issue: IssueParts) -> list[Name]:
     """Return the distinct names of the title and the prose; those of the title and of code spans come first."""
     found: dict[tuple[str, ...], Name] = {}
     code = "\n".join((*issue.blocks, *issue.spans))
@@ -85,7 +85,7 @@ def names(issue: Issue) -> list[Name]:
     return list(found.values())[:MAX_LOOKED_UP]
 
 
-def names_of_code(issue: Issue) -> list[Name]:
+def names_of_code(issue: IssueParts) -> list[Name]:
     """Return the distinct names in an issue's code blocks, in order."""
     lines = [line[:MAX_WIDTH] for block in issue.blocks for line in block.split("\n")][:MAX_LOOKED_UP]
     every = (name for line in lines for name in _of_line(line, in_title=False, shown=set()))

@@ -9,13 +9,13 @@ from itertools import islice
 import numpy as np
 
 from nodes.search.facts.code import Code, is_test
-from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, Literal, literals_at
 from nodes.search.facts.output.messages import (
     PROSE_WORDS,
     STANDARD,
-    Text,
+    MessageText,
     fixed_words,
     is_message,
     match_parts,
@@ -72,7 +72,7 @@ class _Match:
     number: int
     literal: Literal
     words: str
-    text: Text
+    text: MessageText
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -109,7 +109,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             yield replace(fact, strong=strong, several=several, unclaimed=withheld)
 
 
-def _matches(code: Code, issue: Issue, ranks: Sequence[tuple[str, int]]) -> tuple[list[_Match], list[_Match]]:
+def _matches(code: Code, issue: IssueParts, ranks: Sequence[tuple[str, int]]) -> tuple[list[_Match], list[_Match]]:
     """Return the lines of output that are built side by side, and with them all matches, errors of a log first."""
     # An error says more than a warning of the same log.
     found = sorted(
@@ -146,7 +146,7 @@ def _is_printed(code: Code, match: _Match) -> bool:
 
 def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator[_Match]:
     """Yield the literals that build lines of a code block side by side as one message, at the nearest to the title."""
-    groups, terms = dict[tuple[int, Text], list[_Match]](), {*query_terms(title)}
+    groups, terms = dict[tuple[int, MessageText], list[_Match]](), {*query_terms(title)}
     for match in matches:
         if not match.text.is_prose:
             groups.setdefault((match.number, match.text), []).append(match)
@@ -166,7 +166,7 @@ def title_quotes(title: str) -> bool:
     return any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(title))
 
 
-def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
+def find_matches(code: Code, wanted: Sequence[MessageText]) -> Iterator[_Match]:
     """Yield the literals of the project's own code whose fixed parts are in one of the texts."""
     short = [text for text in wanted if not (text.is_prose or text.cut) and len(WORD.findall(text.text)) <= SHORT]
     places = list(dict.fromkeys((*_candidates(code, wanted), *_near(code, short[:MAX_SHORT]))))
@@ -185,7 +185,7 @@ def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
                     break
 
 
-def _words(literal: Literal, text: Text) -> str | None:
+def _words(literal: Literal, text: MessageText) -> str | None:
     """Return the words of a text that match the literal's message, or None."""
     if text.cut:
         return match_start(literal.parts, text.text, text.cut)
@@ -194,7 +194,7 @@ def _words(literal: Literal, text: Text) -> str | None:
     return match_parts(literal.parts, text.text) if is_long else match_whole(literal, text.text)
 
 
-def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
+def _candidates(code: Code, wanted: Sequence[MessageText]) -> list[tuple[int, int]]:
     """Return (file, line) of literals that share three consecutive words with the issue, most shared words first."""
     index = code.index
     hashes = np.asarray(sorted({value for text in wanted for value in shingles(text.text)}), np.uint32)
@@ -207,7 +207,7 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
     return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MAX_PLACES]
 
 
-def _near(code: Code, short: Sequence[Text]) -> Iterator[tuple[int, int]]:
+def _near(code: Code, short: Sequence[MessageText]) -> Iterator[tuple[int, int]]:
     """Yield (file, line) of strings with a rare word of a short message, between whose words values may stand."""
     words = {text.text: [word for word in WORD.findall(text.text) if len(word) > RAREST] for text in short}
     code.look_up(word for found in words.values() for word in found)

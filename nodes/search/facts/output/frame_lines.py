@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nodes.search.facts.code import Code, family, whole_word
-from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.types import Fact
 from nodes.search.languages.table import has_grammar, language_of
 from nodes.search.paths.project import simplified
@@ -102,7 +102,7 @@ def last_part(function: str | None) -> str | None:
     return parts[-1] if parts else None
 
 
-def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
+def frame_text(issue: IssueParts, trace: StackTrace, frame: Frame) -> str | None:
     """Return the source line that the trace prints for a frame."""
     if frame.line is None:
         return None
@@ -147,7 +147,7 @@ def frame_words(trace: str, frame: Frame) -> str | None:
     return (lines[named[0]].strip().lstrip("> ")[:300] or None) if named else None
 
 
-def mapped_at(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> MappedFrame | None:
+def mapped_at(code: Code, issue: IssueParts, trace: StackTrace, depth: int, number: int) -> MappedFrame | None:
     """Find the frame's text in its function; otherwise use its line number if it is still inside the function."""
     frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
     text = frame_text(issue, trace, frame)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nodes.search.facts.code import Code
-from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.frame_lines import COMPILED, SCRIPT, MappedFrame, is_of_class, last_part, mapped_at
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path
@@ -30,7 +30,7 @@ _QUALIFIERS = re.compile(r"::|[.<> ]")
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 
 
-def chains(issue: Issue) -> Iterator[list[StackTrace]]:
+def chains(issue: IssueParts) -> Iterator[list[StackTrace]]:
     """Yield the traces of each chain, as the issue has them; a trace without a cause is a chain of one."""
     chain: list[StackTrace] = []
     for trace in (trace for trace in issue.traces if trace.frames and not trace.is_aside):
@@ -42,7 +42,7 @@ def chains(issue: Issue) -> Iterator[list[StackTrace]]:
         yield chain
 
 
-def wrapping(code: Code, issue: Issue) -> frozenset[str]:
+def wrapping(code: Code, issue: IssueParts) -> frozenset[str]:
     """Return the messages of errors that only wrap a cause outside the project's own code."""
     found: set[str] = set()
     for chain in chains(issue):
@@ -52,7 +52,7 @@ def wrapping(code: Code, issue: Issue) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:
+def _is_chained(issue: IssueParts, one: StackTrace, other: StackTrace) -> bool:
     between = issue.body[one.end : other.start]
     heading = issue.body[other.start : other.start + 80]
     return len(between) < 300 and bool(_CHAIN.search(between) or _CHAIN.match(heading.strip()))
@@ -63,7 +63,7 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
     return chain if chain[0].language == "python" else chain[::-1]
 
 
-def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
+def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     lost_inner = is_library = in_program = False
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
@@ -203,7 +203,7 @@ def _of_bundled_class(code: Code, owner: str, name: str | None) -> list[int]:
     return rows if len(rows) == 1 and owner.isidentifier() and _COMPOUND.search(owner) else []
 
 
-def own_files(code: Code, issue: Issue) -> frozenset[int]:
+def own_files(code: Code, issue: IssueParts) -> frozenset[int]:
     """Return the files of own code that occur in any trace."""
     return frozenset(
         number

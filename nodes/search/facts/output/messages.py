@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nodes.search.facts.inquiry import Issue
+from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.literals import Literal
 from nodes.search.facts.output.shapes import ERRORS
 from nodes.search.issue.mentions.found import ANNOUNCED
@@ -43,7 +43,7 @@ STANDARD = re.compile("|".join(ERRORS["standard"]), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class MessageText:
     """A part of the issue with normalised white space."""
 
     text: str
@@ -53,37 +53,37 @@ class Text:
     """The number of fixed words that suffice if the message may be truncated at the end; 0 if it is complete."""
 
 
-def texts(issue: Issue) -> list[Text]:
+def texts(issue: IssueParts) -> list[MessageText]:
     """Return the parts of an issue that may contain a message, each at most a paragraph or a block."""
-    found = [Text(normalise_space(trace.message), is_prose=False) for trace in issue.traces if trace.message]
-    found += [Text(normalise_space(issue.title), is_prose=True)]
-    found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
-    found += [Text(run, is_prose=True) for run in _runs(issue.prose)]
+    found = [MessageText(normalise_space(trace.message), is_prose=False) for trace in issue.traces if trace.message]
+    found += [MessageText(normalise_space(issue.title), is_prose=True)]
+    found += [MessageText(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
+    found += [MessageText(run, is_prose=True) for run in _runs(issue.prose)]
     announced = (message for line in issue.prose for message in ANNOUNCED.findall(line))
-    found += [Text(normalise_space(message), is_prose=False) for message in announced]
+    found += [MessageText(normalise_space(message), is_prose=False) for message in announced]
     logged = {line.text for line in issue.logged}
     found += [
-        Text(normalise_space(line), is_prose=False)
+        MessageText(normalise_space(line), is_prose=False)
         for line in issue.prose
         if _LOGGED.match(line) or line.strip() in logged
     ]
     quiet = _quiet(issue)
     loud = ([line if line.strip() not in quiet else "" for line in block.split("\n")] for block in issue.blocks)
-    found += [Text(run, is_prose=False) for block in loud for run in _runs(block)]
+    found += [MessageText(run, is_prose=False) for block in loud for run in _runs(block)]
     found += _truncated(issue)
-    found += [Text(normalise_space(line), is_prose=True) for line in issue.prose if len(line) <= LONGEST_VALUE]
+    found += [MessageText(normalise_space(line), is_prose=True) for line in issue.prose if len(line) <= LONGEST_VALUE]
     # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
     return [text for text in dict.fromkeys(found) if text.text.count(" ") >= 2]
 
 
-def _quiet(issue: Issue) -> frozenset[str]:
+def _quiet(issue: IssueParts) -> frozenset[str]:
     """Return the lines of logs that only inform; without an error among them, each may be what the report is about."""
     if not any(line.rank == 0 for line in issue.logged):
         return frozenset()
     return frozenset(line.text for line in issue.logged if line.rank > UNKNOWN)
 
 
-def _truncated(issue: Issue) -> Iterator[Text]:
+def _truncated(issue: IssueParts) -> Iterator[MessageText]:
     """Yield the lines that end with an ellipsis, and those that a screen or a tracker may have truncated."""
     traced = (trace.message for trace in issue.traces if trace.message)
     quiet = _quiet(issue)
@@ -92,12 +92,12 @@ def _truncated(issue: Issue) -> Iterator[Text]:
         bare = line.rstrip(_CLOSING)
         mark = next((mark for mark in ("…", "...") if bare.endswith(mark)), None)
         if mark:
-            yield Text(normalise_space(bare.rstrip(f" {mark}")), is_prose=False, cut=PROSE_WORDS)
+            yield MessageText(normalise_space(bare.rstrip(f" {mark}")), is_prose=False, cut=PROSE_WORDS)
     # Lines of prose end anywhere, so without a mark only code and the title may be truncated.
     before = {line.text: len(line.prefix) for line in issue.logged}
     for line in (issue.title, *code):
         if len(line.rstrip()) + before.get(line.strip(), 0) >= NARROW:
-            yield Text(normalise_space(line), is_prose=False, cut=PROSE_WORDS + 1)
+            yield MessageText(normalise_space(line), is_prose=False, cut=PROSE_WORDS + 1)
 
 
 def _runs(lines: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.frame_lines import (
     LONGEST_FUNCTION,
     MappedFrame,
@@ -121,7 +121,7 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
             yield replace(fact, says=_passes(mapped, place, say(", which is named in words as well")), unclaimed=True)
 
 
-def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[MappedFrame, Happened | None]:
+def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> tuple[MappedFrame, Happened | None]:
     """Return a frame and what its line did, if no frame inside it may have done it instead.
 
     If only the number says which line it is, and the error fits another line of the function alone, it is that line.
@@ -147,7 +147,7 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     return replace(mapped, gone=say("; its line {line} does not fit the error at this commit", line=line)), None
 
 
-def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
+def _event(issue: IssueParts, mapped: MappedFrame, text: str) -> Happened | None:
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame) or ""
     pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
     column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None
@@ -205,7 +205,7 @@ def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Re
     return fitting_release(inquiry, path, line, lambda text: fits(text) or (excluded and is_possible(error, text)))
 
 
-def _is_lost(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> bool:
+def _is_lost(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> bool:
     """Return whether the trace prints a line of code below the frame that its file does not have."""
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame)
     printed = _printed_below(issue.written, words) if words else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.places import bound_here
 from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
 from nodes.search.facts.places.keys import (
@@ -104,7 +104,7 @@ def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator
     yield from facts if len(facts) == 1 or _length(label) >= LEAST_WORDS else ()
 
 
-def _labels(issue: Issue) -> list[tuple[str, bool]]:
+def _labels(issue: IssueParts) -> list[tuple[str, bool]]:
     """Return the distinct texts that may be those of a user interface, the marked ones first, and whether each is."""
     # What the title has too is the subject; the other texts are often steps on the way to it.
     title = {*query_terms(issue.title)}
@@ -120,7 +120,7 @@ def _labels(issue: Issue) -> list[tuple[str, bool]]:
     return [*((text, True) for text in found), *((text, False) for text in rest[:MAX_PLAIN])]
 
 
-def labels(issue: Issue) -> Iterator[str]:
+def labels(issue: IssueParts) -> Iterator[str]:
     """Yield the distinct texts of a user interface that a report quotes, stresses, or names on a path of menus."""
     seen = set[str]()
     prose = (
@@ -154,7 +154,7 @@ def _length(text: str) -> int:
     return len(text) if _UNSPACED.search(text) else len(WORD.findall(text))
 
 
-def _plain_labels(issue: Issue) -> Iterator[str]:
+def _plain_labels(issue: IssueParts) -> Iterator[str]:
     """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
     # Of a path of menus, ``系统配置-注册配置``, the last part is what the title is about.
     for run in reversed(_UNSPACED.findall(issue.title)):

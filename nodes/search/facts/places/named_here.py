@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from nodes.search.facts.code import Code
-from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names.named import BUILT_IN
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
@@ -97,7 +97,7 @@ def _count(code: Code, number: int) -> int:
     return last if code.text(number, last) else last - 1  # nothing is after the last newline
 
 
-def _lines_in(issue: Issue, words: str) -> Iterator[int]:
+def _lines_in(issue: IssueParts, words: str) -> Iterator[int]:
     """Yield the lines that a report names in a file."""
     for line in (issue.title, *issue.prose):
         yield from (place.line for place in find_located(line) if words in line and place.path.endswith(words))

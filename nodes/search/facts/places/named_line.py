@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import Code
-from nodes.search.facts.inquiry import FinderInput, Issue
+from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.levels import LOGS
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
@@ -171,7 +171,7 @@ def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
     return rank is not None and (rank > UNKNOWN or (rank == UNKNOWN and is_traced and not _FAILS.search(lines[at])))
 
 
-def _by_severity(issue: Issue, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:
+def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:
     """Return the places that lines name, the most serious first, each with whether it only explains another one.
 
     A log of hundreds of lines names many places; that of its error matters. Below an error, compilers print notes,
@@ -213,7 +213,7 @@ def _error(lines: Sequence[str], at: int) -> str:
     return f"{lines[at][:MAX_MESSAGE]}\n{'' if _NUMBERED.search(below) else below}"
 
 
-def _of_trace(issue: Issue, place: Located) -> str:
+def _of_trace(issue: IssueParts, place: Located) -> str:
     """Return the error of the trace whose innermost frame is a place; empty if there is none."""
     name = place.path.rpartition("/")[2]
     inner = ((trace, trace.frames[0]) for trace in issue.traces if trace.frames)

@@ -8,7 +8,7 @@ from itertools import chain
 
 from nodes.search.facts.around.called_from import is_comment, without_strings
 from nodes.search.facts.code import Code, outside_docstrings
-from nodes.search.facts.inquiry import MAX_LINE, FinderInput, Issue
+from nodes.search.facts.inquiry import MAX_LINE, FinderInput, IssueParts
 from nodes.search.facts.names.read_here import IMPORT
 from nodes.search.facts.output.happened import is_assertion
 from nodes.search.facts.output.shapes import messages
@@ -238,7 +238,7 @@ def checked_hits(witness: Witness, one: Expression, name: str) -> list[Hit]:
     return found
 
 
-def expressions(issue: Issue) -> list[list[Expression]]:
+def expressions(issue: IssueParts) -> list[list[Expression]]:
     """Return for each code span, and for each expression of prose, the expression and the parts of a longer one.
 
     The call or the command that an error names, and what an assertion tests, are expressions too.
