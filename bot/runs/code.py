@@ -16,7 +16,7 @@ from nodes.search.history.reading import subject_of
 from nodes.search.history.types import History, Spot, spots_of
 from nodes.search.issue.forms import IssueForm
 from nodes.search.ranking.pipeline import Measured
-from nodes.search.reading.tools import Tools
+from nodes.search.reading.tools import ReadingTools
 from nodes.search.types import Lookup, Query, Ranking, Survey, ToolAnswer
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ class EngineCode:
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
 
-    def _tools(self) -> Tools:
+    def _tools(self) -> ReadingTools:
         return self._engine.tools(self._sha, self._ignore)
 
     def _log(self) -> Log:

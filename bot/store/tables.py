@@ -8,14 +8,7 @@ from bot.store.databases.database import Connection, Database, ForeignKeyError, 
 from bot.store.effects import Effects
 from bot.store.installations import EndedSessions, Installations, StoredConfig
 from bot.store.issues.past_issues import PastIssues
-from bot.store.issues.people import (
-    Control,
-    IssueQuestions,
-    IssueSignals,
-    read_asked,
-    read_label_changes,
-    read_relations,
-)
+from bot.store.issues.people import Control, IssueSignals, Questions, read_asked, read_label_changes, read_relations
 from bot.store.issues.state import Issues, read_state
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
@@ -131,7 +124,7 @@ class IssueStore(Keyed):
         super().__init__(database, ref.key)
         self.repository = repository
         self.effects = Effects(database, ref.key)
-        self.questions = IssueQuestions(database, ref.key)
+        self.questions = Questions(database, ref.key)
         self.runs = IssueRuns(database, ref)
         self.signals = IssueSignals(database, ref.key)
         self.row = Issues(database, ref.key)

@@ -16,7 +16,7 @@ from bot.worker.publish import replies
 from bot.worker.publish.labels import LATER, put_postponed
 from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.runs.steps import mark_ended
-from bot.worker.tools import JobTools
+from bot.worker.tools import Tools
 
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}
 
@@ -140,7 +140,7 @@ async def alert(issue_job: IssueJob, work: jobs.Alert) -> None:
     return await issue_job.settle(f"{storm.reporters} reporters")
 
 
-async def installation(job: jobs.Job, work: jobs.InstallationChanged, tools: JobTools) -> None:
+async def installation(job: jobs.Job, work: jobs.InstallationChanged, tools: Tools) -> None:
     """Record which repositories are accessible. Jobs that were parked during a suspension are queued again."""
     known = tools.store.installations
     state = _STATES.get(work.how, "active")
@@ -155,7 +155,7 @@ async def installation(job: jobs.Job, work: jobs.InstallationChanged, tools: Job
     await tools.store.jobs.settle(job, work.how)
 
 
-async def repository(job: jobs.Job, work: jobs.RepositoryChanged, tools: JobTools) -> None:
+async def repository(job: jobs.Job, work: jobs.RepositoryChanged, tools: Tools) -> None:
     """Record a repository's name and whether it is archived, private or deleted."""
     known = tools.store.installations
     await known.add([work.ref])
@@ -165,7 +165,7 @@ async def repository(job: jobs.Job, work: jobs.RepositoryChanged, tools: JobTool
     await tools.store.jobs.settle(job, work.how)
 
 
-async def _remove(tools: JobTools, keys: Sequence[str]) -> None:
+async def _remove(tools: Tools, keys: Sequence[str]) -> None:
     """Remove repositories, and delete what was learnt from their issues."""
     await tools.store.installations.remove(keys)
     for key in keys:

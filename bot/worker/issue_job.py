@@ -21,7 +21,7 @@ from bot.worker.publish import replies
 from bot.worker.publish.labels import LATER
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.target import Target
-from bot.worker.tools import JobTools
+from bot.worker.tools import Tools
 
 _KNOWN = frozenset({"issues", "contents", "metadata"})
 """Permissions that the App asks for. Others count as "unknown", or GitHub would choose the values of a metric label."""
@@ -60,12 +60,12 @@ class IssueJob:
 
     job: Job
     ref: IssueRef
-    tools: JobTools
+    tools: Tools
     store: IssueStore
     github: RepositoryClient
 
     @classmethod
-    def of(cls, job: Job, ref: IssueRef, tools: JobTools) -> Self:
+    def of(cls, job: Job, ref: IssueRef, tools: Tools) -> Self:
         """Build the attempt of a job."""
         return cls(job, ref, tools, tools.store.for_issue(ref), tools.github.for_repository(ref.repository))
 

@@ -80,7 +80,7 @@ class Brains:
 
 
 @dataclass(frozen=True, slots=True)
-class JobTools:
+class Tools:
     """All resources of a job."""
 
     store: Store
@@ -104,7 +104,7 @@ class JobTools:
 
 
 @asynccontextmanager
-async def open_tools(settings: ServerSettings) -> AsyncIterator[JobTools]:
+async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
     """Open the resources, and close them at the end; raises ``UserError`` if the model cannot be used."""
     async with AsyncExitStack() as stack:
         # The stack closes in reverse order, so the store, which everything else uses, is closed last.
@@ -120,7 +120,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[JobTools]:
             check_brain(settings.settings)
             models = Models(model_settings(settings.settings))
             stack.push_async_callback(models.aclose)
-        yield JobTools(
+        yield Tools(
             store=store,
             github=github,
             mirrors=Mirrors(

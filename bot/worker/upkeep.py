@@ -15,7 +15,7 @@ from bot.server.webhook.handlers import HANDLERS
 from bot.store.installations import Listed
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.tools import JobTools
+from bot.worker.tools import Tools
 
 REACH = timedelta(days=3)
 """Age up to which GitHub redelivers deliveries."""
@@ -139,7 +139,7 @@ async def _revive(
     return await store.jobs.unpark([ref.key])
 
 
-async def prune(tools: JobTools) -> None:
+async def prune(tools: Tools) -> None:
     """Delete rows that are older than the settings allow."""
     store = tools.store
     await store.inbox.forget_old(DELIVERIES_KEPT)
@@ -160,14 +160,14 @@ async def prune(tools: JobTools) -> None:
         logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
 
 
-async def remove_unused_mirrors(tools: JobTools) -> None:
+async def remove_unused_mirrors(tools: Tools) -> None:
     """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
     known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
     for name in await tools.mirrors.tidy(older_than=MIRRORS_KEPT, known=known):
         logger.info("mirror removed", extra={"action": "mirror.pruned", "repository": name})
 
 
-async def run_upkeep(tools: JobTools) -> None:
+async def run_upkeep(tools: Tools) -> None:
     """Run maintenance until cancelled: at the start, since events may have been missed before, and then every hour."""
     await _own_parts(tools)
     # The hour's lease may be held by a process that has just been replaced by this one.
@@ -185,14 +185,14 @@ async def run_upkeep(tools: JobTools) -> None:
         await _own_parts(tools)
 
 
-async def _own_parts(tools: JobTools) -> None:
+async def _own_parts(tools: Tools) -> None:
     """Do what each process does at the start and at every check."""
     message = "the clock was set back: %d jobs wait from now on"
     await _part("clock_set_back", tools.store.jobs.correct_due_times, message)
     await _part("mirrors_removed", lambda: remove_unused_mirrors(tools))
 
 
-async def run_upkeep_round(tools: JobTools) -> None:
+async def run_upkeep_round(tools: Tools) -> None:
     """Do one round for all processes. A part that fails is retried in the next round."""
     store, github = tools.store, tools.github
     await _part("caught_up", lambda: catch_up(store, github), "requested %d missed deliveries")

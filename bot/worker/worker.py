@@ -23,7 +23,7 @@ from bot.worker import control, outcomes
 from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane, steps
-from bot.worker.tools import JobTools, open_tools
+from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
 
 __all__ = ["Worker", "open_worker"]
@@ -104,7 +104,7 @@ def _repository_of(work: PlacedWork) -> RepositoryRef:
 class Worker:
     """Processes one job per call of `work`."""
 
-    def __init__(self, tools: JobTools, spans: Spans) -> None:
+    def __init__(self, tools: Tools, spans: Spans) -> None:
         self._tools = tools
         self._spans = spans
 

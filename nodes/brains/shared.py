@@ -48,7 +48,7 @@ def build_beginning(case: Case) -> str:
     """Return the issue as every stage sees it, with its facts if it had to be shortened."""
     # Facts repeat parts of the issue.
     facts = fence("facts", _fitting(mask(format_facts(case.facts)), FACTS)) if is_shortened(case) else ""
-    return join_sections((("Issue", fence("issue", _text(case))), ("Facts that a program read from the whole issue", facts)))
+    return join_sections((("Issue", fence("issue", _text(case))), ("Facts that a program read from all of it", facts)))
 
 
 def _fitting(text: str, tokens: int) -> str:

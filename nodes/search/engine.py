@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
     from nodes.search.history.types import History, Spot
     from nodes.search.issue.forms import IssueForm
-    from nodes.search.reading.tools import Tools
+    from nodes.search.reading.tools import ReadingTools
     from nodes.search.types import Scope
 
 COMMITS = 2
@@ -232,13 +232,13 @@ class Engine:
 
         return read_forms(self.repository, self.commit(commit))
 
-    def tools(self, commit: str, ignore: Sequence[str] = ()) -> Tools:
+    def tools(self, commit: str, ignore: Sequence[str] = ()) -> ReadingTools:
         """Return the tools of a reader of a commit, without the files whose paths match ``ignore``."""
-        from nodes.search.reading.tools import Tools
+        from nodes.search.reading.tools import ReadingTools
 
         sha = self.commit(commit)
         index = self._index(sha)
-        return Tools(self.repository, sha, index, ignored_files(index, ignore))
+        return ReadingTools(self.repository, sha, index, ignored_files(index, ignore))
 
     def _index(self, sha: str, scope: Scope = "all") -> Index:
         return self._indexes.load(self.repository, sha, scope).index

@@ -11,7 +11,7 @@ import anyio
 from nodes.sources.connection import Server, choice, connect, listed, load_library
 from nodes.sources.meter import Meter
 from nodes.sources.protocol import Inquiry, SourceAnswer, SourceError, SourceInfo
-from nodes.sources.results import ReceivedResult, as_evidence, clean, results_in
+from nodes.sources.results import Received, as_evidence, clean, results_in
 
 if TYPE_CHECKING:
     import mcp
@@ -90,7 +90,7 @@ def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping
     return filled
 
 
-def results_of(response: "mcp_types.CallToolResult") -> list[ReceivedResult]:
+def results_of(response: "mcp_types.CallToolResult") -> list[Received]:
     """Return the results in an answer, in the tool's order; a failure that it reports is a SourceError."""
     texts = [content.text for content in response.content if content.type == "text"]
     if response.is_error:
@@ -99,9 +99,9 @@ def results_of(response: "mcp_types.CallToolResult") -> list[ReceivedResult]:
         return results_in(response.structured_content)
     found = [result for text in texts for result in _decoded(text)]
     links = (item for item in response.content if item.type == "resource_link")
-    found += [ReceivedResult(item.description or item.name, item.title or item.name, str(item.uri)) for item in links]
+    found += [Received(item.description or item.name, item.title or item.name, str(item.uri)) for item in links]
     inside = (item.resource for item in response.content if item.type == "resource")
-    return [*found, *(ReceivedResult(item.text, url=str(item.uri)) for item in inside if hasattr(item, "text"))]
+    return [*found, *(Received(item.text, url=str(item.uri)) for item in inside if hasattr(item, "text"))]
 
 
 def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[str, Any]) -> str:
@@ -123,12 +123,12 @@ def _is(field: Any, *types: str) -> bool:
     return any(kind in types for kind in choices if isinstance(kind, str))
 
 
-def _decoded(text: str) -> list[ReceivedResult]:
+def _decoded(text: str) -> list[Received]:
     """Decode a text that may contain JSON, as many servers send it."""
     with suppress(ValueError, RecursionError):
         if isinstance(value := json.loads(text), dict | list):
             return results_in(value)
-    return [ReceivedResult(text)]
+    return [Received(text)]
 
 
 def _why(error: BaseException, server: Server, meter: Meter) -> str:

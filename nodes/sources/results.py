@@ -19,7 +19,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _PRIVATE = re.compile(r"(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp)\.?$", re.IGNORECASE)
 
 
-class ReceivedResult(NamedTuple):
+class Received(NamedTuple):
     """One result as received."""
 
     text: str
@@ -28,7 +28,7 @@ class ReceivedResult(NamedTuple):
     id: str = ""
 
 
-def as_evidence(results: Iterable[ReceivedResult], kind: EvidenceKind, source: str, limit: int) -> tuple[Evidence, ...]:
+def as_evidence(results: Iterable[Received], kind: EvidenceKind, source: str, limit: int) -> tuple[Evidence, ...]:
     """Return at most ``limit`` distinct results as evidence, best first; those without an address name their source."""
     found: dict[str, Evidence] = {}
     for number, result in enumerate(results, 1):
@@ -50,7 +50,7 @@ def clean(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def results_in(value: Any, depth: int = 0) -> list[ReceivedResult]:
+def results_in(value: Any, depth: int = 0) -> list[Received]:
     """Return the results in a decoded answer, under any usual name of its list; any other value is a single result."""
     if depth > _DEEPEST:
         return []
@@ -60,15 +60,13 @@ def results_in(value: Any, depth: int = 0) -> list[ReceivedResult]:
         if inner is not None and not text:
             return results_in(inner, depth + 1)
         whole = text or json.dumps(value, ensure_ascii=False, default=str, sort_keys=True)[:MAX_QUOTE]
-        return [
-            ReceivedResult(whole, _first(value, _TITLES) if text else "", _first(value, _URLS), _first(value, _IDS))
-        ]
+        return [Received(whole, _first(value, _TITLES) if text else "", _first(value, _URLS), _first(value, _IDS))]
     if isinstance(value, str):
-        return [ReceivedResult(value)]
+        return [Received(value)]
     if isinstance(value, Sequence) and depth < _DEEPEST:
         items = (results_in(item, _DEEPEST if not isinstance(item, Mapping) else depth + 1) for item in value[:100])
         return [result for found in items for result in found]
-    return [ReceivedResult(json.dumps(value, ensure_ascii=False, default=str)[:MAX_QUOTE])]
+    return [Received(json.dumps(value, ensure_ascii=False, default=str)[:MAX_QUOTE])]
 
 
 def is_public(url: str) -> bool:
@@ -86,12 +84,12 @@ def is_public(url: str) -> bool:
         return "." in host and not _PRIVATE.search(host) and not host.replace(".", "").isdigit()
 
 
-def _quote(result: ReceivedResult) -> str:
+def _quote(result: Received) -> str:
     title, text = clean(result.title)[:200].replace("\n", " "), clean(result.text)
     return (f"{title}\n{text}" if title and not text.startswith(title) else text)[:MAX_QUOTE].strip()
 
 
-def _address(result: ReceivedResult, source: str, number: int) -> str:
+def _address(result: Received, source: str, number: int) -> str:
     url = clean(result.url).replace("\n", "")
     if len(url) <= _MAX_URL and not any(c.isspace() for c in url) and is_public(url):
         return url

@@ -9,7 +9,7 @@ from typing import Any
 from nodes.evidence import Evidence
 from nodes.sources.meter import fetch_json
 from nodes.sources.protocol import Dependency, Inquiry, SourceAnswer, SourceError, SourceInfo, SourcePort
-from nodes.sources.results import ReceivedResult, as_evidence, is_public
+from nodes.sources.results import Received, as_evidence, is_public
 
 _QUERY = 200
 """Characters of a query; GitHub accepts 256 including the qualifiers."""
@@ -32,7 +32,7 @@ class SearxNGSource:
     max_bytes: int = 1_000_000
     name: str = "searxng"
 
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[ReceivedResult]:
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Received]:
         """Return the results of the instance's engines, best first."""
         await self.turn()
         response = await fetch_json(
@@ -56,7 +56,7 @@ class TavilySource:
     url: str = "https://api.tavily.com"
     name: str = "tavily"
 
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[ReceivedResult]:
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Received]:
         """Return Tavily's results."""
         await self.turn()
         response = await fetch_json(
@@ -78,7 +78,7 @@ class GitHubIssues:
     turn: Turn
     name: str = "github_issues"
 
-    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[ReceivedResult]:
+    async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Received]:
         """Search the dependency's repository, or all of GitHub for its name if its own is unknown."""
         if inquiry.dependency is None:
             return []
@@ -140,17 +140,17 @@ def _query(inquiry: Inquiry) -> str:
     return words(f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text)
 
 
-def _results(response: Any, limit: int) -> list[ReceivedResult]:
+def _results(response: Any, limit: int) -> list[Received]:
     found = response.get("results") if isinstance(response, Mapping) else None
     if not isinstance(found, list):
         raise SourceError("its answer has no list of results")
     return [_result(item, "content") for item in found[:limit]]
 
 
-def _result(item: Any, text: str, url: str = "url") -> ReceivedResult:
+def _result(item: Any, text: str, url: str = "url") -> Received:
     given = [item.get(name) if isinstance(item, Mapping) else "" for name in ("title", text, url)]
     title, body, address = (part if isinstance(part, str) else "" for part in given)
-    return ReceivedResult(body or title, title=title, url=address)
+    return Received(body or title, title=title, url=address)
 
 
 def _in_turns(found: Sequence[Sequence[Evidence]]) -> tuple[Evidence, ...]:

@@ -38,7 +38,7 @@ from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
-from nodes.sources.results import ReceivedResult, as_evidence
+from nodes.sources.results import Received, as_evidence
 from nodes.state import Answer, Finished, HumanExchange, Waiting
 from nodes.trust.secrets import holds_token
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
@@ -136,7 +136,7 @@ async def test_no_hostile_text_of_a_tool_has_an_effect(
     case: Hostile, engine: Engine, server: ModelServer, models: Models, graph: Graph
 ) -> None:
     server.script, server.requests[:] = obedient(case), []
-    page = ReceivedResult(_wire(case.body), title=_wire(case.title), url="https://evil.example/@everyone")
+    page = Received(_wire(case.body), title=_wire(case.title), url="https://evil.example/@everyone")
     tool = FakeWeb(as_evidence([page], "document", "docs", 5), name="docs")
     context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, ExternalSources(None, {"docs": tool}))
     ran = await _to_the_end(case, context, graph, "from-a-tool")

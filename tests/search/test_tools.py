@@ -9,7 +9,7 @@ import pytest
 from nodes.brains.conversation import BUILD_FILES
 from nodes.search.engine import Engine
 from nodes.search.reading.lookups import MAX_MATCHES
-from nodes.search.reading.tools import FUNCTION, LINES, Tools
+from nodes.search.reading.tools import FUNCTION, LINES, ReadingTools
 from nodes.search.types import ToolAnswer, ToolCall
 from tests.support.repositories import add_entry, git, make_repository
 
@@ -35,7 +35,7 @@ FILES: dict[str, bytes | str] = {
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> ReadingTools:
     path: Path = tmp_path_factory.mktemp("repository")
     lexer = str(FILES["src/lexer.py"])
     make_repository(path, FILES | {"src/lexer.py": lexer.replace("advance()", "step()")}, message="Begin")
@@ -85,7 +85,9 @@ def places(answer: ToolAnswer) -> list[tuple[str, int]]:
         pytest.param(ToolCall("log"), "needs a path", [], id="log-of-nothing"),
     ],
 )
-def test_a_call_is_answered(tools: Tools, call: ToolCall, note: str, found: list[tuple[str, int]] | None) -> None:
+def test_a_call_is_answered(
+    tools: ReadingTools, call: ToolCall, note: str, found: list[tuple[str, int]] | None
+) -> None:
     answer = tools.answer(call)
     assert note in answer.note
     if found is not None:
@@ -104,29 +106,29 @@ def test_a_call_is_answered(tools: Tools, call: ToolCall, note: str, found: list
         pytest.param("{Cargo", [], id="half-a-pattern"),
     ],
 )
-def test_a_pattern_means_whole_paths(tools: Tools, pattern: str, paths: list[str]) -> None:
+def test_a_pattern_means_whole_paths(tools: ReadingTools, pattern: str, paths: list[str]) -> None:
     assert [path for path, _ in places(tools.answer(ToolCall("grep", ".", pattern)))][: len(paths)] == paths
     assert bool(places(tools.answer(ToolCall("grep", ".", pattern)))) == bool(paths)
 
 
-def test_a_tree_lists_hidden_folders_and_the_paths_of_the_whole_project_first(tools: Tools) -> None:
+def test_a_tree_lists_hidden_folders_and_the_paths_of_the_whole_project_first(tools: ReadingTools) -> None:
     assert tools.answer(ToolCall("tree", path=".cargo")).names == ("config.toml",)
     assert tools.answer(ToolCall("tree", path="Cargo.{toml,lock}")).names == ("Cargo.toml", "parts/one/Cargo.toml")
     assert tools.answer(ToolCall("tree", path="dockerfile")).names == ("parts/two/Dockerfile",)
 
 
-def test_the_files_that_build_the_project_are_found(tools: Tools) -> None:
+def test_the_files_that_build_the_project_are_found(tools: ReadingTools) -> None:
     assert "parts/two/Dockerfile" in tools.answer(BUILD_FILES).names
     assert ".github/workflows/ci.yml" in tools.answer(BUILD_FILES).names
 
 
-def test_code_comes_before_the_texts_of_a_user_interface(tools: Tools) -> None:
+def test_code_comes_before_the_texts_of_a_user_interface(tools: ReadingTools) -> None:
     found = [path for path, _ in places(tools.answer(ToolCall("grep", "scan")))]
     assert found.index("src/lexer.py") < found.index("src/_locales/en.config")
     assert found.index("src/lexer.py") < found.index("src/locale/de.js")
 
 
-def test_wide_ranges_and_long_functions_are_clamped(tools: Tools) -> None:
+def test_wide_ranges_and_long_functions_are_clamped(tools: ReadingTools) -> None:
     read = tools.answer(ToolCall("read", path="src/long.py", start_line=-5, end_line=10**7)).passages[0]
     assert (read.start_line, read.end_line) == (1, LINES)
     whole = tools.answer(ToolCall("function", "long"))
@@ -134,7 +136,7 @@ def test_wide_ranges_and_long_functions_are_clamped(tools: Tools) -> None:
     assert "lines 1-200 of 1-401" in whole.note
 
 
-def test_the_change_that_brought_a_string_is_found(tools: Tools) -> None:
+def test_the_change_that_brought_a_string_is_found(tools: ReadingTools) -> None:
     brought = tools.answer(ToolCall("log", "advance()", "src/lexer.py"))
     assert [subject for *_, subject in brought.changes] == ["Advance"]
     assert len(tools.answer(ToolCall("log", path="src/lexer.py")).changes) >= 1
@@ -142,7 +144,7 @@ def test_the_change_that_brought_a_string_is_found(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("hostile", ["(a|a)*" * 40 + "$", "(" * 290, "a{1000}{1000}", "(?=x)", "\\", "[", "x*" * 150])
-def test_hostile_expressions_end(tools: Tools, hostile: str) -> None:
+def test_hostile_expressions_end(tools: ReadingTools, hostile: str) -> None:
     assert tools.answer(ToolCall("grep", hostile)).note
     assert tools.answer(ToolCall("grep", "x", f"{hostile}*")).note
 
@@ -151,19 +153,19 @@ def test_hostile_expressions_end(tools: Tools, hostile: str) -> None:
     ("end", "last"),
     [pytest.param(LINES + 20, LINES + 20, id="few-lines-are-left"), pytest.param(300, LINES, id="many-lines-are-left")],
 )
-def test_a_read_is_finished_if_few_lines_are_left(tools: Tools, end: int, last: int) -> None:
+def test_a_read_is_finished_if_few_lines_are_left(tools: ReadingTools, end: int, last: int) -> None:
     read = tools.answer(ToolCall("read", path="src/long.py", start_line=1, end_line=end)).passages[0]
     assert read.end_line == last
 
 
 @pytest.mark.parametrize("asked", ["lexer.py", "wrong/lexer.py", "src/lex*", "src/lexer.py"])
-def test_a_tree_of_no_folder_lists_matching_paths(tools: Tools, asked: str) -> None:
+def test_a_tree_of_no_folder_lists_matching_paths(tools: ReadingTools, asked: str) -> None:
     answer = tools.answer(ToolCall("tree", path=asked))
     assert "src/lexer.py" in answer.names
     assert "paths match" in answer.note
 
 
-def test_a_commits_change_of_one_file_is_shown(tools: Tools) -> None:
+def test_a_commits_change_of_one_file_is_shown(tools: ReadingTools) -> None:
     sha = tools.answer(ToolCall("log", "advance()", "src/lexer.py")).changes[0][0]
     shown = tools.answer(ToolCall("log", sha[:10], "src/lexer.py"))
     assert [one[0] for one in shown.changes] == [sha]
@@ -173,5 +175,5 @@ def test_a_commits_change_of_one_file_is_shown(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("name", ["f" * 40, "HEAD", "HEAD~1", "--all", "0" * 7, "main"])
-def test_only_a_commit_of_the_history_has_a_change(tools: Tools, name: str) -> None:
+def test_only_a_commit_of_the_history_has_a_change(tools: ReadingTools, name: str) -> None:
     assert not tools.answer(ToolCall("log", name, "src/lexer.py")).diff

@@ -11,7 +11,7 @@ from pathlib import Path
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_text
 from nodes.search.languages import pool
-from nodes.search.languages.protocol import PLAIN, BlobToParse, FilePosition, Helper, OutlinedText, Task
+from nodes.search.languages.protocol import PLAIN, BlobToParse, FilePosition, Helper, Outlined, Task
 
 SMALL = 7_000
 """Maximum bytes of all files of a task, fewer than any file that is made to be slow to parse."""
@@ -37,7 +37,7 @@ class InlineHelper:
         self.jobs = task.jobs
         self._texts = list(_read(Path(task.directory), task.jobs))
 
-    def new(self) -> Iterator[tuple[int, OutlinedText | None]]:
+    def new(self) -> Iterator[tuple[int, Outlined | None]]:
         """Yield all texts once."""
         while self._texts:
             yield self._texts.pop(0)
@@ -50,13 +50,13 @@ class InlineHelper:
         """Do nothing."""
 
 
-def _read(directory: Path, jobs: list[BlobToParse]) -> Iterator[tuple[int, OutlinedText | None]]:
+def _read(directory: Path, jobs: list[BlobToParse]) -> Iterator[tuple[int, Outlined | None]]:
     contents = Repository(directory).contents([job.blob for job in jobs])
     for job, content in zip(jobs, contents, strict=True):
         yield job.number, None if content is None else _text(job.path, content)
 
 
-def _text(path: str, content: bytes) -> OutlinedText:
+def _text(path: str, content: bytes) -> Outlined:
     from nodes.search.languages.syntax import outline  # the parsers, which not every process of tests needs
 
-    return OutlinedText(content, outline(path, content)) if content and is_text(content) else OutlinedText(b"", PLAIN)
+    return Outlined(content, outline(path, content)) if content and is_text(content) else Outlined(b"", PLAIN)

@@ -16,7 +16,7 @@ from bot.settings.environment import Settings
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.worker import upkeep
-from bot.worker.tools import JobTools, open_tools
+from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import prune, remove_unused_mirrors
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
@@ -31,7 +31,7 @@ REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
 
 
 @asynccontextmanager
-async def tools(folder: Path) -> AsyncIterator[JobTools]:
+async def tools(folder: Path) -> AsyncIterator[Tools]:
     settings = Settings(triage_data_dir=folder, github_api_url="http://127.0.0.1:9")
     async with open_tools(ServerSettings(settings, APP_ID, private_key(), (b"secret",))) as opened:
         yield opened
@@ -40,9 +40,9 @@ async def tools(folder: Path) -> AsyncIterator[JobTools]:
 async def test_only_one_of_several_starting_processes_runs_upkeep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rounds: list[JobTools] = []
+    rounds: list[Tools] = []
 
-    async def run_upkeep_round(given: JobTools) -> None:
+    async def run_upkeep_round(given: Tools) -> None:
         rounds.append(given)
 
     monkeypatch.setattr(upkeep, "run_upkeep_round", run_upkeep_round)

@@ -49,7 +49,7 @@ def read_asked(db: Connection, key: str) -> tuple[AskedQuestion, ...]:
     return tuple(asked for asked, _ in read_questions(db, key))
 
 
-class IssueQuestions(Keyed):
+class Questions(Keyed):
     """The questions of one issue."""
 
     all = of_key(read_asked)

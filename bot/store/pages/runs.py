@@ -8,7 +8,7 @@ from typing import Any
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.databases.database import Connection, TableGroup, Value, query
-from bot.store.issues.people import IssueQuestions, StoredSignal, read_signals
+from bot.store.issues.people import Questions, StoredSignal, read_signals
 from bot.store.pages.rows import (
     COLUMNS,
     FIX_ROW,
@@ -155,7 +155,7 @@ class Runs(TableGroup):
 
     async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""
-        return await IssueQuestions(self._database, run.issue_key).all()
+        return await Questions(self._database, run.issue_key).all()
 
     async def cost(self, run: RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""

@@ -14,13 +14,13 @@ from bot.runs.code import EngineCode
 from bot.runs.context import InMemoryEvidence, configured, run_to_completion
 from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository import find_config
-from bot.worker.tools import JobTools
+from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError
 from nodes.context.ports import Context, ExternalSources
 from nodes.run import initial_state
 
 
-async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: JobTools) -> None:
+async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
     """Do a run and store its result; only its row has to be deleted later, because steps stay in memory."""
     add_log_context(run=work.id)
     stored = await tools.store.api_runs.get(work.id)
@@ -33,12 +33,12 @@ async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: JobTools) -
     return await tools.store.api_runs.settle(work.id, job, sha=sha, result=result.model_dump_json(), fault=None)
 
 
-async def refuse(job: Job, work: ApiRun, why: str, tools: JobTools) -> None:
+async def refuse(job: Job, work: ApiRun, why: str, tools: Tools) -> None:
     """End a run that cannot be done, with the reason."""
     await tools.store.api_runs.settle(work.id, job, result=None, fault=why[:500])
 
 
-async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: JobTools) -> tuple[str, Result]:
+async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: Tools) -> tuple[str, Result]:
     github = tools.github.for_repository(ref)
     found = await find_config(github, await tools.store.for_repository(ref).config.last_valid())
     if not found.config.enabled:

@@ -16,7 +16,7 @@ from bot.worker.publish.wanted import reason_to_skip, remedy_for
 from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
 from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
-from bot.worker.tools import JobTools
+from bot.worker.tools import Tools
 from nodes.context.ports import CodePort
 from nodes.state import Finished
 from nodes.trust.secrets import holds_token, mask
@@ -45,7 +45,7 @@ async def start_learning(issue_job: IssueJob) -> None:
         issue_job.log("past_issues_later", str(error))
 
 
-async def learn(job: Job, ref: RepositoryRef, tools: JobTools) -> None:
+async def learn(job: Job, ref: RepositoryRef, tools: Tools) -> None:
     """Index one page of a repository's old issues. A new job reads the next page, so limits only delay it."""
     past = tools.store.for_repository(ref).past
     walk = await past.progress()

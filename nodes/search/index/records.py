@@ -12,7 +12,7 @@ from nodes.search.git.objects import decode
 from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, Ints, grouped, starts
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.languages.by_lines import SYNTAX
-from nodes.search.languages.protocol import OutlinedText
+from nodes.search.languages.protocol import Outlined
 from nodes.search.paths.roles import mark_of
 from nodes.search.tokens import WORD_BYTES, shingles, term_hash
 from nodes.search.types import Definition, Outline, Role
@@ -62,7 +62,7 @@ class ColumnBuilder:
     def __init__(self) -> None:
         self._vocabulary = Vocabulary()
 
-    def build(self, files: Sequence[OutlinedText]) -> Columns:
+    def build(self, files: Sequence[Outlined]) -> Columns:
         """Return the columns of some texts; an empty text has no rows."""
         if len(self._vocabulary) > REMEMBERED:
             self._vocabulary = Vocabulary()

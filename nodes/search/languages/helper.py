@@ -20,7 +20,7 @@ from nodes.search.git.objects import is_text
 from nodes.search.languages.protocol import (
     PLAIN,
     TOO_MUCH_MEMORY,
-    OutlinedText,
+    Outlined,
     Task,
     deadline,
     load_task,
@@ -47,15 +47,15 @@ def work(task: Task, contents: Iterator[bytes | None], output: int) -> None:
         _write(output, packed(job.number, None if content is None else _text(task, job.path, content)))
 
 
-def _text(task: Task, path: str, content: bytes) -> OutlinedText:
+def _text(task: Task, path: str, content: bytes) -> Outlined:
     if not content or not is_text(content):
-        return OutlinedText(b"", PLAIN)
+        return Outlined(b"", PLAIN)
     if language_of(path) in task.gave_up:
         return plain_text(path, content)
     # SIGPROF has no handler, so the kernel ends the process. A handler in Python would only run after the parser
     # returns.
     signal.setitimer(signal.ITIMER_PROF, deadline(len(content)))
-    text = OutlinedText(content, outline(path, content))
+    text = Outlined(content, outline(path, content))
     signal.setitimer(signal.ITIMER_PROF, 0)
     return text
 

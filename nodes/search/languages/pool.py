@@ -19,7 +19,7 @@ from nodes.search.languages.protocol import (
     PLAIN,
     BlobToParse,
     Helper,
-    OutlinedText,
+    Outlined,
     Task,
     plain_text,
     text_without_parser,
@@ -44,7 +44,7 @@ _TURNS = 64
 """Files that this process reads between two checks of the helpers."""
 PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""
-_MISSING = OutlinedText(b"", PLAIN)
+_MISSING = Outlined(b"", PLAIN)
 
 
 class Pool:
@@ -70,7 +70,7 @@ class Pool:
 
     def build(self) -> Iterator[tuple[list[str], Columns]]:
         """Yield the keys of all files in batches, in no particular order, with a row of columns for each."""
-        builder, batch, size = ColumnBuilder(), list[tuple[str, OutlinedText]](), 0
+        builder, batch, size = ColumnBuilder(), list[tuple[str, Outlined]](), 0
         try:
             for number, text in self._read():
                 self._left.pop(number)
@@ -86,7 +86,7 @@ class Pool:
         finally:
             self._stop()
 
-    def _read(self) -> Iterator[tuple[int, OutlinedText | None]]:
+    def _read(self) -> Iterator[tuple[int, Outlined | None]]:
         """Yield the text of every file when it is read; None for a missing blob."""
         hard = [job for job in self._jobs if always_needs_parser(job.path)]
         easy = [job for job in self._jobs if not always_needs_parser(job.path)]
@@ -135,7 +135,7 @@ class Pool:
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MAX_FAILURES
 
-    def _collect(self) -> Iterator[tuple[int, OutlinedText | None]]:
+    def _collect(self) -> Iterator[tuple[int, Outlined | None]]:
         """Yield the texts since the last call, and replace helpers that ended at a file."""
         for helper in list(self._helpers):
             code = helper.ended()  # before reading its output, so that the read includes everything it wrote
@@ -146,7 +146,7 @@ class Pool:
             if code:
                 yield from self._replace(helper, code)
 
-    def _replace(self, helper: Helper, code: int) -> Iterator[tuple[int, OutlinedText | None]]:
+    def _replace(self, helper: Helper, code: int) -> Iterator[tuple[int, Outlined | None]]:
         at = helper.last
         if at is None:
             self._failures += 1
@@ -162,7 +162,7 @@ class Pool:
                 self._suspects.add(at.number)
         self._start([job for job in helper.jobs if job.number in self._left])
 
-    def _read_without_parser(self, jobs: Sequence[BlobToParse]) -> Iterator[tuple[int, OutlinedText | None]]:
+    def _read_without_parser(self, jobs: Sequence[BlobToParse]) -> Iterator[tuple[int, Outlined | None]]:
         """Read files as far as no parser is needed."""
         for job, content in zip(jobs, self._repository.contents([job.blob for job in jobs]), strict=True):
             yield job.number, None if content is None else plain_text(job.path, content)

@@ -69,7 +69,7 @@ class Helper:
                 env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )
 
-    def new(self) -> Iterator[tuple[int, "OutlinedText | None"]]:
+    def new(self) -> Iterator[tuple[int, "Outlined | None"]]:
         """Yield the texts since the last call with the numbers of their files; None for a missing blob."""
         output = self._output.fileno()
         while True:
@@ -120,7 +120,7 @@ class BlobToParse(NamedTuple):
     """Its position among the jobs of an index."""
 
 
-class OutlinedText(NamedTuple):
+class Outlined(NamedTuple):
     """The content and the outline of one blob."""
 
     content: bytes
@@ -146,17 +146,17 @@ def load_task(stream: IO[str]) -> Task:
     return Task(directory, [BlobToParse(*fields) for fields in jobs], *rest)
 
 
-def text_without_parser(path: str, content: bytes) -> OutlinedText | None:
+def text_without_parser(path: str, content: bytes) -> Outlined | None:
     """Outline one blob in time linear in its size; None if only a parser can do that."""
     if not content or not is_text(content):
-        return OutlinedText(b"", PLAIN)
+        return Outlined(b"", PLAIN)
     outline = outline_without_parser(path, content)
-    return None if outline is None else OutlinedText(content, outline)
+    return None if outline is None else Outlined(content, outline)
 
 
-def plain_text(path: str, content: bytes) -> OutlinedText:
+def plain_text(path: str, content: bytes) -> Outlined:
     """Outline one blob as far as no parser is needed."""
-    return text_without_parser(path, content) or OutlinedText(content, PLAIN)
+    return text_without_parser(path, content) or Outlined(content, PLAIN)
 
 
 def deadline(size: int) -> float:
@@ -168,10 +168,10 @@ def deadline(size: int) -> float:
     return 0.5 + size * 1.5e-6
 
 
-def packed(number: int, value: float | OutlinedText | None) -> bytes:
+def packed(number: int, value: float | Outlined | None) -> bytes:
     """Return a frame about a file: the seconds of processor time used before it, its text, or None if it is missing."""
     body: Any = value
-    if isinstance(value, OutlinedText):
+    if isinstance(value, Outlined):
         outline = value.outline
         definitions = [(item.name, item.kind, item.start_line, item.end_line) for item in outline.definitions]
         body = (value.content, outline.language, definitions, outline.imports, outline.strings)
@@ -195,5 +195,5 @@ def _bodies(block: bytes) -> tuple[list[memoryview], int]:
     return bodies, at
 
 
-def _text(content: bytes, language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> OutlinedText:
-    return OutlinedText(content, Outline(language, tuple(Definition(*fields) for fields in definitions), *rest))
+def _text(content: bytes, language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Outlined:
+    return Outlined(content, Outline(language, tuple(Definition(*fields) for fields in definitions), *rest))

@@ -15,7 +15,7 @@ from nodes.search.ranking.features import Features, add_priors, candidate_files
 from nodes.search.ranking.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
 from nodes.search.ranking.rank import (
     RIVALS,
-    RankedChunk,
+    Place,
     best_files,
     confidence,
     explain,
@@ -65,11 +65,11 @@ class Measured:
             texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
         return texts
 
-    def locate(self, places: Sequence[RankedChunk]) -> tuple[Location, ...]:
+    def locate(self, places: Sequence[Place]) -> tuple[Location, ...]:
         """Return places with the lines to quote."""
         return locate_places(self.repository, self.index, self.parsed, places)
 
-    def best_places(self, files: list[int], scores: Floats) -> list[RankedChunk]:
+    def best_places(self, files: list[int], scores: Floats) -> list[Place]:
         """Return the places of some files, best first."""
         add_functions(self.features, self.parsed, FileDefinitions.of(self.index, files))
         return rank_places(self.index, self.features, load_weights(), files, scores)

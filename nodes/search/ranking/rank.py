@@ -78,7 +78,7 @@ _EDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class RankedChunk:
+class Place:
     """A ranked chunk."""
 
     chunk: int
@@ -120,9 +120,7 @@ def best_files(scores: Floats, index: Index, limit: int, dropped: Iterable[int] 
     return sorted(numbers, key=lambda number: (-rounded[number], index.paths[number]))[:limit]
 
 
-def rank_places(
-    index: Index, features: Features, weights: "Weights", files: list[int], scores: Floats
-) -> list[RankedChunk]:
+def rank_places(index: Index, features: Features, weights: "Weights", files: list[int], scores: Floats) -> list[Place]:
     """Order the chunks of the best files; a definition cut into parts is one place, at its best part."""
     chunk_scores = weighted(features.chunks, weights.chunks, len(index.chunk_file))
     places: list[tuple[float, int]] = []
@@ -148,7 +146,7 @@ def rank_places(
         own = explain(features.chunks, weights.chunks, chunk, {})
         reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
         # Not the value that is sorted by: the shown numbers must add up exactly.
-        ranked.append(RankedChunk(chunk, sum(reason.contribution for reason in reasons), reasons))
+        ranked.append(Place(chunk, sum(reason.contribution for reason in reasons), reasons))
     return ranked
 
 

@@ -8,7 +8,7 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import cut, decode, split_lines
 from nodes.search.index.index import Index
 from nodes.search.issue.query import Parsed
-from nodes.search.ranking.rank import RankedChunk
+from nodes.search.ranking.rank import Place
 from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import FileSketch, Location, PlaceSketch
 
@@ -64,7 +64,7 @@ def line_score(line: str, weights: Mapping[str, float]) -> float:
 
 
 def locate_places(
-    repository: Repository, index: Index, parsed: Parsed, places: Sequence[RankedChunk]
+    repository: Repository, index: Index, parsed: Parsed, places: Sequence[Place]
 ) -> tuple[Location, ...]:
     """Return the locations of ranked places; places whose file cannot be read are left out."""
     wanted = sorted({index.paths[index.chunk_file[place.chunk]] for place in places})
@@ -79,7 +79,7 @@ def locate_places(
     )
 
 
-def locate(index: Index, place: RankedChunk, lines: list[str], weights: dict[str, float]) -> Location:
+def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:
     """Convert a ranked chunk to a location: the whole definition, with a quote of the chunk's matching lines."""
     number, start, end = (int(column[place.chunk]) for column in (index.chunk_file, index.chunk_start, index.chunk_end))
     quoted = quote(lines, start, end, weights)

@@ -41,7 +41,7 @@ _TRANSLATED = re.compile(r"(?:^|/)(?:_?locales?|i18n|l10n|lang|languages?|transl
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|bundles?|vendor|third_party|node_modules)/|\.min\.\w{1,4}$")
 
 
-class Tools(Lookups):
+class ReadingTools(Lookups):
     """Queries of one commit. No text of a reader is used as a revision, and no path leaves the commit."""
 
     def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
