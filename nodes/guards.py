@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple, get_args
 
 from nodes.judgements import NodeName, Specialist
-from nodes.limits import MAX_BESIDE, MAX_QUESTIONS
+from nodes.limits import MAX_PARALLEL, MAX_QUESTIONS
 from nodes.reducers import JOIN
 from nodes.state import BugTriageState, Progress
 
@@ -247,7 +247,7 @@ def companions(state: BugTriageState, node: NodeName, requested: Iterable[str]) 
     if node not in get_args(Specialist):
         return ()
     others = (name for name in dict.fromkeys(requested) if name != node and may_run_in_parallel(state, name))
-    return tuple(islice(others, MAX_BESIDE))
+    return tuple(islice(others, MAX_PARALLEL))
 
 
 def may_run_in_parallel(state: BugTriageState, name: str) -> bool:

@@ -1,1 +1,0 @@
-"""Settings of the server, of a repository and of the operator."""

@@ -168,8 +168,9 @@ async def admit(issue_job: IssueJob, issue: Issue, *, leave: int | None = None, 
     writer = issue_job.tools.budgets.writer(issue, now) if by_author else ()
     opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
     # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
-    if isinstance(opened, ReachedCeiling) and opened.kind == "author" and await _may_triage(issue_job, issue):
-        opened = await issue_job.store.runs.begin(day, leave=leave)
+    if isinstance(opened, ReachedCeiling) and opened.kind == "author" and issue.author:
+        permission = await issue_job.github.permission(issue.author)
+        opened = await issue_job.store.runs.begin(day, leave=leave) if permission >= Permission.TRIAGE else opened
     if isinstance(opened, ListedRun):
         return opened
     await issue_job.limit_reached(opened.code, str(opened))
@@ -199,11 +200,6 @@ async def may_answer(issue_job: IssueJob, work: Commands) -> bool:
         return True
     await issue_job.limit_reached(reached.code, f"{reached}; a comment is not answered")
     return False
-
-
-async def _may_triage(issue_job: IssueJob, issue: Issue) -> bool:
-    """Return whether the author may triage and so has no limit. GitHub is asked only after a limit is reached."""
-    return bool(issue.author) and await issue_job.github.permission(issue.author) >= Permission.TRIAGE
 
 
 async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int | None, why: str) -> None:

@@ -1,1 +1,0 @@
-"""Brains: a model, and the rules."""

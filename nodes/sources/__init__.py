@@ -1,1 +1,0 @@
-"""Sources outside the repository."""

@@ -22,11 +22,12 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         return ()
     others = [fact for fact in report.facts if fact is not lead]
     kinds: dict[str, Fact] = {}
-    for fact in sorted(
-        (fact for fact in others if fact.kind in _SUPPORTING), key=lambda one: _SUPPORTING.index(one.kind)
-    ):
+    supporting = (fact for fact in others if fact.kind in _SUPPORTING)
+    for fact in sorted(supporting, key=lambda fact: _SUPPORTING.index(fact.kind)):
+        # It is about the leading fact's line or file, and not about another fact's line.
+        explains = fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
         # One that names the change of the headline repeats it.
-        if _explains(fact, lead) and not (fact.change is not None and fact.change == lead.change):
+        if explains and not (fact.change is not None and fact.change == lead.change):
             kinds.setdefault(fact.kind, fact)
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.is_echo))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
@@ -45,11 +46,6 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     frames = [fact for fact in stated if fact.kind == "raised_here"] if lead.kind == "built_here" else []
     first = tuple(dict.fromkeys((*frames, *first)))
     return first[: FACTS - 1] if leads_with_fact(report) else (lead, *first)[:FACTS]
-
-
-def _explains(fact: Fact, lead: Fact) -> bool:
-    """Return whether a fact is about the leading fact's line or file, and not about another fact's line."""
-    return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
 
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:

@@ -1,1 +1,0 @@
-"""The kind of an issue."""

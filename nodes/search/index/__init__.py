@@ -1,1 +1,0 @@
-"""The index of a commit."""

@@ -1,1 +1,0 @@
-"""Facts about names of code in a report."""

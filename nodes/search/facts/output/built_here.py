@@ -86,7 +86,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     messages = {normalise_space(trace.message) for trace in issue.traces if trace.message}
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
     # If the title quotes another message, messages of the body often describe what works.
-    others = title_quotes(issue.title) and not any(folded(match.words) in folded(issue.title) for match in matches)
+    others = any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(issue.title))
+    others = others and not any(folded(match.words) in folded(issue.title) for match in matches)
     quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}
     informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
@@ -159,11 +160,6 @@ def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator
             end = max(start + len(match.words) for start, match in zip(starts, found, strict=True))
             nearest = max(found, key=lambda match: len(terms & {*query_terms(match.words)}))
             yield replace(nearest, words=text.text[min(starts) : end])
-
-
-def title_quotes(title: str) -> bool:
-    """Return whether a title quotes a message of several words."""
-    return any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(title))
 
 
 def find_matches(code: Code, wanted: Sequence[MessageText]) -> Iterator[_Match]:

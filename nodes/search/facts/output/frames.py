@@ -67,7 +67,7 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     lost_inner = is_library = in_program = False
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
-        if is_forwarding(frame):
+        if _FORWARDS.fullmatch(last_part(frame.function) or ""):  # a decorator's function
             continue
         listed = files_of_frame(code.index, frame)
         # A file that this commit lacks may have moved, and its function can still be found.
@@ -143,11 +143,6 @@ def _is_elsewhere(frame: Frame, path: str) -> bool:
     """Return whether a frame's path and a file share their name only, although both give a folder."""
     written = frame.path.replace("\\", "/").removeprefix("./").strip("/").split("/")
     return len(written) > 1 and "/" in path and common_tail(written, path.split("/")) == 1
-
-
-def is_forwarding(frame: Frame) -> bool:
-    """Return whether a frame is a decorator's function, which only forwards a call."""
-    return bool(_FORWARDS.fullmatch(last_part(frame.function) or ""))
 
 
 def _moved_to(code: Code, frame: Frame) -> list[int]:

@@ -78,9 +78,9 @@ def _brackets(line: str, opening: str = "[") -> Iterator[tuple[str, str, int]]:
 
 
 def subscripts(line: str) -> Iterator[Subscript]:
-    """Yield the subscripted value and the subscript of each ``value[subscript]``."""
+    """Yield the subscripted value and the subscript of each ``value[subscript]`` that is no range and no type."""
     found = (Subscript(*bracket) for bracket in _brackets(line))
-    return (bracket for bracket in found if not (_is_range(bracket.key) or _is_type(bracket)))
+    return (at for at in found if not (":" in at.key.lstrip(":") or ".." in at.key or _is_type(at)))
 
 
 def popped(line: str) -> Iterator[Subscript]:
@@ -88,10 +88,6 @@ def popped(line: str) -> Iterator[Subscript]:
     for call, inside, start in _brackets(line, "(") if ".pop(" in line else ():
         if call.endswith(".pop") and len(split(inside)) == 1:
             yield Subscript(call.removesuffix(".pop"), inside, start, ".pop")
-
-
-def _is_range(key: str) -> bool:
-    return ":" in key.lstrip(":") or ".." in key
 
 
 def _is_type(bracket: Subscript) -> bool:

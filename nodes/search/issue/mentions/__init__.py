@@ -1,1 +1,0 @@
-"""The names, messages, versions and code that an issue mentions in prose."""

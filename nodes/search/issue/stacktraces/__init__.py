@@ -1,1 +1,0 @@
-"""Stack traces in prose, with one file per language family."""
