@@ -30,8 +30,6 @@ class Fix:
 
     number: int
     landed: MainlineCommit
-    sure: bool
-    """Whether a message says that it closes the issue; if not, its first line names it or a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +101,9 @@ def _fixes(landed: MainlineCommit, project: str) -> Iterator[Fix]:
     closes = {number for reference in linked for number in reference.closes}
     if len(closes) > MAX_ISSUES:
         return
-    yield from (Fix(number, landed, sure=True) for number in sorted(closes))
-    if not closes:
-        yield from (Fix(number, landed, sure=False) for number in references(landed.message, project).names)
+    # Without a message that closes an issue, the first line may name it or a pull request.
+    numbers = sorted(closes) or references(landed.message, project).names
+    yield from (Fix(number, landed) for number in numbers)
 
 
 def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWithFiles:
@@ -134,7 +132,7 @@ def corrected(
             left_out["the commit of a corrected report is not in this clone"] += 1
         elif gold := _named(repository, correction):
             landed = MainlineCommit(correction.sha, correction.sha, int(correction.at), "")
-            yield FixWithFiles(Fix(correction.issue, landed, sure=True), gold)
+            yield FixWithFiles(Fix(correction.issue, landed), gold)
         else:
             left_out["a correction names no other source file of the report's commit"] += 1
 

@@ -17,6 +17,7 @@ MAX_FRAMES = 60
 MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
+_MAP = "//# sourceMappingURL="
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
 )
@@ -125,7 +126,7 @@ def _is_repackaged(code: Code, frame: Frame) -> bool:
 def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int]:
     """Return the only source of a frame's script that is lacking or compiled, if it has the function."""
     stem, name = frame.path.rpartition(".")[0], last_part(frame.function)
-    is_compiled = all(_is_mapped(code.lines(number)[-2:]) for number in scripts)
+    is_compiled = all(any(line.startswith(_MAP) for line in code.lines(number)[-2:]) for number in scripts)
     if name is None or not (is_compiled and SCRIPT.search(frame.path)) or code.index.project.is_foreign(frame.path):
         return []
     every = (code.index.names.with_suffix(f"{stem}.{ending}") for ending in COMPILED)
@@ -133,10 +134,6 @@ def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int
     is_own = bool(scripts) or not code.index.project.names.isdisjoint(map(simplified, stem.split("/")[:-1]))
     found = [number for sources in every for number, shared in sources if code.own[number] and (is_own or shared > 1)]
     return found if len(found) == 1 and found[0] in code.index.def_file[code.definitions(name)] else []
-
-
-def _is_mapped(last: Sequence[str]) -> bool:
-    return any(line.startswith("//# sourceMappingURL=") for line in last)
 
 
 def _is_elsewhere(frame: Frame, path: str) -> bool:
