@@ -76,6 +76,12 @@ def test_an_address_leads_to_the_line_that_defines_its_route(tmp_path: Path, tex
     assert [(fact.path, fact.line, fact.strong) for fact in found] == ([("routes.ts", line, True)] if line else [])
 
 
+def test_a_longer_route_is_another_one(tmp_path: Path):
+    routes = "app.route('/zones/all-new')\napp.route('/zones/all')\napp.route('/zones/all/<id>')\n"
+    (found,) = of_kind(facts_of(tmp_path, {"app.py": routes}, "GET /zones/all is empty", "It is."), "quoted_here")
+    assert (found.line, found.count) == (2, 1)
+
+
 @pytest.mark.parametrize("text", ["`zones/a.py` fails", "zones/table fails"])
 def test_a_path_is_no_route(tmp_path: Path, text: str):
     files = {"a.py": "def f(z):\n    return z == 'the zones/read of all' or z == 'zones/a.py' or z == 'zones/table'\n"}

@@ -176,11 +176,9 @@ def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
     return near
 
 
-def lines_of(code: Code, number: int, one: Expression) -> Iterator[int]:
-    """Yield the lines of a file that contain an expression, without tests."""
-    for line in lines_with(code.lines(number), one):
-        if not code.is_tested(number, line):
-            yield line
+def lines_of(code: Code, number: int, one: Expression) -> list[int]:
+    """Return the lines of a file that contain an expression, without tests."""
+    return [line for line in lines_with(code.lines(number), one) if not code.is_tested(number, line)]
 
 
 def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
@@ -201,8 +199,7 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         hit = code.hit(number, line)
         if hit is None or not inquiry.issue.holds(one.words):
             continue
-        only = only_of(len(places))
-        says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=hit.place, only=only)
+        says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=hit.place, only=only_of(len(places)))
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
         strong = on_first or (len(places) == 1 and one.marked) or is_defined
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
@@ -219,6 +216,9 @@ def only_of(count: int) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line has the expression, and that as many lines of the language's source files do as stated."""
     one = Expression(fact.words or "", marked=False)
+    # A longer route that begins with it is another one.
+    route = replace(one, whole=one.words.startswith("/"))
+    one = route if route.is_in(fact.text or "") else one
     if not one.names or not one.is_in(fact.text or ""):
         return "the line does not contain it"
     held = checked_hits(witness, one, max(one.names, key=len))
