@@ -25,6 +25,7 @@ from nodes.search.facts.places import (
     pasted_here,
     pressed_here,
     quoted_here,
+    served_here,
     spelled_here,
     worded_here,
 )
@@ -44,6 +45,7 @@ FINDERS: tuple[Finder, ...] = (
     read_here.find,
     named_here.find,
     subject_of_test.find,
+    served_here.find,
     quoted_here.find,
     error_form.find,
     decided_here.find,
@@ -74,7 +76,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, served_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

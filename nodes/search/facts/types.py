@@ -51,6 +51,8 @@ NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "chang
 """Kinds about a change, or about what no file has; if strong or chosen, they are stated whatever the ranking says."""
 OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here", "fixed_since"})
 """Kinds about tests and pages, which are not ranked as source files."""
+ADDRESS = "The address `"
+"""The beginning of a sentence about the file that an address leads to."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""
 
@@ -127,7 +129,7 @@ class Fact:
     @property
     def is_named_line(self) -> bool:
         """Whether the report itself names the line: by a stack frame, a link, a path, its code or its text."""
-        beginnings = ("The text “", "The title has the words of “", "The words “")
+        beginnings = ("The text “", "The title has the words of “", "The words “", ADDRESS)
         is_text = self.kind == "quoted_here" and self.says.startswith(beginnings)
         is_text = is_text and (self.strong or self.chosen)
         return (self.kind in NAMED_BY_REPORT or is_text) and self.line is not None and not self.in_title

@@ -99,6 +99,7 @@ def test_every_kind_has_a_check():
         "labelled_here",
         "pressed_here",
         "releases",
+        "served_here",
         "set_here",
         "spelled_here",
         "worded_here",

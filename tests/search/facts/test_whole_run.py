@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import pytest
 
@@ -119,6 +120,7 @@ CASES = {
     "words of a definition": Case("The backup fails if it is encrypted", "", "acme/backup.py:2", "The words “backup … encrypted” are in the name `do_backup_encrypted`", (("The backup fails if it is compressed", ""), ("It fails if it is encrypted", "As all."))),
     "environment variable": Case("ACME_LEAF_COUNT is ignored", "", "acme/leaves.py:2", "The words “LEAF_COUNT” spell `leaf.count`", (("ACME_LEAF_COUNTS is ignored", ""), ("ACME_COUNT is ignored", ""))),
     "route": Case("Feeding fails", "It fails at POST /otters/{otter}/feed always.", "api/otters.py:1", "`/otters/{otter}/feed` is in `feed`", (("Feeding fails", "It fails at POST /otters/{otter}/feeds always."), ("Feeding fails", "It fails at POST /otter/feed always.")), claims=True),
+    "folders of an address": Case("It is empty", "I open https://ponds.example/ponds/7/fish in the browser.", "web/src/routes/ponds/[pond]/fish/+page.server.ts:3", "The address `/ponds/7/fish` leads to", (("It is empty", "I open https://ponds.example/ponds/7/fish/9 in the browser."), ("It is empty", "I open https://ponds.example/lakes/7/fish in the browser."))),
     "address": Case("Feeding fails", "I open http://localhost:8080/otters/census in the browser.", "api/otters.py:6", "`/otters/census` is in `census`", (("Feeding fails", "I open http://localhost:8080/otters/count in the browser."), ("Feeding fails", "See https://example.org/otters for more."))),
     "value": Case("It fails with wren-9.1-mini", OFTEN, "api/models.py:2", "`wren-9.1-mini` is in `sizes`", (("It fails with wren-9.2-mini", OFTEN), ("It fails with wren-9.1", OFTEN))),
     "call": Case("It fails", "It stops in `by_root(depth, 4)`.", "acme/weeds.py:2", "`by_root(depth, 4)` is in `pull`", (("It fails", "It stops in `by_root(4, depth)`."), ("It fails", "It stops in by root, depth 4.")), claims=True),
@@ -227,7 +229,7 @@ async def test_the_fact_leads_the_report(engine: Engine, name: str):
     assert (lead.kind, report.statement) == (case.kind, "claim" if case.claims else "facts")
     visible = report.github_comment.partition("<details>")[0]
     assert case.says.partition("`")[0] in visible.replace("\\", "")
-    assert lead.path is None or lead.path in visible
+    assert lead.path is None or lead.path in unquote(visible)
 
 
 @pytest.mark.parametrize(("name", "title", "body"), ALIKE)

@@ -101,6 +101,7 @@ CODE = {
     "scripts/pump.sh": "#!/bin/sh\nset -e\ndraw_water --from=well\n",
     "acme/Badger.java": "package acme;\n\nclass Badger {\n    int dig(Den den) {\n        return den.depthOf(this).round();\n    }\n    void sleepLong() {\n        rest();\n    }\n}\n",
     "acme/hedges.py": "def trim(hedge):\n    return hedge['twig_angle']\n",
+    "web/src/routes/ponds/[pond]/fish/+page.server.ts": "import { fish } from '$lib';\n\nexport const load = fish;\n",
     "acme/ponds.rs": "pub fn fill(pond: &Pond) -> u8 {\n    let deep = pond.depth();\n    deep.unwrap()\n}\n",
     "acme/errors.rs": '#[derive(Error)]\npub enum Fault {\n    #[error("the canal lock is still shut")]\n    ShutLock,\n}\n',
     "acme/locks.rs": "pub fn pass(lock: &Lock) -> Result<(), Fault> {\n    if lock.shut() {\n        return Err(Fault::ShutLock);\n    }\n    Ok(())\n}\n",
