@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from bot.github import GitHub
-from bot.github.app import TokenGitHub
+from bot.github.app import GitHub, TokenGitHub
 from bot.ports import RepositoryRef
 from bot.runs.fetching import MirrorLimits
 from bot.runs.mirrors import Mirrors

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.jobs import Commands
 from bot.ports import Comment, IssueRef, Relation
 from bot.report.document import Result

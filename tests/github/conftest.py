@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.store.writes import StoredWrites
 from tests.servers.github_server import GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID

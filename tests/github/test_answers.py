@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bot.errors import OutcomeUnknownError, RetryableError
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError
 from bot.ports import RepositoryRef

@@ -23,7 +23,7 @@ from bot.errors import (
     SuspendedError,
     UnreadableFileError,
 )
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError
 from bot.github.values import permission_of

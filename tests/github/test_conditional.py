@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.github.channel import MAX_BYTES, MAX_RESPONSE_BYTES, MAX_RESPONSES, ResponseCache
 from bot.github.repository import RepositoryClient
 from bot.github.responses import GitHubResponse

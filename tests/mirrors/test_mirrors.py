@@ -15,7 +15,7 @@ import pytest
 import uvloop
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.ports import RepositoryRef
 from bot.runs import fetching as mirror_git
 from bot.runs.fetching import BrokenMirrorError, ForbiddenError, MirrorLimits

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.github.repository import RepositoryClient
 from bot.ports import RepositoryRef
 from bot.store.databases.sqlite import SqliteStore

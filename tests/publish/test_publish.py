@@ -17,7 +17,7 @@ from bot.errors import (
     RetryableError,
     StoppedError,
 )
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.ports import AskedQuestion, IssueRef, Relation, Withheld
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.record import Record

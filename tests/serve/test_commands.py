@@ -108,7 +108,7 @@ def test_a_dead_job_is_listed_and_restarted(tmp_path: Path) -> None:
 
 
 async def test_missed_deliveries_are_requested_again(github: GitHubServer, tmp_path: Path) -> None:
-    from bot.github import GitHub
+    from bot.github.app import GitHub
 
     store = SqliteStore(tmp_path / "store.db")
     client = GitHub(app_id=str(APP_ID), private_key=private_key(), writes=store.writes, api_url=github.url)

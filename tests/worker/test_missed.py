@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.databases.sqlite import SqliteStore

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from bot.errors import RateLimitedError, UserError
-from bot.github import GitHub
+from bot.github.app import GitHub
 from bot.jobs import Triage
 from bot.limits.ceilings import day_of
 from bot.limits.writes import PER_HOUR

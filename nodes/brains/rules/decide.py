@@ -1,6 +1,6 @@
 """Choose the next step (thresholds: PRD section 7) and the questions to the reporter that can change the ranking."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodes.brains.rules.investigate import acting_kind, is_third_party
@@ -183,7 +183,7 @@ def _candidates(case: Case) -> Iterator[ReporterQuestion]:
         yield between
     if weak:
         needs = needs_worth_asking(case)
-        yield from (question for need, question in _FOR_NEED if need in needs)
+        yield from (question for need, question in _FOR_NEED.items() if need in needs)
 
 
 _WHAT_HAPPENED = ReporterQuestion(
@@ -195,29 +195,23 @@ _WHAT_HAPPENED = ReporterQuestion(
         say("It hangs, or takes far too long"),
     ),
 )
-_FOR_NEED: tuple[tuple[Need, ReporterQuestion], ...] = (
-    (
-        "error",
-        ReporterQuestion(
-            text=say("What exactly does the program print when it fails? Please paste the whole message."),
-            reason="The report mentions an error without quoting it, and nothing else leads to one place in the code.",
-            options=(
-                say("An error with a stack trace (please paste it)"),
-                say("A single line (please paste it)"),
-                say("Nothing at all"),
-            ),
+_FOR_NEED: Mapping[Need, ReporterQuestion] = {
+    "error": ReporterQuestion(
+        text=say("What exactly does the program print when it fails? Please paste the whole message."),
+        reason="The report mentions an error without quoting it, and nothing else leads to one place in the code.",
+        options=(
+            say("An error with a stack trace (please paste it)"),
+            say("A single line (please paste it)"),
+            say("Nothing at all"),
         ),
     ),
-    (
-        "steps",
-        ReporterQuestion(
-            text=say("What are the steps, or the shortest piece of code, that show the problem?"),
-            reason="Without a name of a function, command or page the search has no place to start.",
-            options=(
-                say("I can paste code that shows it"),
-                say("I can list the steps"),
-                say("It happens only sometimes"),
-            ),
+    "steps": ReporterQuestion(
+        text=say("What are the steps, or the shortest piece of code, that show the problem?"),
+        reason="Without a name of a function, command or page the search has no place to start.",
+        options=(
+            say("I can paste code that shows it"),
+            say("I can list the steps"),
+            say("It happens only sometimes"),
         ),
     ),
-)
+}
