@@ -38,8 +38,11 @@ class SqliteDatabase(Database):
             path.parent.mkdir(parents=True, exist_ok=True)
             # Opened in the store's thread, because sqlite3 refuses a connection in any other thread.
             self._connection = self._threads.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
-        except (OSError, sqlite3.DatabaseError, StoreError) as error:
-            raise UserError(f"{path} cannot be used: {error}") from error
+        except OSError as error:
+            raise UserError(f"cannot write to {path.parent}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+        except (sqlite3.DatabaseError, StoreError) as error:
+            advice = "; set TRIAGE_DATA_DIR" if isinstance(error, sqlite3.OperationalError) else ""
+            raise UserError(f"{path} cannot be used: {error}{advice}") from error
 
     def _commit(self, work: Work[T]) -> T:
         return _in_transaction(self._connection, work)
