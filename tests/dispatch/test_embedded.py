@@ -125,7 +125,9 @@ async def test_temporary_failures_are_retried_and_faults_are_not(store: SqliteSt
     ]
 
 
-async def test_jobs_of_a_suspended_installation_are_parked(store: SqliteStore) -> None:
+async def test_jobs_of_a_suspended_installation_are_parked(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
     async def worker(job: Job) -> None:
         raise SuspendedError("suspended")
 
@@ -133,6 +135,7 @@ async def test_jobs_of_a_suspended_installation_are_parked(store: SqliteStore) -
     async with dispatching(store, worker):
         await settled(store)
     assert [job.message for job in await store.pages.queue.listing("parked", None)] == ["suspended"]
+    assert [line.__dict__["action"] for line in caplog.records if "suspended" in line.getMessage()] == ["job_parked"]
 
 
 async def test_stopping_waits_for_running_jobs_and_frees_the_rest(store: SqliteStore) -> None:

@@ -76,6 +76,7 @@ class Attempts:
             return False
         except SuspendedError as error:
             why = str(error)
+            logger.warning("job %s is parked: %s", job.id, why, extra={"action": "job_parked", "job": job.id})
             return await self._update_job(lambda: self._jobs.park(job, why))
         except RateLimitedError as error:
             # Before RetryableError, its base class: a limit costs the job no attempt.
