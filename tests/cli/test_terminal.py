@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.local.repository import ProgressLine
 from tests.cli.process import command, environment, triage
 from tests.support.patience import patience
 from tests.support.preloaded import Forked
@@ -33,6 +35,18 @@ def test_the_report_is_laid_out_after_the_progress(place: Path) -> None:
 
 def test_no_color_is_respected(place: Path) -> None:
     assert not COLOUR.search(on_a_terminal(place, *ASKED, NO_COLOR="1"))
+
+
+def test_progress_fits_into_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.get_terminal_size", lambda _stream: os.terminal_size((30, 24)))
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setattr(shown, "fileno", lambda: 2)
+    monkeypatch.setattr("sys.stderr", shown)
+    progress = ProgressLine()
+    progress.node("codebase_search", "searching the code of a repository")
+    progress.clear()
+    assert {len(part) for part in shown.getvalue().split("\r")} == {0, 29}
 
 
 def test_progress_in_a_pipe_is_plain_lines_and_only_on_request(place: Path) -> None:

@@ -68,6 +68,9 @@ class ProgressLine:
     def __init__(self, *, verbose: bool = False) -> None:
         self._verbose = verbose
         self._enabled = sys.stderr.isatty() and not verbose
+        # A longer line would wrap and could not be overwritten. A container's terminal may report no columns.
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns if self._enabled else 0
+        self._width = min(_WIDTH, columns - 1) if columns else _WIDTH
         self._shown = 0.0
         self._dirty = False
 
@@ -87,13 +90,13 @@ class ProgressLine:
     def clear(self) -> None:
         """Erase the line, so that later output starts on a clean one."""
         if self._dirty:
-            sys.stderr.write("\r" + " " * _WIDTH + "\r")
+            sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
             self._dirty = False
 
     def _write(self, text: str) -> None:
         if self._enabled:
-            sys.stderr.write("\r" + text[:_WIDTH].ljust(_WIDTH))
+            sys.stderr.write("\r" + text[: self._width].ljust(self._width))
             sys.stderr.flush()
             self._dirty = True
 
