@@ -13,6 +13,7 @@ from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.files import restrict_permissions
 from bot.github.app import TokenGitHub, installation_token
 from bot.github.repository import RepositoryClient
+from bot.github.responses import TokenRefusedError
 from bot.ports import Issue, RepositoryRef
 from bot.runs.code import NoCode
 from bot.runs.fetching import ForbiddenError
@@ -70,7 +71,8 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
     except UserError:
         raise
     except BotError as error:
-        raise UserError(f"{reference}: {error}") from error
+        advice = "; check GITHUB_TOKEN" if isinstance(error, TokenRefusedError) else ""
+        raise UserError(f"{reference}: {error}{advice}") from error
 
 
 async def token_for(full_name: str, settings: Settings) -> str:

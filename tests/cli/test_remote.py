@@ -140,6 +140,11 @@ def test_a_clone_can_neither_name_a_server_nor_a_token(repo: Repo, tmp_path: Pat
     assert "collector" not in done.stderr
 
 
+def test_a_token_that_github_rejects_is_named(here: dict[str, str], tmp_path: Path) -> None:
+    done = triage(tmp_path, "run", "octo/feedbox#1", **here, GITHUB_TOKEN="revoked")
+    assert (done.returncode, done.stderr.rstrip().endswith("Bad credentials; check GITHUB_TOKEN")) == (2, True)
+
+
 def test_a_file_named_like_an_issue_takes_precedence(tmp_path: Path) -> None:
     make_repository(tmp_path / "app", FILES)
     (tmp_path / "octo").mkdir()
