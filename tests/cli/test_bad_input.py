@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.cli.local.issue_text import read_issue
 from tests.cli.process import triage
 from tests.support.repositories import git, make_repository
 from tests.support.small_disk import filled, make_read_only, small_disk
@@ -48,6 +49,7 @@ def place(tmp_path: Path) -> Path:
         pytest.param(("--repo", "app", "--issue", "gone.md"), "gone.md", id="no-such-issue"),
         pytest.param(("--repo", "app", "--issue", "plain"), "plain", id="a-folder-as-issue"),
         pytest.param(("--repo", "app"), "give one issue", id="no-issue"),
+        pytest.param(("--repo", "app", ""), "give one issue", id="an-empty-name"),
         pytest.param(("--repo", "app", "--issue", "blank.md", *TEXT), "--text", id="two-issues"),
     ],
 )
@@ -64,6 +66,14 @@ def test_a_huge_issue_is_refused_before_it_is_read(place: Path, name: str, throu
         assert "larger than 1 MB" in refused(place, name, "--repo", "app", "--issue", "huge.md")
     else:
         assert "larger than 1 MB" in refused(place, name, "--repo", "app", "--issue", "-", stdin=huge)
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-8-sig", "latin-1"])
+def test_text_in_another_encoding_is_read(tmp_path: Path, coding: str) -> None:
+    """PowerShell's ``>`` writes UTF-16."""
+    (tmp_path / "issue.md").write_bytes("Müller fails\r\n\r\nEmpty input".encode(coding))
+    read = read_issue(str(tmp_path / "issue.md"), None, None)
+    assert (read.title, read.body) == ("Müller fails", "Empty input")
 
 
 def test_binary_input_is_refused(place: Path) -> None:
@@ -138,4 +148,8 @@ def test_a_read_only_data_directory_is_named_in_one_line(tmp_path: Path, used_be
         if used_before:
             assert triage(tmp_path, *given, TRIAGE_DATA_DIR=str(data)).returncode == 0
         make_read_only(data)
-        assert "read" in refused(tmp_path, *given, TRIAGE_DATA_DIR=str(data))
+        line = refused(tmp_path, *given, TRIAGE_DATA_DIR=str(data))
+        assert "read" in line
+        assert "TRIAGE_DATA_DIR" in line
+        # As in a home that cannot be written to: the folder does not exist and cannot be created.
+        assert "set TRIAGE_DATA_DIR" in refused(tmp_path, *given, TRIAGE_DATA_DIR=str(data / "share" / "app"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 from collections.abc import Callable
@@ -45,7 +46,7 @@ def read_issue(file: str | None, text: str | None, title: str | None) -> IssueTe
     Raises:
         UserError: the issue is missing, empty, binary, too large or unreadable, or named twice.
     """
-    if (file is None) == (text is None):
+    if (not file) == (text is None):
         raise UserError("give one issue: a FILE, - for standard input, or --text TEXT")
     whole = text if text is not None else _read(str(file))
     if not whole.strip():
@@ -69,6 +70,8 @@ def _read(file: str) -> str:
                 raw = stream.read(MAX_ISSUE + 1)
     except OSError as error:
         raise UserError(f"cannot read the issue from {name}: {error.strerror}") from error
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and len(raw) <= MAX_ISSUE:
+        raw = raw.decode("utf-16", "replace").encode()  # as ``>`` of PowerShell writes it
     if b"\0" in raw:
         raise UserError(f"{name} is binary: the issue must be text")
     if len(raw) > MAX_ISSUE:
