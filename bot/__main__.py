@@ -17,6 +17,10 @@ _STAYING = frozenset({"serve", "worker", "mcp"})
 def main() -> None:
     """Run the command line; only the owner can read the files it creates."""
     os.umask(UMASK)
+    # A caller may have closed them, as a supervisor of services does.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     sys.meta_path.insert(0, LatePackages)
     status = [1]
     # The collector's passes over what imports create, none of it garbage, took a tenth of a local run. A process that

@@ -1,12 +1,13 @@
 """What a command does not need is not loaded: imports are half of the time of a ranking in an indexed repository."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.process import ROOT
+from tests.cli.process import ROOT, command, environment
 from tests.support.repositories import make_repository
 
 SCRIPT = """
@@ -123,3 +124,17 @@ def test_a_process_ends_with_its_status_output_and_what_is_to_be_done(
     done = subprocess.run(code, capture_output=True, text=True, check=False, cwd=ROOT, env={"HOME": str(tmp_path)})
     assert (done.returncode, printed in done.stdout) == (status, True), done.stderr
     assert ("RuntimeError: a fault" in done.stderr) == (script == FAILS)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_works_with_streams_that_its_caller_closed(tmp_path: Path, closed: str) -> None:
+    script = f"{shlex.join(command('classify', '-'))} {closed}"
+    done = subprocess.run(
+        ["sh", "-c", script],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(),
+        cwd=tmp_path,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
