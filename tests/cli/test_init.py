@@ -82,6 +82,12 @@ def test_without_a_network_the_labels_of_forms_are_used(clone: Path) -> None:
     assert "From 3 labels that forms name (octo/app on GitHub was not read: " in done.stderr
 
 
+def test_a_clone_without_a_remote_is_reported_without_an_origin(tmp_path: Path) -> None:
+    make_repository(tmp_path / "app", {"app.py": "x = 1\n"})
+    done = triage(tmp_path / "app", "init", "--dry-run")
+    assert "(no remote origin is on GitHub, so GitHub was not read)" in done.stderr
+
+
 def test_it_ends_with_a_line_about_the_last_fixes(tmp_path: Path) -> None:
     build(tmp_path / "feed")
     done = triage(tmp_path, "init", "--repo", "feed", "--workflow")

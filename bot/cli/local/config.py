@@ -176,9 +176,8 @@ def _on_github(repo: str, settings: Settings) -> _Read:
     """Read the project that the clone's origin names, if it is on GitHub and can be read."""
     server, project = project_of(repo) or ("", "")
     if urlsplit(server).netloc != urlsplit(settings.github_server_url).netloc:
-        return _Read(
-            why_not=f"the remote origin is {'on ' + server if server else 'not on GitHub'}, so GitHub was not read"
-        )
+        where = f"the remote origin is on {server}" if server else "no remote origin is on GitHub"
+        return _Read(why_not=f"{where}, so GitHub was not read")
     try:
         labels, types = asyncio.run(_names(project, settings))
     except BotError as error:

@@ -11,6 +11,7 @@ import click
 from bot.cli.options import prints
 from bot.errors import UserError
 from bot.jobs import Work
+from bot.report.words import count
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import HANDLERS, work_for
 from bot.settings.environment import load_settings
@@ -48,7 +49,7 @@ async def _jobs(store: Store, number: int | None, *, parked: bool, dry_run: bool
             return
         for job in reversed(held):
             row = {"job": job.id, "kind": job.kind, "issue": job.issue_key, "attempts": job.attempt}
-            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempt:>2} attempts  {job.message}"
+            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {count(job.attempt, 'attempt'):>11}  {job.message}"
             click.echo(json.dumps(row | {"said": job.message}) if as_json else line)
 
 
