@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -13,11 +14,12 @@ from bot.report.words import count as counted
 from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
-from nodes.search.history.types import History, spots_of
+from nodes.search.history.log import Log
+from nodes.search.history.types import Commit, History, spots_of
 from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.reading.lookups import stems_of
 from nodes.search.tokens import WORD, load_sections, terms_of
-from nodes.search.types import Location, Passage, Query, Ranking
+from nodes.search.types import Location, Passage, Query, Ranking, ToolCall
 from nodes.sources.protocol import FALLBACK, Inquiry, SourceAnswer, SourceError, route
 from nodes.sources.web import NAME
 
@@ -160,7 +162,7 @@ class Answerer:
         least = "" if every else "at least "
         text = f"{named} is called on {least}{counted(len(calls), 'line')} of the project's own code, tests aside."
         lines = [(call, call.line or 1) for call in calls[:PLACES]]
-        places = (QuotedLines(call.path or "", at, at, call.text or "", call.symbol, call.says) for call, at in lines)
+        places = (QuotedLines(call.path or "", at, at, call.text or "", None, call.says) for call, at in lines)
         return QuestionReply("where", text, tuple(places))
 
     def _uses(self, name: str, subject: str = "") -> QuestionReply | None:
@@ -206,18 +208,25 @@ class Answerer:
         return QuestionReply("owner", text, _places(found, question)[: 2 if owners else PLACES], tuple(owners))
 
     def _changes(self, question: ClassifiedQuestion) -> QuestionReply:
+        """Answer with suspects of the versions that are named, otherwise with the latest changes of a file or lines."""
         history, found = self._past(question)
-        suspicion = history.suspicion
-        known = suspicion.changes or suspicion.recent
-        if not found.locations or not known:
-            no_change = f"No change is known: {suspicion.explanation or 'nothing was found'}."
-            return QuestionReply("changes", no_change if found.locations else _NOTHING)
-        lines = []
-        for change in known[:PLACES]:
-            why = "".join(f"; {reason.text}" for reason in change.reasons[:1])
-            lines.append(f"{change.commit.sha[:10]} {change.commit.subject} ({change.commit.author}{why})")
-        text = "Suspect changes, not bisected." if suspicion.changes else "The latest changes of these lines."
-        return QuestionReply("changes", text, _places(found, question)[:2], changes=tuple(lines))
+        if suspects := history.suspicion.changes[:PLACES]:
+            lines = [_change(it.commit, *(reason.text for reason in it.reasons[:1])) for it in suspects]
+            return QuestionReply(
+                "changes", "Suspect changes, not bisected.", _places(found, question)[:2], changes=tuple(lines)
+            )
+        files = self._engine.tools(self._sha)
+        of_files = ((name, files.answer(ToolCall("log", path=name)).changes) for name in question.names)
+        if of_file := next(((name, changes) for name, changes in of_files if changes), None):
+            lines = [f"{sha[:10]} {subject} ({day})" for sha, day, subject in of_file[1][:PLACES]]
+            return QuestionReply("changes", f"The latest changes of `{of_file[0]}`.", changes=tuple(lines))
+        if not found.locations:
+            return QuestionReply("changes", _NOTHING)
+        first, log = found.locations[0], Log(self._engine.repository, self._sha)
+        shas = log.of_lines(first.path, [(first.start_line, first.end_line)], log.horizon(), PLACES) or []
+        lines = [_change(commit) for commit in log.details(shas) if commit.sha not in log.shallow]
+        text = "The latest changes of these lines." if lines else "No change of these lines is in the recent history."
+        return QuestionReply("changes", text, _places(found, question)[:1], changes=tuple(lines))
 
     def _trace(self, question: ClassifiedQuestion) -> QuestionReply:
         found = self._found(question)
@@ -259,6 +268,11 @@ async def _answered(asking: Awaitable[SourceAnswer]) -> SourceAnswer:
         return await asking
     except SourceError as error:
         return SourceAnswer(message=str(error))
+
+
+def _change(commit: Commit, *why: str) -> str:
+    by = "; ".join((f"{commit.author}, {datetime.fromtimestamp(commit.committed, UTC):%Y-%m-%d}", *why))
+    return f"{commit.sha[:10]} {commit.subject} ({by})"
 
 
 def _passages(route: str, text: str, passages: Sequence[Passage]) -> QuestionReply:

@@ -110,6 +110,21 @@ def test_a_session_answers_questions_in_turn(place: Path) -> None:
     assert (order["route"], order["places"]) == ("fallback", [])
 
 
+def test_changes_are_those_of_what_is_named_the_latest_first(place: Path) -> None:
+    questions = ("what changed in parse_order", "what changed in export_all?", "what changed in orders/parser.py?")
+    later, only, of_file = session(place, "\n".join(questions))
+    assert [line.split(" (")[0][11:] for line in later["changes"]] == ["Split orders into lines", "Initial"]
+    # Also a change that no later one followed, and without a word about versions.
+    assert [line.split(" (")[0][11:] for line in only["changes"]] == ["Initial"]
+    assert only["text"] == "The latest changes of these lines."
+    assert [line.split(" (")[0][11:] for line in of_file["changes"]] == ["Split orders into lines", "Initial"]
+
+
+def test_a_call_is_not_shown_under_the_name_of_what_it_calls(place: Path) -> None:
+    (called,) = session(place, "who calls parse_order?")
+    assert [(one["path"], one["symbol"]) for one in called["places"]] == [("orders/export.py", None)]
+
+
 def test_a_pasted_trace_is_one_question(place: Path) -> None:
     (reply,) = session(place, f"{TRACE}\n\n")
     assert (reply["route"], reply["places"][0]["path"]) == ("trace", "orders/parser.py")
