@@ -117,7 +117,9 @@ class MarkdownRenderer:
             fields["component"] = report.suspects[0].path
         if report.labels:
             fields["labels"] = ", ".join(report.labels)
-        return Ticket(title=_title(report), body=_whole_parts(parts, 3_000), fields=fields)
+        # Not escaped, because trackers show titles without mark-up; it opens no HTML comment.
+        title = plain(report.verdict.replace("`", "").replace("<!--", "< !--"))[:140]
+        return Ticket(title=title, body=_whole_parts(parts, 3_000), fields=fields)
 
     def _links(self, report: TriageReport) -> Links:
         return Links(self.server_url, self.repository or report.repository, report.commit)
@@ -150,11 +152,6 @@ def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]
     if len(whole) >= MAX_COMMENT:
         whole = "\n\n".join(filter(None, (*fallback, *last)))
     return whole + "\n"
-
-
-def _title(report: TriageReport) -> str:
-    """Return the title unescaped, because trackers show titles without mark-up; it opens no HTML comment."""
-    return plain(report.verdict.replace("`", "").replace("<!--", "< !--"))[:140]
 
 
 def _whole_parts(parts: list[str], most: int) -> str:
