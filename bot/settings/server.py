@@ -11,8 +11,6 @@ from bot.server.registration import read_registration
 from bot.settings.environment import Settings, SettingsError, load_settings
 from bot.settings.operator import OperatorConfig, load_operator_config
 
-_NO_ID = "missing; it is on the App's settings page"
-
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
@@ -51,17 +49,14 @@ def load_server_settings() -> ServerSettings:
     except SettingsError as error:
         faults.update(error.faults)
         settings = error.sound
-    key = _private_key(settings, faults)
-    secrets = _secrets(settings, faults)
+    key, secrets = read_app(settings, faults)
     try:
         operator = load_operator_config(settings)
     except UserError as error:
         faults["triage_config"] = str(error).removeprefix("TRIAGE_CONFIG: ")
         operator = OperatorConfig()
-    if settings.github_app_id is None:
-        faults.setdefault("github_app_id", _NO_ID)
     if faults or settings.github_app_id is None:
-        raise (NoAppError if _without_app(settings, faults) else SettingsError)(faults, settings)
+        raise (NoAppError if is_without_app(settings, faults) else SettingsError)(faults, settings)
     return ServerSettings(settings, settings.github_app_id, key, secrets, operator)
 
 
@@ -94,17 +89,16 @@ def app_key(settings: Settings) -> str | None:
     return None if faults else key
 
 
-def app_faults(settings: Settings) -> dict[str, str]:
-    """Return by setting what the App lacks; empty if none of its settings is set."""
-    faults: dict[str, str] = {}
-    _private_key(settings, faults)
-    _secrets(settings, faults)
+def read_app(settings: Settings, faults: dict[str, str]) -> tuple[str, tuple[bytes, ...]]:
+    """Return the App's key and webhook secrets; name what the App lacks among the faults."""
+    found = _private_key(settings, faults), _secrets(settings, faults)
     if settings.github_app_id is None:
-        faults["github_app_id"] = _NO_ID
-    return {} if _without_app(settings, faults) else faults
+        faults.setdefault("github_app_id", "missing; it is on the App's settings page")
+    return found
 
 
-def _without_app(settings: Settings, faults: Mapping[str, str]) -> bool:
+def is_without_app(settings: Settings, faults: Mapping[str, str]) -> bool:
+    """Return whether nothing of an App is set, and nothing else is wrong."""
     named = (settings.github_app_id, settings.github_private_key, settings.github_private_key_path)
     others = faults.keys() - {"github_app_id", "github_private_key", "github_webhook_secret"}
     return named == (None, None, None) and settings.github_webhook_secret is None and not others

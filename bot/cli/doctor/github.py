@@ -14,7 +14,7 @@ from bot.runs.remote import opened, token_for
 from bot.server.registration import WEBHOOK, registration
 from bot.settings.environment import Settings
 from bot.settings.repository import RepositoryConfig, find_config
-from bot.settings.server import app_faults, app_key
+from bot.settings.server import is_without_app, read_app
 
 _check = partial(Check, part="App")
 _OPTIONAL = {"pull_requests": "read"}
@@ -23,13 +23,14 @@ FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 def check_app(settings: Settings) -> Iterator[Check]:
     """Compare the App's registration on GitHub with what the App needs."""
-    if faults := app_faults(settings):
-        yield from (_check(ok=False, name=name.upper(), says=says) for name, says in faults.items())
-        return
-    key = app_key(settings)
-    if settings.github_app_id is None or key is None:
+    faults: dict[str, str] = {}
+    key, _ = read_app(settings, faults)
+    if is_without_app(settings, faults):
         says = "is not configured; `triage serve` or `triage app create` registers one"
         yield _check(ok=True, name="App", says=says)
+        return
+    yield from (_check(ok=False, name=name.upper(), says=says) for name, says in faults.items())
+    if faults:
         return
     try:
         app = asyncio.run(fetch_registered_app(str(settings.github_app_id), key, settings.github_api_url))
