@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
+
+from nodes.search.tokens import load_sections
 
 MAX_LINE = 2_000
 """Characters of a line that are read."""
@@ -23,41 +26,9 @@ _NAME = re.compile(
 """The name of a file: with an ending, or one of the names that have none."""
 _NO_ENDINGS = frozenset({"com", "org", "net", "io", "dev", "edu", "gov", "local", "localdomain", "internal"})
 """Endings of hosts; a word such as ``example.com:443`` is a path only after a folder."""
-_WORD = (
-    r"(?:[Ll]ines?|LINE|[Ll]ine ?(?:[Nn]o|[Nn]umber|[Nn]r)|[Ll]ineno|[Ll]ine_number|[Ll]ineNumber|ln|[Zz]eilen?"
-    r"|[Ll]ignes?|[Ll][ií]neas?|[Ll]inhas?|[Ss]trok[ai]|[Сс]трок[аеиу]|[Rr]egel|[Rr]ad|[Ww]iersz|[Řř]ádek|[Ss]atır|[Rr]igh?[ae]|行号?|줄)"  # noqa: RUF001
-)
-_ABOUT = r"(?:[~≈]\s?|approx(?:\.|imately)? |circa |ca\. )?"
-_OWNER = r"(?:`[\w.$:#~<>]{1,80}(?:\([^()`\n]{0,40}\))?`[\s,:()|–—-]{1,4}|[\w.$:#~<>]{1,80}\(\)`?[\s,:()|–—-]{1,4})?"  # noqa: RUF001
-"""The function of a line, between its path and its number."""
-_UNTIL = r"(?:\s?(?:-|–|—|to|and|through|bis|à)\s?L?(?P<{0}>\d{{1,6}}))?"  # noqa: RUF001
-_END = r"(?![\w%]|[.,]\d)"
-_CLOSE = r"(?:\?[\w=&%.-]{0,120}|\" \(inlined\))?[\"'`´’”»)\]>*]{0,3}"  # noqa: RUF001
-_AFTER = tuple(
-    re.compile(_CLOSE + form)
-    for form in (
-        # ``p:L``, ``p:L:C``, ``p:L:C-D``, ``p:L-M``, ``p:(L,C)-(M,D)``, and shells' ``p: L:``
-        rf":[~≈]?L?(?P<line>\d{{1,6}})(?::\d{{1,6}}(?:-\d{{1,6}}(?::\d{{1,6}})?)?|\.\d{{1,6}}-\d{{1,6}}(?:\.\d{{1,6}})?|{_UNTIL.format('last')}){_END}",
-        r":?\s?\((?P<line>\d{1,6})[,:]\s?\d{1,6}(?:[,-]\s?\d{1,6}){0,2}\)(?:-\((?P<last>\d{1,6}),\d{1,6}\))?",
-        r"[(](?P<line>\d{1,6})[)]",
-        r": (?P<line>\d{1,6})(?:[:)](?!\d)|(?= in [\w:~]{1,200}\())",
-        r":?\s?\[(?P<line>\d{1,6})[,:] ?\d{1,6}\]",
-        r" : (?P<line>\d{1,6})(?: \+ 0x[0-9a-f]{1,8})?(?=[)\]])",
-        r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
-        # a word for "line" in between
-        rf"[\s,;:.\"'`{{}}()\[\]|@>→*–—-]{{0,6}}{_OWNER}(?:error )?(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?{_ABOUT}"  # noqa: E501, RUF001
-        rf"[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}(?:\{{\s?\"begin\":\s?)?\"?{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",
-        r"[\s,:]{0,2}(?:的|の|의|에서)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
-        rf"(?:#L|[\s,:(]{{1,2}}[~≈]?L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001
-        rf"\s@\s?(?P<line>\d{{1,6}}){_END}(?!\.)",
-        rf" \+(?P<line>\d{{1,6}}){_END}(?!\s?(?:[-−/,|]|lines?\b|\+))",  # noqa: RUF001
-    )
-)
-_COLUMN = re.compile(
-    _CLOSE + r"\s(?P<line>[1-9]\d{0,5}):(?P<column>0|[1-9]\d{0,5})(?:-\d{1,6})?"
-    r"(?=\s{2}|\t|\s?[)\]]|\s-|(?:\s\d{1,6}:\d{1,6}(?:-\d{1,6})?){0,40}$)"
-)
-"""The notation of Dart, Sass and webpack; a time has two digits after its colon."""
+_FORMS = load_sections(Path(__file__).with_name("located.txt"))
+_AFTER = tuple(map(re.compile, _FORMS["afters"]))
+_COLUMN, _BELOW, _BEFORE = (re.compile("".join(_FORMS[name])) for name in ("column", "below", "before"))
 _GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
 """The end of a path in a language that puts no space behind it."""
 _DOTS, _VALUE = re.compile(r"(?<=\w)\.{3}(?=\w)"), re.compile(r"=[^=<>\n]{1,80}<$")
@@ -66,14 +37,6 @@ _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
 """A parser's message between the path and its place."""
 _LAST = re.compile(
     r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})(?:[\"'`:,;>]{0,3}\s{0,90}|[ ─-]{2,90})$"
-)
-_BELOW = re.compile(
-    r"[\s>|*-]{0,12}(?:(?:<\w{1,20} )?[\"'`]?"
-    r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ines?(?: ?[Nn]umbers?| ?[Nn]o\.?)?(?:\(s\))?)[\"'`*]{0,3}[\s:=*\"`~≈L]{1,8}"
-    r"(?P<line>\d{1,6})\b"
-    rf"|(?:[IiOo]n|[Aa]t|[Aa]uf|[Ee]n|[Àà]|[Nn]a|[Вв])\s(?:la |der |the )?{_WORD}\s"
-    r"(?P<prose>\d{1,6})\b(?!\s(?:of|in|from|von|de|du|del|в|из)\b)"
-    r"|(?P<row>\d{1,6}):\d{1,6}[\s:]{1,4}(?:error|warning|info|[✖⚠×✘])(?!\w))"  # noqa: RUF001
 )
 FAR_BELOW = 8
 """Number of lines from the path that heads a finding to the number of its line."""
@@ -87,14 +50,6 @@ _BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)
 """What may stand between a path and its number below it."""
 _HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)
 _CELL = re.compile(r"\W{0,4}[~≈]?L?(?P<line>\d{1,6})(?:\s?[-–,]\s?L?\d{1,6}){0,9}\W{0,4}$")  # noqa: RUF001
-_BEFORE = re.compile(
-    rf"(?:\b{_WORD}[.:#=]{{0,2}}\s{{0,3}}{_ABOUT}(?P<line>\d{{1,6}}){_UNTIL.format('last')}"
-    r"(?:[,:]?\s?\(?(?:col(?:umn)?|char(?:acter)?|pos(?:ition)?)[.:]?\s?\d{1,6}\)?)?|第\s?(?P<nth>\d{1,6})\s?行"
-    r"|\bL(?P<short>\d{1,6})|\s\+(?P<plus>\d{1,6}))[,:]?"
-    r"\s{0,3}(?:of|in|from|at|von|de|du|della?|del|do|da|в|z|i|,|的)?\s{0,3}(?:the\s|#include\s)?"
-    r"(?:file|[Dd]atei|fichier|archivo|template|script|module|source)?[:\s]{0,3}[\"'`´‘“«(<\[*]{0,3}$"  # noqa: RUF001
-)
-
 _CALLER = re.compile(
     r"\s{0,8}(?P<line>\d{1,6}) (?:main|source|[\w:@.-]{1,100}(?= [.~\w/-]{0,300}/)) (?=[.~\w/-]{1,300}$)"
 )

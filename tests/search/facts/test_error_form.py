@@ -168,3 +168,17 @@ def test_an_error_that_the_innermost_frame_explains_fits_no_outer_line(tmp_path:
     )
     (found,) = of_kind(facts_of(tmp_path, {"rows.go": code}, "It crashes", f"```\n{trace}```"), "raised_here")
     assert (found.line, "reads `self.rows()[self.Line()]`" in found.says) == (4, True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param("isset($row['zone']) ? $row['zone'] : 0", id="isset"),
+        pytest.param("$row['zone'] ?? 0", id="or-another-value"),
+        pytest.param('array_key_exists("zone", $row) && $row["zone"]', id="a-function"),
+    ],
+)
+def test_a_key_that_its_line_checks_is_not_the_missing_one(tmp_path: Path, value: str):
+    code = f"<?php\nfunction f($row) {{\n    return {value};\n}}\n"
+    report = '```\nWarning: Undefined array key "zone"\n```'
+    assert of_kind(facts_of(tmp_path, {"a.php": code}, "It fails", report), "raised_here") == []

@@ -231,6 +231,7 @@ def test_a_requested_name_is_absent(tmp_path: Path, path: str, code: str, name: 
         pytest.param({"a.py": "x = 1\n", "notes.txt": "to_bytes_le\n"}, "Add `to_bytes_le`", id="in-any-text"),
         pytest.param({"a.py": "x = 1\n", "data.json": '{"to_bytes_le": 1}\n'}, "Add `to_bytes_le`", id="in-data"),
         pytest.param({"a.py": "def zone_map():\n    pass\n"}, "Add `zone_maps`", id="a-plural"),
+        pytest.param({"a.rb": "x = 1\n"}, "[zones/prod] NoMethodError: undefined method '+' for nil", id="an-error"),
     ],
 )
 def test_a_name_that_occurs_is_not_absent(tmp_path: Path, files: dict[str, str], title: str):

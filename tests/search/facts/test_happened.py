@@ -40,6 +40,7 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             "looks up `3` in `$part`",
             id="number-of-a-key",
         ),
+        pytest.param("$all = isset($part['top']);", "", 'Undefined array key "top"', None, id="a-checked-key"),
         pytest.param("$all['top'] = $part[2];", "", "Undefined array key 3", None, id="another-number"),
         pytest.param(
             "local row, col = node:range()",

@@ -474,6 +474,7 @@ def test_what_only_repeats_a_named_line_is_left_out(tmp_path: Path):
             "error  'total' is not defined  no-undef", id="eslint",
         ),
         pytest.param("src/x.go", "src/x.go:2:     grow and more of it", None, id="code-of-a-search"),
+        pytest.param("src/x.html.erb", "line 2 of [ROOT]/src/x.html.erb: _src_x_erb__12_4", None, id="a-function"),
     ],
 )  # fmt: skip
 def test_the_message_of_a_tool_is_quoted(tmp_path: Path, path: str, output: str, quoted: str | None):
@@ -574,6 +575,22 @@ def test_the_place_of_a_message_that_only_informs_supports_no_claim(tmp_path: Pa
     files = {"src/zones/serve.c": "int serve(int port) {\n  announce(port);\n  return listen_on(port);\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It stops at once", f"```\n{log}\n```"), "named_here")
     assert (found.line, found.strong, found.unclaimed) == (2, False, True)
+
+
+def test_what_a_log_only_informs_of_is_no_place_beside_a_trace(tmp_path: Path):
+    files = {
+        "zones/serve.go": "package zones\n\nfunc Serve(rows []int) int {\n\treturn rows[3]\n}\n",
+        "zones/start.go": "package zones\n\nfunc Start() {\n\tannounce()\n}\n",
+    }
+    log = "2026-02-01 10:00:01 {} app  [zones/start.go:4] cannot announce it yet\n"
+    panic = "panic: runtime error\n\ngoroutine 1 [running]:\nacme.org/zones.Serve(...)\n\t/go/zones/serve.go:4"
+
+    def named(body: str, folder: str) -> list[str | None]:
+        return [fact.path for fact in of_kind(facts_of(tmp_path / folder, files, "It stops", body), "named_here")]
+
+    assert named(f"```\n{log.format('INFO')}{panic}\n```", "both") == []
+    assert named(f"```\n{log.format('ERROR')}{panic}\n```", "error") == ["zones/start.go"]
+    assert named(f"```\n{log.format('INFO')}```", "log") == ["zones/start.go"]
 
 
 @pytest.mark.parametrize("words", [("Source", "First occurred", "Last logged"), ("Quelle", "Zuerst", "Zuletzt")])

@@ -182,6 +182,11 @@ _KEYS = {
             id="mangled",
         ),
         pytest.param(
+            "    #00 pc 0001e1ac  /data/libacme.so (_ZZN4acme5Store4loadEiENKUlvE_clEv+4)",
+            "src/store.cpp",
+            id="closure",
+        ),
+        pytest.param(
             "Stack trace of thread 4401:\n#0  0x000055d0c1a2b3c4 n/a (acme + 0x2b3c4)\n"
             "#1  0x000055d0c1a2c000 _ZN4acme5Store4loadEi (acme + 0x2c000)",
             "src/store.cpp",

@@ -12,7 +12,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.refusals import is_refusal
-from nodes.search.facts.output.shapes import MADE, Shape, shape_of
+from nodes.search.facts.output.shapes import MADE, Shape, is_possible, shape_of
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -79,7 +79,7 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     traced = any(trace.frames for trace in inquiry.issue.traces)
     traced = traced and not (shape.of and next(_frames(inquiry), None) is None)
     for part in _frames(inquiry) if traced else (*_named(inquiry), *_files(inquiry)):
-        held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape.form)
+        held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
         if len(held) == 1:
             return _fact(inquiry, shape.words, part.number, held[0])
     return None if traced else _in_all(inquiry, shape)
@@ -120,7 +120,7 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     if not is_few:
         numbers = [number for path in inquiry.first[:1] if (number := code.number(path)) is not None]
     code.read(numbers)
-    places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape.form))
+    places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape))
     held = [place for place in places if not code.is_tested(*place)]
     if len(held) != 1 or not (is_few or _is_rare(inquiry, shape)):
         return None
@@ -134,10 +134,11 @@ def _is_rare(inquiry: FinderInput, shape: Shape) -> bool:
     return sum(bool(shape.form.search(hit.text[:MAX_WIDTH])) for hit in hits) <= FEW_LINES
 
 
-def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -> list[int]:
-    """Return the lines of code between two lines that have a form."""
+def fitting(lines: Sequence[str], start: int, end: int, shape: Shape) -> list[int]:
+    """Return the lines of code between two lines that have a form, and can raise its error."""
     end = min(end, start + MAX_LINES, len(lines))
-    near = [at for at in range(start, end + 1) if len(lines[at - 1]) <= MAX_WIDTH and form.search(lines[at - 1])]
+    near = [at for at in range(start, end + 1) if len(lines[at - 1]) <= MAX_WIDTH and shape.form.search(lines[at - 1])]
+    near = [at for at in near if is_possible(shape.words, lines[at - 1]) is not False]
     return [at for at in outside_docstrings(lines, near) if not is_comment(lines[at - 1])]
 
 
@@ -164,5 +165,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     shape = message or shape_of(words) or shape_of(f"{words}(")
     if shape is None:
         return "the words are not an error of a language"
-    held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape.form)
+    held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape)
     return None if held else "the line does not have the form of the error"

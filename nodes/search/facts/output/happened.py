@@ -20,7 +20,7 @@ from nodes.search.facts.output.on_a_line import (
     split,
     subscripts,
 )
-from nodes.search.facts.output.shapes import expression, messages
+from nodes.search.facts.output.shapes import expression, is_possible, messages
 from nodes.search.sentences import Sentence, say
 
 _NULL = messages("null")
@@ -135,7 +135,7 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
 
 
 def _key(line: str, whole: str, column: int | None = None) -> Happened | None:
-    if not _KEY.search(whole):
+    if not _KEY.search(whole) or is_possible(whole, line) is False:
         return None
     named = _NAMED_KEY.search(whole)
     every = [*subscripts(line), *popped(line)]

@@ -61,7 +61,7 @@ def is_possible(error: str, line: str) -> bool | None:
 def expression(error: str, line: str) -> tuple[str, str] | None:
     """Return the words of an error and the only expression of a line that can have raised it, or None."""
     found = _form_of(EXPRESSIONS, error)
-    held = list(found.form.finditer(line)) if found else []
+    held = list(found.form.finditer(line)) if found and is_possible(error, line) is not False else []
     if found is None or len(held) != 1:
         return None
     code = held[0][0].strip(" =")

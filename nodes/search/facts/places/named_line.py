@@ -95,8 +95,10 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     heads = (trace.message.partition("\n")[0] for trace in inquiry.issue.traces if trace.message and trace.frames)
     lines = [line for line in (*inquiry.issue.lines, *heads) if line.strip()]
     places = _by_severity(inquiry.issue, lines) or list(find_of_class(inquiry.code, lines))
+    # What a log says for information is not why the program printed a trace.
+    calm = {logged.text for logged in inquiry.issue.logged if logged.rank > UNKNOWN and _is_traced(inquiry)}
     named = named_release(inquiry) if places else None
-    for at, place, is_aside in places[:MAX_READ]:
+    for at, place, is_aside in (place for place in places[:MAX_READ] if lines[place[0]].strip() not in calm):
         found = _at_commit(inquiry, lines, at, place, named.release if named else None)
         if found is None or (found.number, found.line) in seen or not inquiry.issue.holds(found.words):
             continue
@@ -159,6 +161,11 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     return hit.fact("named_here", says, found.words, count=1, **more)
 
 
+def _is_traced(inquiry: FinderInput) -> bool:
+    """Return whether a trace of the report ends in own code."""
+    return any(fact.kind == "raised_here" for fact in inquiry.found)
+
+
 def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
     """Return whether the line of a log only informs: by its level, or next to a trace that tells what failed.
 
@@ -167,8 +174,9 @@ def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
     ranks = {logged.text: logged.rank for logged in inquiry.issue.logged}
     above = lines[at - 1].strip() if at and lines[at].lstrip().startswith("at ") else ""
     rank = ranks.get(lines[at].strip(), ranks.get(above))
-    is_traced = any(fact.kind == "raised_here" for fact in inquiry.found)
-    return rank is not None and (rank > UNKNOWN or (rank == UNKNOWN and is_traced and not _FAILS.search(lines[at])))
+    return rank is not None and (
+        rank > UNKNOWN or (rank == UNKNOWN and _is_traced(inquiry) and not _FAILS.search(lines[at]))
+    )
 
 
 def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:
@@ -254,7 +262,8 @@ def _says(lines: Sequence[str], found: _Named, where: str, event: Happened | Non
     reported = message(lines, at, found.place)
     reported = (reported.rstrip("`") if reported.count("`") % 2 else reported).replace("`", "'")
     is_code = normalise_space(reported)[:MIN_CODE] in normalise_space(text)
-    quoted = "" if "“" in reported or is_code else shortened(reported)
+    # A name alone is the function of a frame.
+    quoted = "" if "“" in reported or is_code or reported.isidentifier() else shortened(reported)
     thrown = _THROWS.match(text)
     if thrown and not quoted and not moved:
         return say("`{place}` raises `{error}` on this line.", place=where, error=thrown[1])
