@@ -10,7 +10,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.claims import Claims, read_claims
 from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
-from nodes.search.issue.normal.report import LogLine, as_written, log_lines, normalise
+from nodes.search.issue.normal.report import UNKNOWN, LogLine, as_written, log_lines, normalise
 from nodes.search.issue.query import MAX_ISSUE_TEXT
 from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.tokens import folded
@@ -58,6 +58,8 @@ class IssueParts:
     """The normalised text, to which the offsets of the traces refer."""
     folded: str
     """Title and normalised text in lower case with normalised white space, for lookups of words."""
+    quiet: frozenset[str] = frozenset()
+    """Lines of logs that only inform; without an error beside them, each may be what the report is about."""
 
     @cached_property
     def spans(self) -> tuple[str, ...]:
@@ -102,15 +104,19 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> IssueParts:
     narrative = "\n".join(_narrative(prose.split("\n"), hints))
     indented = tuple(indented_blocks(narrative))
     code = [_own(block, hints) for block in (*blocks, *indented)]
+    logged = [*log_lines(written)]
+    fails = traces or any(line.rank == 0 for line in logged)
+    quiet = frozenset(("", *(line.text for line in logged if fails and line.rank > UNKNOWN)))
     return IssueParts(
         title=title,
-        prose=tuple(line[:MAX_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip()),
+        prose=tuple(line[:MAX_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip() not in quiet),
         blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
         pasted=tuple(block for block in code if block.strip() and _TRACE not in block),
         traces=traces,
         written=written,
         body=body,
         folded=folded(f"{title}\n{body}"),
+        quiet=quiet,
     )
 
 

@@ -254,6 +254,21 @@ def test_a_message_is_found_in_any_position(tmp_path: Path, body: str):
             id="holes",
         ),
         pytest.param(
+            "def check(error):\n    if 'could not find the zone' in error.text:\n        return 1\n",
+            "```\nERROR: could not find the zone\n```",
+            id="looked-for-in",
+        ),
+        pytest.param(
+            "def check(error):\n    return error.text.startswith('could not find the zone')\n",
+            "```\nERROR: could not find the zone\n```",
+            id="looked-for-by-a-call",
+        ),
+        pytest.param(
+            "def check(error):\n    if error.text == 'could not find the zone':\n        return 1\n",
+            "```\nERROR: could not find the zone\n```",
+            id="compared",
+        ),
+        pytest.param(
             PYTHON,
             "<!-- Example: the option 'x' is not a known section -->\nNothing happens.",
             id="words-of-a-comment",
@@ -427,6 +442,21 @@ COMMANDS = [
         "no archive of zones at hand", 2, id="ruby",
     ),
 ]  # fmt: skip
+
+
+INFORMED = (
+    "def load(path, kind):\n    logger.info('Loading the zones from %s', path)\n    if kind == 'zone_kind':\n"
+    "        return open(path, mode='zone-4-packed')\n"
+)
+
+
+@pytest.mark.parametrize(
+    "trace", ["", 'Traceback (most recent call last):\n  File "x.py", line 1, in f\nValueError: no zone\n']
+)
+def test_what_a_log_informs_about_before_an_error_is_not_what_is_reported(tmp_path: Path, trace: str):
+    log = "07/31/2020 16:12:59 - INFO - zones -   Loading the zones from a {'zone_kind': 'zone-4-packed'}\n"
+    facts = facts_of(tmp_path, {"a.py": INFORMED}, "It fails", f"{log}\n{trace}")
+    assert bool([fact for fact in facts if fact.line and fact.kind != "raised_here"]) == (not trace)
 
 
 @pytest.mark.parametrize(("path", "code", "message", "line"), COMMANDS)

@@ -170,7 +170,7 @@ def find_matches(code: Code, wanted: Sequence[MessageText]) -> Iterator[_Match]:
     seen = set()
     for number, line in places:
         for literal in literals_at(code.path(number), code.lines(number), line):
-            if (number, literal.start, literal.parts) in seen or not literal.parts:
+            if (number, literal.start, literal.parts) in seen or not literal.parts or literal.is_compared:
                 continue
             seen.add((number, literal.start, literal.parts))
             is_long = is_message(literal.parts)

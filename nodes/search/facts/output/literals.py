@@ -59,6 +59,11 @@ _NOTHING_BETWEEN = lazy(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
 _VALUE_BETWEEN = lazy(
     r"\s*(?:\+|\.|<<|&)\s*(?:[^;\"'`{}]|'(?:[^'\\\n]|\\.)'){1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*"
 )
+_COMPARED = lazy(
+    r"[=!]==?\s*\(?\s*$|(?i:\b(?:contains?|includes?|(?:starts|ends)_?with|has_?(?:pre|suf)fix|equals\w{0,10}|index_?of|str\w?cmp|strstr))\s*\(\s*$"
+)
+"""Code before a literal that compares something with it."""
+_COMPARED_AFTER = lazy(r"\s*(?:(?:not\s+)?in\s+\w|[=!]==?)")
 _VALUE_AFTER = lazy(r"\s{0,80}(?:\+|<<|&|\.{1,2}(?=[\s$]))\s{0,80}[\w($@]")
 
 
@@ -76,6 +81,8 @@ class Literal:
     """Code before the literal, on its line and the lines above."""
     takes_value: bool
     """Whether a value follows its last fixed word."""
+    is_compared: bool
+    """Whether the code looks for it in another text."""
 
 
 def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
@@ -160,4 +167,5 @@ def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Li
         start=first + window.count("\n", 0, start),
         before=window[:start],
         takes_value=not WORD.search(fixed[-1]) or _VALUE_AFTER.match(window, run[-1][1]) is not None,
+        is_compared=bool(_COMPARED.search(window[:start][-80:]) or _COMPARED_AFTER.match(window, run[-1][1])),
     )

@@ -9,7 +9,6 @@ from nodes.search.facts.output.literals import Literal
 from nodes.search.facts.output.shapes import ERRORS
 from nodes.search.issue.mentions.found import ANNOUNCED
 from nodes.search.issue.mentions.places import URL
-from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD, normalise_space
 
 MAX_GAP = 240
@@ -67,8 +66,7 @@ def texts(issue: IssueParts) -> list[MessageText]:
         for line in issue.prose
         if _LOGGED.match(line) or line.strip() in logged
     ]
-    quiet = _quiet(issue)
-    loud = ([line if line.strip() not in quiet else "" for line in block.split("\n")] for block in issue.blocks)
+    loud = ([line if line.strip() not in issue.quiet else "" for line in block.split("\n")] for block in issue.blocks)
     found += [MessageText(run, is_prose=False) for block in loud for run in _runs(block)]
     found += _truncated(issue)
     found += [MessageText(normalise_space(line), is_prose=True) for line in issue.prose if len(line) <= LONGEST_VALUE]
@@ -76,18 +74,10 @@ def texts(issue: IssueParts) -> list[MessageText]:
     return [text for text in dict.fromkeys(found) if text.text.count(" ") >= 2]
 
 
-def _quiet(issue: IssueParts) -> frozenset[str]:
-    """Return the lines of logs that only inform; without an error among them, each may be what the report is about."""
-    if not any(line.rank == 0 for line in issue.logged):
-        return frozenset()
-    return frozenset(line.text for line in issue.logged if line.rank > UNKNOWN)
-
-
 def _truncated(issue: IssueParts) -> Iterator[MessageText]:
     """Yield the lines that end with an ellipsis, and those that a screen or a tracker may have truncated."""
     traced = (trace.message for trace in issue.traces if trace.message)
-    quiet = _quiet(issue)
-    code = [line for block in issue.blocks for line in block.split("\n") if line.strip() not in quiet]
+    code = [line for block in issue.blocks for line in block.split("\n") if line.strip() not in issue.quiet]
     for line in (issue.title, *traced, *issue.spans, *issue.prose, *code):
         bare = line.rstrip(_CLOSING)
         mark = next((mark for mark in ("…", "...") if bare.endswith(mark)), None)
