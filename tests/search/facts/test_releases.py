@@ -105,6 +105,31 @@ def test_a_frame_without_source_text_is_at_the_line_of_its_release(tmp_path: Pat
     assert found.says.endswith("this line is its innermost frame in the project's own code, line 4 of 1.2.0.")
 
 
+@pytest.mark.parametrize(
+    ("body", "frame", "line", "brought"),
+    [
+        pytest.param("It worked in 1.2 and fails in 1.3", 4, 5, {5}, id="the-end-of-a-range"),
+        pytest.param("It worked in 1.2 and fails in 1.3", 5, 5, set(), id="a-line-that-may-have-moved"),
+        pytest.param("It fails in 1.3", 4, 4, set(), id="perhaps-of-another-product"),
+        pytest.param("It fails in zones 1.3.x", 4, 4, set(), id="a-series"),
+    ],
+)
+def test_the_end_of_a_range_is_the_release_of_a_frame(
+    tmp_path: Path, body: str, frame: int, line: int, brought: set[int]
+):
+    go = "package zones\n\nfunc Load(n []int) int {\n\treturn unpackZones(n)\n}\n"
+    panic = f"panic: it stops\n\ngoroutine 1 [running]:\nmain.Load(...)\n\t/src/zones/load.go:{frame} +0x1d\n"
+    # Two changes, so that neither is the only one.
+    for tag, code in (("v1.2", "package zones\n"), ("v1.3-rc1", "package zones\n\n"), ("v1.3", go)):
+        make_repository(tmp_path, {"zones/load.go": code}, message=f"Unpack zones for {tag}")
+        git(tmp_path, "tag", tag)
+    head = make_repository(tmp_path, {"zones/load.go": go.replace("int {\n", "int {\n\tlogTheZones(n)\n")})
+    facts = facts_at(tmp_path, head, "It stops", f"{body}\n\n```\n{panic}```\n")
+    (found,) = of_kind(facts, "raised_here")
+    assert found.line == line
+    assert {fact.line for fact in of_kind(facts, "introduced_in")} == brought
+
+
 def test_a_panic_of_a_release_that_is_not_named_is_at_the_line_that_it_fits_there(tmp_path: Path):
     rust = "fn load(n: Option<u8>) -> u8 {\n    n.unwrap()\n}\n"
     trace = "thread 'main' panicked at src/load.rs:2:7:\ncalled `Option::unwrap()` on a `None` value\n"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frame_lines import raises
-from nodes.search.facts.places.moved import is_gone
+from nodes.search.facts.places.moved import is_unsure
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -33,7 +33,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     for fact in [fact for fact in inquiry.shown if fact.kind in OF or raises(fact)][:MAX_CONDITIONS]:
         number = code.number(fact.path)
-        if number is None or fact.line is None or is_gone(fact) or "may have moved" in fact.says:
+        if number is None or fact.line is None or is_unsure(fact):
             continue
         row = code.index.definition_at(number, fact.line)
         # A condition outside the function decides whether it is defined, and not whether this line runs.

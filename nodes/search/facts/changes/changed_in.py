@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.levels import is_stated
+from nodes.search.facts.places.moved import is_unsure
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
@@ -40,7 +41,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     named = [fact.path or "" for fact in inquiry.shown if fact.strong and not fact.line and fact.kind == "named_here"]
     shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
     seen: set[str] = set()
-    for fact in shown[:MAX_LINES]:
+    for fact in [fact for fact in shown if not is_unsure(fact)][:MAX_LINES]:
         for item in _introduced(inquiry, fact, span, words):
             seen.add(item.change or "")
             yield item

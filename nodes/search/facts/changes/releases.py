@@ -104,8 +104,9 @@ def named_release(inquiry: FinderInput) -> NamedRelease | None:
         for named, claim in releases_named(inquiry)
         if claim.part not in WORKED
         and named.release.version == parse_version(claim.text)
-        # It must be the project's: with a product's name, or without one and of three numbers.
-        and (claim.name or claim.text.count(".") > 1)
+        # It must be the project's: with a product's name, or without one and of three numbers or the end of a range.
+        and (claim.name or claim.part == "bad" or claim.text.count(".") > 1)
+        and not inquiry.issue.holds(f"{claim.text}.x")  # a series
     ]
     if len({tuple(named.made.all) for named in found}) > 1:
         return None

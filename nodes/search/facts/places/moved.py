@@ -86,6 +86,11 @@ def is_gone(fact: Fact) -> bool:
     return fact.says.endswith(_UNFIT) or (found is not None and bool(found[3]))
 
 
+def is_unsure(fact: Fact) -> bool:
+    """Return whether the line that a fact is about may be another one at this commit, or is."""
+    return is_gone(fact) or "may have moved" in fact.says
+
+
 def line_then(fact: Fact) -> int:
     """Return the number of a fact's line as the report gives it."""
     found = _SAYS.search(fact.says)
