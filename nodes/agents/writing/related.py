@@ -30,7 +30,6 @@ READ, RELATED = 6, 3
 # A report on a security issue must not name any place in public.
 _NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
 _NOT_LOOKED_UP = frozenset({"spam", "security"})
-MAX_LINE = 300
 _NUMBER = re.compile(r"[/#=]([1-9]\d{0,8})$")
 Found = tuple[PastIssue, Likeness]
 """Another issue, and its similarity to this one."""
@@ -97,7 +96,7 @@ async def _with_history(report: TriageReport, history: History, case: Case, cont
         "recent_changes": reported(found.recent),
         "no_suspect_change": found.explanation[:300] if found.doubt else "",
         "owner": owner.name if owner else None,
-        "owner_reason": _whole(list(because)[:2]),
+        "owner_reason": _whole("; ".join(list(because)[:2])),
         "fingerprints": tuple(fingerprint.value for fingerprint in history.fingerprints),
     }
     count = len(found.changes[:SHOWN])
@@ -106,10 +105,9 @@ async def _with_history(report: TriageReport, history: History, case: Case, cont
     return report.model_copy(update=update), (finding,) if gathered else ()
 
 
-def _whole(reasons: Sequence[str]) -> str:
-    """Return as many of the first reasons as fit into one line of a report."""
-    lines = ("; ".join(reasons[:count]) for count in range(len(reasons), 0, -1))
-    return next((line for line in lines if len(line) <= MAX_LINE), "")
+def _whole(reasons: str) -> str:
+    """Return reasons without those that do not fit into one line of a report."""
+    return reasons if len(reasons) <= 300 else reasons[:302].rpartition("; ")[0]
 
 
 def _change(change: SuspectCommit, evidence: str) -> SuspectChange:
@@ -119,7 +117,7 @@ def _change(change: SuspectCommit, evidence: str) -> SuspectChange:
     return SuspectChange(
         sha=commit.sha,
         title=commit.subject,
-        why=_whole(others[:3]),
+        why=_whole("; ".join(others[:3])),
         within="; ".join(bounds)[:300],
         basis=change.basis,
         author=commit.author,

@@ -100,6 +100,8 @@ def test_a_link_into_a_difference_is_mapped_to_the_commit_that_is_read(tmp_path:
         ("handle = open_with_retry(path)", True),
         ("return handle or other_handle", True),
         ("           Universal Installer", False),
+        ('<?xml version="1.0" encoding="utf-8"?>', False),
+        ('<zone name="a" first="true">', True),
         ("Reading the settings of the user", False),
         (r"/ ___/ (_) | |_ | || || |  __/\__ \ ", False),
     ],

@@ -472,6 +472,7 @@ SAVED = (
         pytest.param("Zones are lost", ["look at store/cache.py"], ["store/io.py", "store/cache.py"], id="redirect"),
         pytest.param("write_all fails in save_zone", [], ["store/io.py"], id="the-innermost-as-well"),
         pytest.param("Zones are lost", [], ["store/io.py"], id="no-word"),
+        pytest.param("Zones are lost with --save_zone-all", [], ["store/io.py"], id="a-part-of-an-option"),
     ],
 )
 def test_an_outer_frame_that_words_name_is_stated_too(tmp_path: Path, title: str, extra: list[str], paths: list[str]):

@@ -34,6 +34,19 @@ def test_a_name_in_backticks_is_found_where_it_is_read(tmp_path: Path, path: str
 
 
 @pytest.mark.parametrize(
+    ("line", "kinds"),
+    [
+        ("app.add_config_value('zone_x', False)", ["default_here"]),
+        ("app.set_config_value('zone_x', False)", []),
+        ("app.config_value('zone_x')", ["read_here"]),
+    ],
+)
+def test_a_call_that_adds_a_setting_declares_it(tmp_path: Path, line: str, kinds: list[str]):
+    facts = facts_of(tmp_path, {"a.py": f"def setup(app):\n    {line}\n"}, "Wrong", "With `zone_x` set it fails.")
+    assert [fact.kind for fact in of_kind(facts, "default_here", "read_here")] == kinds
+
+
+@pytest.mark.parametrize(
     ("path", "code"),
     [
         ("a.py", 'class Key(StrEnum):\n    STRICT_ZONES = "strict_zones"\n'),

@@ -9,7 +9,7 @@ from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import is_test, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names.named import BUILT_IN, SYMPTOM
-from nodes.search.facts.names.read_here import FLAG, MACHINE, is_code
+from nodes.search.facts.names.read_here import FLAG, MACHINE, WRITES, is_code
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
@@ -34,11 +34,6 @@ _READS = (
     r"(?:(?<![A-Za-z])|(?=[A-Z]))(?i:env|get|fetch|read|opt|value|config|setting|pref(?!ix)|param|arg|flag|lookup)"
     r"\w{{0,20}}[!?]?\s?[(\[]{{1,2}}[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
 )
-_WRITES = (
-    r"(?<![A-Za-z])(?:add|set|register|define|declare|create|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
-    r"[^\"'(\n]{{0,40}}[\"']{0}[\"']"
-)
-"""A call that declares or changes a setting."""
 _ATTRIBUTE = r"\.{0}(?![\w$])(?!\s?(?:\(|=(?!=)))"
 """A reading without a call."""
 _NAMED = re.compile(r"(--?)?([A-Za-z_][\w-]{2,60})(?:\s?(?:=|:|==|!=|<=?|>=?)\s?\S.{0,60})?")
@@ -132,7 +127,7 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
             files = {hit.path for hit in hits if given.search(hit.text)}
             hits = [hit for hit in hits if hit.path in files]
         near = [hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit)]
-        attribute, writes = re.compile(_ATTRIBUTE.format(whole)), re.compile(_WRITES.format(whole))
+        attribute, writes = re.compile(_ATTRIBUTE.format(whole)), re.compile(WRITES.format(whole))
         if verb == READ and any(attribute.search(hit.text) for hit in near):
             return []
         if verb == READ and not any(read.search(hit.text) for hit in near):

@@ -60,8 +60,7 @@ def _quoted(inquiry: FinderInput) -> Iterator[Fact]:
     for words in [quoted for text in texts for quoted in _QUOTED.findall(text)][:MAX_QUOTED]:
         patterns = ["[^[:alnum:]]+".join(run) for run in _runs(words)] if issue.holds(words) else []
         hits = inquiry.witness.hits(patterns, "-i", "-E", most=5, paths=_PAGES)
-        shared = {hit: len(_shared(words, hit.text)) for hit in hits if code.number(hit.path) is not None}
-        best = [hit for hit, count in shared.items() if count == max(shared.values()) and _is_quoted(words, hit.text)]
+        best = [hit for hit in hits if code.number(hit.path) is not None and _is_quoted(words, hit.text)]
         if len(best) == 1 and best[0].text.strip():
             says = say("The report quotes this line{of}.", of=say(" of `{place}`", place=best[0].path))
             yield best[0].fact("documented_here", says, words, count=1)
@@ -73,17 +72,10 @@ def _runs(words: str) -> list[tuple[str, ...]]:
     return [tuple(found[at : at + SEVERAL]) for at in range(len(found) - SEVERAL + 1)][:MAX_RUNS]
 
 
-def _shared(words: str, text: str) -> set[tuple[str, ...]]:
-    """Return the runs of words that a sentence and a line share."""
-    found = [word.casefold() for word in _WORD.findall(text[:MAX_WIDTH])]
-    held = {tuple(found[at : at + SEVERAL]) for at in range(len(found) - SEVERAL + 1)}
-    return held.intersection(_runs(words))
-
-
 def _is_quoted(words: str, text: str) -> bool:
-    """Return whether a sentence and a line share all runs of the shorter one; the words of one name are no sentence."""
-    shared = len(_shared(words, text))
-    return words.count(" ") >= SEVERAL - 1 and shared >= min(len({*_runs(words)}), len({*_runs(text[:MAX_WIDTH])})) > 0
+    """Return whether a text of several words has all runs of words of a line, or the line those of the text."""
+    quoted, held = {*_runs(words)}, {*_runs(text[:MAX_WIDTH])}
+    return words.count(" ") >= SEVERAL - 1 and bool(quoted and held) and (quoted <= held or held <= quoted)
 
 
 def pages_about(inquiry: FinderInput, name: str) -> list[int]:

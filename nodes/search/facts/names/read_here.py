@@ -61,6 +61,13 @@ _PARAMETER = (
 """A parameter, a member with a type or a value, or a constant with the name as its value."""
 
 
+WRITES = (
+    r"(?<![A-Za-z])(?:(?P<adds>add|register|define|declare|create)|set|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
+    r"[^\"'(\n]{{0,40}}[\"']{0}[\"']"
+)
+"""A call that declares or changes a setting."""
+
+
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that read a name from a code span of the report, if only one file of own code does."""
     code = inquiry.code
@@ -170,11 +177,14 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
     pattern = re.compile("|".join(whole_word(spelling).pattern for spelling in spellings))
     assigned = re.compile("|".join(_ASSIGNED.format(re.escape(spelling)) for spelling in spellings))
     parameter = re.compile("|".join(_PARAMETER.format(re.escape(spelling)) for spelling in spellings))
+    written = re.compile(WRITES.format(f"(?:{'|'.join(map(re.escape, spellings))})"))
     short = (at for at, text in enumerate(lines, 1) if len(text) <= MAX_WIDTH and pattern.search(text))
     for line in outside_docstrings(lines, short):
         text = lines[line - 1]
         if is_code(text) and not assigned.search(text) and not _tells(text, pattern):
-            yield line, bool(parameter.search(text))
+            made = written.search(text)
+            if made is None or made["adds"]:
+                yield line, bool(parameter.search(text) or made)
 
 
 def _tells(text: str, pattern: re.Pattern[str]) -> bool:

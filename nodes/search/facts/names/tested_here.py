@@ -33,7 +33,7 @@ _ABOVE = re.compile(r"^\s{0,80}(?:@|#|//|/\*|\*)")
 NEAR = 60
 """Number of lines on either side of the stated line in which the check looks for a mark."""
 _KNOWN = " and is marked as skipped, failing or a known bug"
-_TEST = re.compile(r"test|spec|should|bench", re.IGNORECASE)
+_TEST = re.compile(r"(?i)test|spec|should|bench")
 _FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures)|xfail)(?:/|\.)")
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
-from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.frame_lines import (
     LONGEST_FUNCTION,
@@ -111,7 +110,8 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
     def is_named(mapped: MappedFrame) -> bool:
         names = [name for name in (mapped.symbol or "").split(".") if len(name) >= SHORTEST]
         file = inquiry.code.path(mapped.number).rpartition("/")[2]
-        return file in named or any(whole_word(name).search(named) for name in names)
+        # A part of an option, such as ``setup`` in ``--setup-show``, does not name a function.
+        return file in named or any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", named) for name in names)
 
     outer = (frame for frame in own_frames(inquiry.code, inquiry.issue, inner.trace) if not is_named(inner))
     for mapped in [item for item in outer if is_named(item) and (item.number, item.line) not in seen][:1]:

@@ -24,8 +24,8 @@ LEAST_LETTERS = 6
 """Minimum number of letters and digits of such a line; what a program draws has none."""
 _SPACE = re.compile(r"\s+")
 _SKIP = re.compile(
-    r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |//|#|\*|/\*|--|at |"
-    r"\d+[ |:]|File \"|[{}()\[\];,]*$)"
+    r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |<[?!]|//|#|/?\*|--|"
+    r"at |\d+[ |:]|File \"|[{}()\[\];,]*$)"
 )
 _TEXT = re.compile(
     r"(?!(?:return|raise|yield|throw|await|else|elif|case|when|with|let|var|const|new|delete)\b)[\w ,.!?'-]+$"
