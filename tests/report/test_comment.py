@@ -377,7 +377,17 @@ def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> No
     )
     own, other = (replace(guard, follows=(AT[0], line)) for line in (AT[1], 99))
     assert guard.says in unfolded(comment(**{**FOUND, "facts": (BUILT, own)}))
-    assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
+    text = comment(**{**FOUND, "facts": (BUILT, other)})
+    assert guard.says not in unfolded(text)
+    assert guard.says not in text
+
+
+def test_a_condition_is_shown_above_the_facts_about_other_lines() -> None:
+    guard = replace(CALLED, kind="guarded_by", says="It runs only if `x`.", path=BUILT.path, line=5, follows=AT)
+    other = replace(BUILT, says="The message is also raised here.", path="src/main.py", line=9)
+    text = unfolded(comment(**{**VARIANTS["one_fact"], "facts": (BUILT, other, guard)}))
+    assert BUILT.says in text
+    assert text.index(guard.says) < text.index(other.says)
 
 
 def test_what_a_program_printed_precedes_what_explains_a_message() -> None:

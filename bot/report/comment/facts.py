@@ -44,8 +44,10 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     first = (*stated, *kinds.values()) if report.statement != "claim" and elsewhere else (*kinds.values(), *stated)
     # What a program printed is always said.
     frames = [fact for fact in stated if fact.kind == "raised_here"] if lead.kind == "built_here" else []
-    first = tuple(dict.fromkeys((*frames, *first)))
-    return first[: FACTS - 1] if leads_with_fact(report) else (lead, *first)[:FACTS]
+    chosen = [*dict.fromkeys((*frames, *first))][: FACTS - 1]
+    # Below a fact about another line, "it" would be that line.
+    chosen.sort(key=lambda fact: fact.kind != "guarded_by" and fact not in frames)
+    return tuple(chosen) if leads_with_fact(report) else (lead, *chosen)
 
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -53,7 +55,7 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
     visible = {fact.says for fact in (*shown, *filter(None, [report.lead]))}
     kept: dict[str, Fact] = {}
     for fact in filter(_is_about(report), report.facts):
-        if fact.says not in visible:
+        if fact.says not in visible and fact.kind != "guarded_by":  # "it" would have no meaning without its line
             kept.setdefault(fact.says, fact)
     return tuple(sorted(kept.values(), key=lambda fact: (is_echo(fact), not is_stated(fact))))
 
