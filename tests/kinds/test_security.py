@@ -105,6 +105,11 @@ def test_an_exception_without_a_right_is_an_ordinary_bug() -> None:
     assert classify("fetch_feed gives up at once", body).kind == "bug"
 
 
+def test_a_letter_that_is_a_word_discloses_nothing() -> None:
+    body = "Не знаю, почему, но настройка «При закрытии сворачивать в трей» не сохраняется в новой версии."
+    assert classify("Настройка не сохраняется", body).kind != "security"
+
+
 def test_a_request_to_allow_more_is_no_disclosure() -> None:
     body = "Currently `if let` is not allowed in `join!`. It can be handy to match the internal values of a future."
     assert (

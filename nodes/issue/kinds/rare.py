@@ -96,7 +96,8 @@ def _stems(token: str) -> Sequence[str]:
         return ("0",)
     if _IS_UNSPACED.match(token):
         return [token[at : at + 2] for at in range(max(1, len(token) - 1))]
-    return (token[:_STEM],)
+    # A single letter, such as "in" in Russian, is in every report of its language.
+    return () if len(token) == 1 and not token.isascii() else (token[:_STEM],)
 
 
 def _tells_access(title: str, prose: str) -> bool:
