@@ -37,6 +37,11 @@ NONE = [
         "設定のページが表示されなくなる",
         id="short-words-apart",
     ),
+    pytest.param(
+        {"Scope.cs": "// 周波数表示からの\nvoid A() {}\n// 周波数表示へ追加\nvoid B() {}\n"},
+        "周波数表示が乱れる",
+        id="one-word-on-other-lines-too",
+    ),
     pytest.param({"a.vue": BUTTON, "b.vue": BUTTON}, "更新后模型的删除按钮不见了", id="two-places"),
 ]
 

@@ -29,12 +29,15 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only line of own code with the longest text that consists of words of the title."""
     title = inquiry.issue.title
     pairs = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS))
-    if not pairs or any((fact.strong or fact.several) and _is_placed(inquiry, fact) for fact in inquiry.found):
+    stated = [fact for fact in inquiry.found if fact.strong or fact.several]
+    of_title = (fact.kind == "quoted_here" and (fact.words or " ") in title for fact in stated)
+    # A fact on the first file says more, and one about a text that the title has as it is.
+    if not pairs or any(of_title) or any(fact.path in inquiry.first[:1] for fact in stated):
         return
     hits = _own(inquiry.witness.grep_any(pairs, words=False))
     texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}
     for text in sorted(texts, key=lambda text: (-len(_GRAMMAR.sub("", text)), text))[:MAX_TEXTS]:
-        held = [hit for hit in hits if text in _TEXT.findall(hit.text)]
+        held = _having(hits, text, title)
         key, used = _uses(inquiry.witness, held[0], text) if len(held) == 1 else ("", [])
         for hit in inquiry.code.few(used[:1] or held) if len(held) == 1 else ():
             where = (
@@ -47,16 +50,17 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             return
 
 
-def _is_placed(inquiry: FinderInput, fact: Fact) -> bool:
-    """Return whether a fact says more: it is on the first file, or about a text that the title has as it is."""
-    return fact.path in inquiry.first[:1] or (fact.kind == "quoted_here" and (fact.words or " ") in inquiry.issue.title)
-
-
 def _uses(witness: Witness, hit: Hit, text: str) -> tuple[str, list[Hit]]:
     """Return the key of a text in a file of texts, and the few lines that use it."""
     key = key_of(witness, hit, text) if FILE_OF_TEXTS.search(hit.path) else None
     used = uses_of(witness, key) if key else []
     return key or "", used if len(used) <= FEW else []
+
+
+def _having(hits: Iterable[Hit], text: str, title: str) -> list[Hit]:
+    """Return the lines with a text, or, if it has one word of a title only, all lines with this word."""
+    word, *others = pieces_of(text, title)
+    return [hit for hit in hits if (text in _TEXT.findall(hit.text) if others else word in hit.text)]
 
 
 def _own(hits: Iterable[Hit]) -> list[Hit]:
@@ -100,8 +104,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     title = witness.issue_text.split("\n")[0]
     if found is None or not pieces_of(found[1], title):
         return "the title does not have the words"
-    held = _own(witness.grep_any((found[1],), words=False))
-    having = [hit for hit in held if found[1] in _TEXT.findall(hit.text)]
+    held = _own(witness.grep_any(pieces_of(found[1], title)[:1], words=False))
+    having = _having(held, found[1], title)
     if found[2] and len(having) == 1:
         key, used = _uses(witness, having[0], found[1])
         having = [hit for hit in used if key == found[2] and (hit.path, hit.line) == (fact.path, fact.line)]
