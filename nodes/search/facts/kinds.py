@@ -18,6 +18,7 @@ from nodes.search.facts.names import (
 )
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import (
+    defined_as,
     labelled_here,
     linked_here,
     moved,
@@ -53,7 +54,7 @@ FINDERS: tuple[Finder, ...] = (
     pressed_here.find,
     spelled_here.find,
     worded_here.find,
-    spelled_here.find_defined,
+    defined_as.find,
     changed_in.find_only,
     # The next finders explain facts of those above, so they come after them.
     set_here.find,  # tells more about a missing value than the condition

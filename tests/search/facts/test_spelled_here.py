@@ -231,6 +231,7 @@ TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
         pytest.param({"bar.tsx": TOOLS}, "Save zone button does nothing", "", ("bar.tsx", 2), id="its-kind-first"),
         pytest.param({"Main.xaml": WINDOW, "B.xaml": WINDOW}, "Settings button is pressed", "", None, id="two-files"),
         pytest.param({"Main.xaml": WINDOW}, "The settings are pressed", "", None, id="no-element"),
+        pytest.param({"bar.js": "let iconHidden = 1;\n"}, "The hidden icon stays", "", None, id="a-state"),
     ],
 )
 def test_words_lead_to_the_element_of_a_user_interface_that_they_spell(

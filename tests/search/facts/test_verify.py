@@ -95,6 +95,7 @@ def test_every_kind_has_a_check():
     of_another_kind = {
         "alike",
         "decided_here",
+        "defined_as",
         "error_form",
         "labelled_here",
         "pressed_here",

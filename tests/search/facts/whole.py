@@ -44,6 +44,11 @@ TEXTS = {
     "site/trees.html": '<form>\n  <button>{{ _("Plant a tree") }}</button>\n</form>\n',
     "po/de.po": 'msgid "Plant a tree"\nmsgstr "Baum pflanzen"\n',
     "web/moss.vue": "<template>\n  <button>\n    Scrape the moss\n  </button>\n</template>\n",
+    "phx/reef.html.heex": "<.link navigate={@home}>\n  Back to the reef\n</.link>\n",
+    "qt/crafts.ui": '<ui>\n <widget class="QCheckBox" name="checkWoven">\n  <property name="text">\n   <string>Basketry</string>\n  </property>\n </widget>\n</ui>\n',
+    "qt/crafts.cpp": "void Crafts::setUp()\n{\n    ui->checkWoven->setChecked(true);\n"
+    + "    weave(basketry);\n" * 5
+    + "}\n",
     "web/heath.vue": "<template>\n  <button>\n    Heath &amp; heather\n  </button>\n</template>\n",
     "wpf/Lang/en.axaml": '<Texts>\n    <sys:String x:Key="Reed.Cut">Cut all reeds</sys:String>\n    <sys:String x:Key="Reed.Menu">Sedges</sys:String>\n</Texts>\n',
     "wpf/Reeds.cs": 'class Reeds {\n    string Title => Text("Reed.Cut");\n    string Name => Text("Reed.Menu");\n}\n',
@@ -63,6 +68,9 @@ CODE = {
     "acme/coots.rs": "fn coots(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
     "acme/grouse.rs": "fn grouse(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
     "acme/PondEditor.java": "class PondEditorDialog {\n    PondEditorDialog() {\n        open();\n    }\n}\n",
+    "acme/nets.py": "class Nets:\n    def mend_fishnets(self, holes):\n        return holes.close()\n",
+    "acme/harbours.py": "def harbour(ships):\n    return ships.mend() or ships.fishnet\n",
+    "acme/raft.py": "class Raft:\n    def __init__(self):\n        self.upper_cargo_bar = Bar()\n\n    def load(self):\n        self.upper_cargo_bar.fill(3)\n",
     "acme/beds.py": "def tend(bed):\n    return bed.dawn_of_day\n",
     "acme/boiler.py": "def boil(tank):\n    return tank.dawn_of_day\n",
     "acme/perch.py": "def perch(mass):\n    raise PerchError('Perch of ' + mass + ' cannot be so light')\n",
@@ -150,6 +158,9 @@ def make_project(path: Path) -> str:
         sluice: files[sluice].removeprefix("import math\n\n\n"),
         key: "def read(keys):\n    return keys[1]\n",
         gate: "def swing(gate):\n    return gate.hinge(gate.swivel)\n",
+        "acme/nets.py": "class Nets:\n    def mend_fishnets(self, holes):\n        return holes.close()\n",
+        "acme/harbours.py": "def harbour(ships):\n    return ships.mend() or ships.fishnet\n",
+        "acme/raft.py": "class Raft:\n    def __init__(self):\n        self.upper_cargo_bar = Bar()\n\n    def load(self):\n        self.upper_cargo_bar.fill(3)\n",
         "acme/beds.py": "def tend(bed):\n    return bed.dusk\n",
         "acme/boiler.py": "def boil(tank):\n    return tank.dusk\n",
     }

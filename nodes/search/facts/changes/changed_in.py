@@ -89,18 +89,14 @@ def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterat
     is_named = any(fact.kind == "named_here" and fact.path == path for fact in inquiry.found)
     real = [commit for commit in commits if not is_mechanical(commit)]
     is_short = len(inquiry.code.log.between(span.start, span.end)) < SHORT
-    is_few = len(real) <= MANY if is_named and is_short else len(real) == 1 and _is_alike(inquiry, real[0])
+    report = {*query_terms(f"{inquiry.query.title}\n{inquiry.query.body}")} - inquiry.code.names
+    is_alike = len(real) == 1 and bool(report.intersection(query_terms(real[0].subject)))
+    is_few = len(real) <= MANY if is_named and is_short else is_alike
     chosen = is_few and not any(is_stated(fact) and fact.line for fact in inquiry.found)
     # Many changes of one file only repeat its log.
     for commit in real if len(commits) <= FEW else ():
         says = say("`{sha}` “{title}” changed `{path}` within {range}.", path=path, **_values(commit, span))
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits), chosen=chosen)
-
-
-def _is_alike(inquiry: FinderInput, commit: Commit) -> bool:
-    """Return whether the subject of a commit has a word of the report, apart from the names of the project."""
-    report = {*query_terms(f"{inquiry.query.title}\n{inquiry.query.body}")}
-    return bool(report.intersection(query_terms(commit.subject)) - inquiry.code.names)
 
 
 def _values(commit: Commit, span: Range) -> dict[str, str]:

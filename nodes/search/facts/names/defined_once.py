@@ -186,7 +186,9 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     head = code.head(hit.row)
     if head is None:
         return None
-    words = _without_marks(hit.name.words, head.text)
+    # A definition lacks the marks of a use: `@Captor`, `println!`.
+    is_bare = re.split(r"[.:#>-]+", hit.name.words)[-1] in head.text
+    words = hit.name.words if is_bare else hit.name.words.strip("@!?")
     where = say(" at the top level") if hit.top_level else ""
     values = {"name": words, "where": where, "path": head.path}
     says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
@@ -204,12 +206,6 @@ def _is_overloaded(code: Code, row: int) -> bool:
     place = code.index.name_of(row), code.path_of(row)
     others = code.definitions(place[0].rpartition(".")[2])[:MAX_NAMESAKES]
     return any(other != row and (code.index.name_of(other), code.path_of(other)) == place for other in others)
-
-
-def _without_marks(words: str, line: str) -> str:
-    """Return a name without the marks of its use that its definition lacks: `@Captor`, `println!`."""
-    start = re.split(r"[.:#>-]+", words)[-1]
-    return words if start in line else words.strip("@!?")
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -42,9 +42,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if not _QUESTION.search(inquiry.issue.title):
         return
     found = 0
+    index = inquiry.code.index
     for name in names(inquiry.issue)[:20]:
-        pages = pages_about(inquiry, name.last) if name.last not in BUILT_IN else []
-        for number in pages:
+        files = inquiry.code.holding(name.last) if name.last not in BUILT_IN else []
+        pages = [number for number in files if index.roles[number] == "docs" and is_page(index.paths[number])]
+        # A name on many pages has no section of its own that answers a question.
+        for number in pages if len(pages) <= FEW_PAGES else ():
             fact = _fact(inquiry, number, name.last)
             if fact and found < MAX_FACTS:
                 found += 1
@@ -76,14 +79,6 @@ def _is_quoted(words: str, text: str) -> bool:
     """Return whether a text of several words has all runs of words of a line, or the line those of the text."""
     quoted, held = {*_runs(words)}, {*_runs(text[:MAX_WIDTH])}
     return words.count(" ") >= SEVERAL - 1 and bool(quoted and held) and (quoted <= held or held <= quoted)
-
-
-def pages_about(inquiry: FinderInput, name: str) -> list[int]:
-    """Return the documentation pages that contain a name, unless they are many."""
-    index, files = inquiry.code.index, inquiry.code.holding(name)
-    pages = [number for number in files if index.roles[number] == "docs" and is_page(index.paths[number])]
-    # A name on many pages has no section of its own that answers a question.
-    return pages if len(pages) <= FEW_PAGES else []
 
 
 def _fact(inquiry: FinderInput, number: int, name: str) -> Fact | None:

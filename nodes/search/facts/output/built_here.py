@@ -259,7 +259,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     line = fact.line or 0
     lines = witness.lines(fact.path or "", line - BEFORE, line + AFTER)
     around = _plain(" ".join(lines))
-    runs = [run for run in _trigrams(fact.words or "") if run in around]
+    plain = _plain(fact.words or "").split()
+    runs = [run for at in range(len(plain) - 2) if (run := " ".join(plain[at : at + 3])) in around]
     short = literals_at(fact.path or "", witness.lines(fact.path or "", 1, line + AFTER), line) if not runs else ()
     if not runs and not any(match_whole(literal, fact.words or "") for literal in short if literal.parts):
         return "the line does not contain three words of the message"
@@ -277,11 +278,6 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     others = (hit for hit in hits if hit.path != fact.path)
     quoting = (hit for hit in others if _QUOTED.match(hit.text[:MAX_WIDTH]))
     return next((hit.path for hit in quoting), None)
-
-
-def _trigrams(words: str) -> list[str]:
-    plain = _plain(words).split()
-    return [" ".join(plain[at : at + 3]) for at in range(len(plain) - 2)]
 
 
 def _plain(text: str) -> str:

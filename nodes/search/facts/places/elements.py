@@ -21,11 +21,12 @@ REACH = 14
 _BEGINS = re.compile(r"<(?!(?:property|string|attribute|key|connections)\b)[A-Za-z][\w.:]{0,120}(?=[\s>]|$)")
 _NAME = re.compile(r"\b(?:key|id|name|Name|userLabel)\s?=\s?[\"'](?:@\+?id/)?([A-Za-z_]\w{3,80})[\"']")
 _CONSTANT = re.compile(r"\b([A-Za-z_]\w{3,80})\s{0,4}(?::[^=\n]{1,40})?=\s{0,4}[\"'](\w{3,80})[\"']")
-KINDS = {kind: kind for kind in "icon menu panel popup screen sidebar switch tab toggle toolbar tooltip window".split()}
+_SAME = "badge bar dropdown icon menu panel popup screen sidebar slider switch tab toggle toolbar tooltip window"
+KINDS = {kind: kind for kind in _SAME.split()}
 KINDS |= {"button": "btn", "checkbox": "chk", "dialog": "dlg", "label": "lbl"}
 """Kinds of elements, and how names shorten them."""
-FEW_LINES = 5
-"""Maximum number of lines with the name of an element that identifies a place."""
+FEW_LETTERS, FEW_LINES = 12, 5
+"""Number of characters of words that are few, and maximum number of lines with a name that identifies a place."""
 
 
 class Element(NamedTuple):
@@ -52,15 +53,25 @@ def spelled(witness: Witness, words: str) -> tuple[str, list[Hit]]:
     They are few, and all in one file.
     """
     *parts, kind = words.lower().split(" ")
-    orders = [order for name in (kind, KINDS.get(kind, "")) for order in ((*parts, name), (name, *parts))]
+    kinds = (kind, KINDS.get(kind, ""))
+    orders = [(*parts, one) for one in kinds]
+    # With few letters, a name that begins with the kind may be that of a state: `iconHidden` is no "hidden icon".
+    orders += [(one, *parts) for one in kinds if len(words) > FEW_LETTERS]
     names = sorted({mark.join(order) for order in orders for mark in ("", "_", "-")}) if parts and kind in KINDS else []
-    whole = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE)
-    found = (hit for hit in witness.grep_any(names, NOT_SEARCHED, any_case=True) if is_own_text(hit.path))
+    # A name may begin with a word that says which of several elements it is.
+    whole = re.compile(rf"(?<![\w-])(?:[\w-]*[_-]|[a-z]\w*(?=[A-Z]))?(?i:{'|'.join(names)})(?![\w-])")
+    found = (hit for hit in witness.grep_any(names, NOT_SEARCHED, words=False, any_case=True) if is_own_text(hit.path))
     hits = [hit for hit in found if len(hit.text) <= MAX_WIDTH and not is_comment(hit.text) and whole.search(hit.text)]
     held = [hit for hit in hits if is_own(hit.path)] or hits
     named = {match[0] for hit in held for match in whole.finditer(hit.text)}
     is_one = bool(names) and len(named) == 1 and len(held) <= FEW_LINES and len({hit.path for hit in held}) == 1
     return (named.pop(), held) if is_one else ("", [])
+
+
+def has_more(name: str, words: str) -> bool:
+    """Return whether the name of an element ends with words and has others before them."""
+    plain = re.sub("[_-]", "", name).lower()
+    return not plain.startswith(joined := words.replace(" ", "").lower()) and plain.endswith(joined)
 
 
 def loaded_by(witness: Witness, hits: Iterable[Hit]) -> Iterator[Element]:

@@ -18,7 +18,8 @@ _KEYED = re.compile(
 )
 """What stands before a text in a file of texts: its key, or the text in the language of the code."""
 MARKUP = re.compile(
-    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|hbs|ejs|njk|blade\.php|ui|glade)$"
+    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|[hl]?eex|hbs|ejs|njk|slim|haml|astro|liquid"
+    r"|mustache|gohtml|tmpl|blade\.php|ui|glade)$"
 )
 _TEXT_KEYS = frozenset({"message", "defaultMessage"})
 """Keys of the text within the table of a key, as extensions of browsers and FormatJS write it."""

@@ -96,9 +96,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    if _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES:
-        return
-    found = (list(search(inquiry, label, hits)) for search in (_by_element, _by_key, _by_file, _in_code))
+    is_common = _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES
+    # A word of many lines is a label for certain where a file describes its element.
+    searches = (_by_element,) if is_common else (_by_element, _by_key, _by_file, _in_code)
+    found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
     # A single word is often the label of several things.
     yield from facts if len(facts) == 1 or _length(label) >= LEAST_WORDS else ()

@@ -107,11 +107,6 @@ class Expression:
     """Whether only a string of code that consists of it counts."""
 
     @property
-    def is_value(self) -> bool:
-        """Return whether it is an unmarked word of prose, which may be data of an example."""
-        return self.whole and not self.marked
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Return the words of the expression that are long enough to be looked up."""
         # A word of Chinese or Japanese has two characters.
@@ -203,7 +198,9 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
         strong = on_first or (len(places) == 1 and one.marked) or is_defined
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
-        yield replace(fact, unclaimed=len(places) > 1 or one.is_value or is_assertion(hit.text))
+        # An unmarked word of prose may be data of an example.
+        is_value = one.whole and not one.marked
+        yield replace(fact, unclaimed=len(places) > 1 or is_value or is_assertion(hit.text))
 
 
 def only_of(count: int) -> str:

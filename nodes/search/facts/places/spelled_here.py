@@ -5,9 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-
-from nodes.search.facts.code import Code, whole_word
+from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.names.named import SYMPTOM
@@ -19,7 +17,7 @@ from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_ow
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
-from nodes.search.tokens import LISTS, PART, STOPWORDS, WORD, terms_of
+from nodes.search.tokens import PART, STOPWORDS, WORD, terms_of
 
 MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
@@ -45,12 +43,6 @@ _DECLARES = (
 )
 _CONDITION = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b|&&|\|\||\s\?\s|[=!]=")
 _NAME = re.compile(r"(?<![\w$\"'-])[a-z_]\w{7,60}(?![\w$])|(?<![\w$\"'-])[A-Z][A-Z0-9_]{7,60}(?![\w$])")
-_ACCESSOR = re.compile(r"(?:get|set|is|has)(?:_|[A-Z])")
-"""The name of a function that only reads or sets a value."""
-_SHAPE = re.compile(r"\s*(?:(?:export|declare|default|public|internal)\s+)*(?:interface\b|type\s+\w+[^=]{0,200}=)")
-"""The head of a type that only names its members: what happens to them is elsewhere."""
-_ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
-"""Words of a name that only say what the code is for its framework; a report need not have them."""
 ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
@@ -107,10 +99,11 @@ def _elements(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the name of an element of a user interface that words of the title, else of the prose, spell."""
     lines = (URL.sub(" | ", line[:MAX_WIDTH]) for line in (inquiry.issue.title, *inquiry.issue.prose))
     runs = (run.split(" ") for line in lines for run in _ELEMENT.findall(line))
-    ends = (" ".join(run[at:]) for run in runs for at in range(len(run) - 1) if is_name(run[at:]))
+    ends = (" ".join(run[at:]) for run in runs for at in range(len(run) - 1) if is_name(run[at:], FEWEST_LETTERS))
     for words in islice(dict.fromkeys(ends), MAX_VALUES):
         name, held = elements.spelled(inquiry.witness, words)
-        yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(held[:1]))
+        # Code makes an element before it uses it.
+        yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(held)[-1:])
 
 
 def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
@@ -127,8 +120,8 @@ def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _apart(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the condition by a name that words of the report spell, two of them of the title, longest first."""
-    code, found, (title, stems) = inquiry.code, dict[str, str](), _report_stems(inquiry)
-    lines = (text for number in _first_files(inquiry) for text in code.lines(number) if len(text) <= MAX_WIDTH)
+    code, found, (title, stems) = inquiry.code, dict[str, str](), report_stems(inquiry)
+    lines = (text for number in first_files(inquiry) for text in code.lines(number) if len(text) <= MAX_WIDTH)
     for text in filter(_CONDITION.search, lines):
         for name in _NAME.findall(text):
             parts = parts_of(name)
@@ -141,55 +134,13 @@ def _apart(inquiry: FinderInput) -> Iterator[Fact]:
             yield fact
 
 
-def find_defined(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the only definition in the first files whose name consists of words of the report, two of the title."""
-    # A text of the interface says where a reporter saw the fault, and a name often what does it.
-    if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
-        return
-    code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), _report_stems(inquiry)
-    for row in np.flatnonzero(np.isin(code.index.def_file, _first_files(inquiry))).tolist():
-        name = code.index.name_of(row).rpartition(".")[2]
-        parts = _acts(parts_of(name), stems)
-        many = len(title.keys() & parts)
-        if many >= OF_TITLE and stems.keys() >= set(parts) - _ROLES and not _ACCESSOR.match(name):
-            head = None if _is_constructor(code, row) else code.head(row)
-            if head and not _SHAPE.match(head.text):
-                found.setdefault(name, ((many, len(parts)), row))
-    most = max((many for many, _ in found.values()), default=(0, 0))
-    best = [(name, row) for name, (many, row) in found.items() if many == most]
-    for name, row in best if len(best) == 1 and _is_defined_once(inquiry, best[0][0]) else ():
-        hit = code.head(row)
-        words = ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems)
-        if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
-            values = {"words": words, "name": name, "path": hit.path}
-            says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
-            yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
-
-
-def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
-    """Return whether one place defines a name in any form, besides a constructor if nothing else places the report."""
-    parts = PART.findall(name)
-    forms = {name, "_".join(parts).lower(), "".join(map(str.capitalize, parts))}
-    rows = [row for form in sorted(forms) for row in inquiry.code.definitions(form)]
-    is_one = len(rows) == 1 or (
-        not inquiry.is_placed and sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
-    )
-    # A name that most of the project uses is a word of its language, and says little about one file.
-    return is_one and inquiry.code.count_users(name, defined_once.MANY_USERS) <= defined_once.MANY_USERS
-
-
-def _is_constructor(code: Code, row: int) -> bool:
-    """Return whether a definition has the name of its class."""
-    owners = code.index.name_of(row).split(".")[-2:]
-    return len(owners) > 1 and owners[0] == owners[1]
-
-
-def _first_files(inquiry: FinderInput) -> list[int]:
+def first_files(inquiry: FinderInput) -> list[int]:
+    """Return the first own files of the ranking."""
     numbers = (inquiry.code.number(path) for path in inquiry.first[:FILES_APART])
     return [number for number in numbers if number is not None and inquiry.code.own[number]]
 
 
-def _report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]:
+def report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]:
     """Return the plain words of the title, and those of the title and the prose, by their stems."""
     title = stems_of(URL.sub(" ", inquiry.issue.title))
     return title, stems_of(URL.sub(" ", "\n".join(inquiry.issue.prose))) | title
@@ -208,7 +159,7 @@ def parts_of(name: str) -> list[str]:
     return [part for part in dict.fromkeys(parts) if part not in STOPWORDS and part not in _PREFIXES]
 
 
-def _acts(parts: list[str], stems: Container[str]) -> list[str]:
+def acts(parts: list[str], stems: Container[str]) -> list[str]:
     """Return the stems of a name, those of an actor as what it does if the report says so: ``Editor`` as ``edit``."""
     return [part[:-2] if part.endswith(("er", "or")) and part[:-2] in stems else part for part in parts]
 
@@ -232,11 +183,11 @@ def _joined(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def is_name(words: list[str]) -> bool:
-    """Return whether words may spell a name that says something."""
+def is_name(words: Sequence[str], least: int = FEW_LETTERS) -> bool:
+    """Return whether words may spell a name that says something, two of them with a minimum number of letters."""
     ends = {words[0].lower(), words[-1].lower()}
     letters = sum(map(len, words))
-    return ends.isdisjoint(STOPWORDS) and letters >= (FEW_LETTERS if len(words) == 2 else FEWEST_LETTERS)
+    return ends.isdisjoint(STOPWORDS) and letters >= (least if len(words) == 2 else FEWEST_LETTERS)
 
 
 def _names(words: str) -> list[str]:
@@ -269,6 +220,8 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
 def _fact(hit: Hit, words: str, name: str, count: int) -> Fact:
     values = {"words": words, "name": name, "place": hit.place, "only": only_of(count)}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
+    if elements.has_more(name, words):
+        says = say("The words “{words}” are in the name `{name}`, which is in `{place}`, {only}.", **values)
     return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), count)
 
 
@@ -283,7 +236,7 @@ def _spells(words: list[str], name: str, witness: Witness) -> bool:
         forms = {form.lower() for form in _names(words[0])}
         return name.lower() in forms or _SEPARATOR.sub("", name.lower()) == _joined(words[0])
     stems = [terms_of(word)[0] for word in words]
-    return all(map(witness.mentions, words)) and [p for p in _acts(parts_of(name), stems) if p in stems] == stems
+    return all(map(witness.mentions, words)) and [p for p in acts(parts_of(name), stems) if p in stems] == stems
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

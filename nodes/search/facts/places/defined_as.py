@@ -1,0 +1,101 @@
+"""``quoted_here`` for definitions: the only definition whose name consists of words of the report."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from nodes.search.facts.code import Code
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.names import defined_once
+from nodes.search.facts.places import spelled_here
+from nodes.search.facts.places.spelled_here import ELLIPSIS, OF_TITLE, acts, is_name, parts_of, report_stems
+from nodes.search.facts.types import Fact, declares_type
+from nodes.search.issue.mentions.places import URL
+from nodes.search.sentences import say
+from nodes.search.tokens import LISTS, PART, term_hash, terms_of
+
+_ACCESSOR = re.compile(r"(?:get|set|is|has)(?:_|[A-Z])")
+"""The name of a function that only reads or sets a value."""
+_SHAPE = re.compile(r"\s*(?:(?:export|declare|default|public|internal)\s+)*(?:interface\b|type\s+\w+[^=]{0,200}=)")
+"""The head of a type that only names its members: what happens to them is elsewhere."""
+_ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
+"""Words of a name that only say what the code is for its framework; a report need not have them."""
+_PAIR = re.compile(r"\b([A-Za-z]{2,40})(?=[ -](?:(?:an?|the|all|of) )?([A-Za-z]{2,40})\b)")
+"""Two words side by side, an article aside."""
+MAX_CHUNKS, LEAST_LINES = 200, 6
+"""Maximum number of chunks that have two words, and minimum number of lines of an accessor that does more."""
+check = spelled_here.check
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the only definition in the first files with two words of the title, or else one with two side by side."""
+    # A text of the interface says where a reporter saw the fault, and a name often what does it.
+    if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
+        return
+    code, (_, stems) = inquiry.code, report_stems(inquiry)
+    best = _in_first(inquiry) or ({} if inquiry.is_placed else _in_own(inquiry))
+    for name, row in best.items() if len(best) == 1 and _is_defined_once(inquiry, *best) else ():
+        hit = code.head(row)
+        words = ELLIPSIS.join(stems[part] for part in acts(parts_of(name), stems) if part in stems)
+        if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
+            values = {"words": words, "name": name, "path": hit.path}
+            says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
+            yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
+
+
+def _in_first(inquiry: FinderInput) -> dict[str, int]:
+    """Return the names of definitions in the first files that have most words of the title, with their rows."""
+    code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), report_stems(inquiry)
+    for row in np.flatnonzero(np.isin(code.index.def_file, spelled_here.first_files(inquiry))).tolist():
+        name = code.index.name_of(row).rpartition(".")[2]
+        parts = acts(parts_of(name), stems)
+        many = len(title.keys() & parts)
+        if many >= OF_TITLE and stems.keys() >= set(parts) - _ROLES and not _ACCESSOR.match(name):
+            head = None if _is_constructor(code, row) else code.head(row)
+            if head and not _SHAPE.match(head.text):
+                found.setdefault(name, ((many, len(parts)), row))
+    most = max((many for many, _ in found.values()), default=(0, 0))
+    return {name: row for name, (many, row) in found.items() if many == most}
+
+
+def _in_own(inquiry: FinderInput) -> dict[str, int]:
+    """Return the functions whose names consist of two words side by side in the title, with their rows."""
+    code, index, found = inquiry.code, inquiry.code.index, dict[str, int]()
+    pairs = [words for words in _PAIR.findall(URL.sub(" ", inquiry.issue.title)) if is_name(words)]
+    stems = {" ".join(words): {term for word in words for term in terms_of(word)[:1]} for words in pairs}
+    held = code.chunks_with({words: [*map(term_hash, terms)] for words, terms in stems.items()})
+    near = [(stems[words], chunk) for words, chunks in held.items() if len(chunks) <= MAX_CHUNKS for chunk in chunks]
+    for terms, chunk in near:
+        first, end = index.first_def[index.chunk_file[chunk] :][:2]
+        starts = index.def_start[first:end]
+        inside = (index.chunk_start[chunk] <= starts) & (starts <= index.chunk_end[chunk])
+        for row in (first + np.flatnonzero(inside)).tolist():
+            name = index.name_of(row).rpartition(".")[2]
+            head = code.head(row) if set(parts_of(name)) == terms and len(terms) >= OF_TITLE else None
+            long = index.def_end[row] - index.def_start[row] >= LEAST_LINES - 1
+            if (
+                head
+                and (long or not _ACCESSOR.match(name))
+                and not (declares_type(head.text) or _SHAPE.match(head.text))
+            ):
+                found.setdefault(name, row)
+    return found
+
+
+def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
+    """Return whether one place defines a name in any form, besides a constructor if nothing else places the report."""
+    parts = PART.findall(name)
+    forms = {name, "_".join(parts).lower(), "".join(map(str.capitalize, parts))}
+    rows = [row for form in sorted(forms) for row in inquiry.code.definitions(form)]
+    is_one = len(rows) == 1 or (
+        not inquiry.is_placed and sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
+    )
+    # A name that most of the project uses is a word of its language, and says little about one file.
+    return is_one and inquiry.code.count_users(name, defined_once.MANY_USERS) <= defined_once.MANY_USERS
+
+
+def _is_constructor(code: Code, row: int) -> bool:
+    """Return whether a definition has the name of its class."""
+    owners = code.index.name_of(row).split(".")[-2:]
+    return len(owners) > 1 and owners[0] == owners[1]
