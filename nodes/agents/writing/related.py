@@ -47,15 +47,8 @@ async def add_history(report: TriageReport, case: Case, context: Context) -> Add
     # Answers and redirects may name versions, dates or commits too.
     query = Query(case.title, case.body, extra=(*case.state.redirect_instructions, *case.state.answers))
     spots = [
-        Spot(
-            place.path,
-            place.start_line,
-            place.end_line,
-            focus=(place.quote_start, place.quote_end),
-            symbol=place.symbol,
-            weight=place.score,
-        )
-        for place in report.suspects
+        Spot(it.path, it.start_line, it.end_line, (it.quote_start, it.quote_end), symbol=it.symbol, weight=it.score)
+        for it in report.suspects
     ]
     try:
         history = await context.code.history(query, spots)

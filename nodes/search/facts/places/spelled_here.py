@@ -7,8 +7,7 @@ from itertools import islice
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.names import defined_once
-from nodes.search.facts.names.named import SYMPTOM
+from nodes.search.facts.names import defined_once, named
 from nodes.search.facts.places import elements
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
@@ -109,7 +108,7 @@ def _elements(inquiry: FinderInput) -> Iterator[Fact]:
 def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the name of the code, with underscores, of an operation that no own file has as the report: `CreateJob`."""
     code, lines = inquiry.code, (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
-    every = (name for line in lines for name in _OPERATION.findall(line) if not SYMPTOM.search(name))
+    every = (name for line in lines for name in _OPERATION.findall(line) if not named.SYMPTOM.search(name))
     others = {name: "_".join(PART.findall(name)).lower() for name in islice(dict.fromkeys(every), MAX_GROUPS)}
     code.look_up((*others, *others.values()))
     for name, other in others.items():
