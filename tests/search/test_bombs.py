@@ -11,6 +11,7 @@ import pytest
 
 from nodes.search.engine import Engine, Indexes
 from nodes.search.git import Repository
+from nodes.search.git.errors import GitFailed
 from nodes.search.git.running import ReadLimits, Running
 from nodes.search.index.postings import read_log
 from nodes.search.types import Query
@@ -144,6 +145,15 @@ def test_an_endless_command_is_ended(tmp_path: Path) -> None:
     with Running(["sleep", "60"], stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=ReadLimits(seconds=0.1)) as running:
         assert running.out.read() == b""
         assert running.cut == "seconds"
+
+
+def test_a_command_that_ctrl_c_ended_has_failed_and_reached_no_limit() -> None:
+    interrupted = ["sh", "-c", "echo first; kill -INT $$"]
+    with Running(interrupted, stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=SMALL) as running:
+        assert running.out.read() == b"first\n"
+        with pytest.raises(GitFailed, match="Ctrl-C"):
+            running.finish()
+        assert running.cut is None
 
 
 def test_a_record_without_an_end_is_not_read_to_its_end() -> None:

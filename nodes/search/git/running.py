@@ -3,6 +3,7 @@
 import io
 import os
 import select
+import signal
 import subprocess
 import tempfile
 import time
@@ -107,13 +108,16 @@ class Running:
         return None
 
     def finish(self) -> int:
-        """Wait for the process to end after its output, and return the exit code."""
+        """Wait for the end of the process, and return its exit code; raises ``GitFailed`` if Ctrl-C ended it."""
         try:
             code = self.process.wait(self._pipe.remaining)
         except subprocess.TimeoutExpired:
             self._pipe.stop("seconds")
             code = self.process.wait()
-        # A signal that this process did not send: a stack overflow, or the system was out of memory.
+        # Ctrl-C in a terminal reaches git too; what it has printed so far is not all there is.
+        if code == -signal.SIGINT:
+            raise GitFailed("git was stopped by Ctrl-C")
+        # Another signal that this process did not send: a stack overflow, or the system was out of memory.
         # Git's messages differ by place: "Out of memory, malloc failed", "Cannot allocate memory".
         if code < 0 or (code > 0 and b"emory" in self.stderr_tail()):
             self._pipe.stop("memory")
