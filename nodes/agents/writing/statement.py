@@ -10,7 +10,6 @@ from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
-from nodes.search.facts.places.pressed_here import PRESSED
 from nodes.search.facts.places.quoted_here import FAILED, REQUEST
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
@@ -54,7 +53,7 @@ def is_thin(case: Case) -> bool:
     files = [path for path in facts.paths if not path.lower().endswith(_ATTACHED)]
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, files)
     text = f"{case.title}\n{body}"
-    named = any(pattern.search(text) for pattern in (FLAG, REQUEST, PRESSED, ANNOUNCED))
+    named = any(pattern.search(text) for pattern in (FLAG, REQUEST, ANNOUNCED))
     named = named or any(FAILED.match(line) for line in body.splitlines())
     return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
 

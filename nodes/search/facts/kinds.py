@@ -24,7 +24,6 @@ from nodes.search.facts.places import (
     moved,
     named_here,
     pasted_here,
-    pressed_here,
     quoted_here,
     served_here,
     spelled_here,
@@ -51,7 +50,6 @@ FINDERS: tuple[Finder, ...] = (
     error_form.find,
     decided_here.find,
     labelled_here.find,
-    pressed_here.find,
     spelled_here.find,
     worded_here.find,
     defined_as.find,
@@ -77,7 +75,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (alike, decided_here, labelled_here, pressed_here, served_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (alike, decided_here, labelled_here, served_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -98,7 +98,6 @@ def test_every_kind_has_a_check():
         "defined_as",
         "error_form",
         "labelled_here",
-        "pressed_here",
         "releases",
         "served_here",
         "set_here",

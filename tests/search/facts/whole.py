@@ -63,9 +63,6 @@ TEXTS = {
 }
 """Texts of user interfaces in every form, and the code that uses them."""
 CODE = {
-    "acme/keys.go": 'package pier\n\nfunc typed(hoop string) {\n\tswitch hoop {\n\tcase "f7":\n\t\tunroll()\n\t}\n}\n',
-    "acme/grebes.rs": "fn grebes(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.clear_grebes();\n    }\n}\n",
-    "acme/coots.rs": "fn coots(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
     "acme/grouse.rs": "fn grouse(key: KeyCode) {\n    if key == KeyCode::Esc {\n        self.leave();\n    }\n}\n",
     "acme/PondEditor.java": "class PondEditorDialog {\n    PondEditorDialog() {\n        open();\n    }\n}\n",
     "acme/nets.py": "class Nets:\n    def mend_fishnets(self, holes):\n        return holes.close()\n",

@@ -14,8 +14,6 @@ DESCRIBES = re.compile(
     r"(?:^|/)res/(?:xml|layout|menu|navigation)[\w-]*/[^/]+\.xml$|\.(?:ui|glade|xib|storyboard|fxml|uxml|xrc|slint|blp)$"
 )
 """A file that describes elements of a user interface: Android, Qt, GTK, Apple, JavaFX, Unity, wxWidgets."""
-_RESOURCE = re.compile(r"(?:^|/)res/(xml|layout|menu|navigation)[\w-]*/([^/]+)\.xml$")
-_IMPORT = re.compile(r"\s{0,9}import\b")
 REACH = 14
 """Number of lines above a label in which its element may begin."""
 _BEGINS = re.compile(r"<(?!(?:property|string|attribute|key|connections)\b)[A-Za-z][\w.:]{0,120}(?=[\s>]|$)")
@@ -72,16 +70,6 @@ def has_more(name: str, words: str) -> bool:
     """Return whether the name of an element ends with words and has others before them."""
     plain = re.sub("[_-]", "", name).lower()
     return not plain.startswith(joined := words.replace(" ", "").lower()) and plain.endswith(joined)
-
-
-def loaded_by(witness: Witness, hits: Iterable[Hit]) -> Iterator[Element]:
-    """Yield each resource of Android with one of the lines, and the lines of own code that load it."""
-    resources = (_RESOURCE.search(hit.path) for hit in hits)
-    for (folder, name), path in {found.groups(): found.string for found in resources if found}.items():
-        binding = f"{name.title().replace('_', '')}Binding"
-        loaded = (hit for hit in _lines(witness, name) if f"R.{folder}.{name}" in hit.text)
-        bound = (hit for hit in _lines(witness, binding) if not _IMPORT.match(hit.text))
-        yield Element(name, path, [*loaded, *bound])
 
 
 def _name(witness: Witness, hit: Hit) -> str | None:

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from nodes.search.facts.inquiry import FinderInput, IssueParts
-from nodes.search.facts.places import bound_here
-from nodes.search.facts.places.elements import DESCRIBES, elements_of, loaded_by
+from nodes.search.facts.places.elements import DESCRIBES, elements_of
 from nodes.search.facts.places.keys import (
     MAX_WIDTH,
     NOT_SEARCHED,
@@ -91,14 +90,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # If the title names a file, what the report says in passing is a step on the way to it.
         for fact in (fact for fact in facts if is_marked or not titled or fact.path in titled):
             placed = True
-            yield from bound_here.find(inquiry.code, inquiry.witness, fact)
             yield fact
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     is_common = _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES
     # A word of many lines is a label for certain where a file describes its element.
-    searches = (_by_element,) if is_common else (_by_element, _by_key, _by_file, _in_code)
+    searches = (_by_element,) if is_common else (_by_element, _by_key, _in_code)
     found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
     # A single word is often the label of several things.
@@ -246,19 +244,6 @@ def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterat
             yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(elements) == 1)
 
 
-def _by_file(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    """Yield the line that loads the description of a screen with a label, of which code uses other elements."""
-    loaded = [it for it in loaded_by(inquiry.witness, _described(inquiry.witness, label, hits)) if it.used]
-    for _, file, used in loaded if len(loaded) == 1 and len({hit.path for hit in loaded[0].used}) == 1 else ():
-        for hit in inquiry.code.few(used)[:1]:
-            says = say(
-                "The text “{text}” is in `{path}`; only this file of the project's own code loads it.",
-                text=label,
-                path=file,
-            )
-            yield hit.fact_of_few("quoted_here", says, label, len(used))
-
-
 def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:
     """Yield the lines with a label, or with its key, in files that describe elements."""
     for hit in hits:
@@ -281,14 +266,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the string, or the key and its use, are where the fact says, and on how many lines they are."""
     label = fact.words or ""
     hits = _hits(witness, _forms([label]))
-    if bound_here.SAYS.match(fact.says):
-        used = (hit for key in keys_of(witness, label, hits) for hit in uses_of(witness, key))
-        return bound_here.fault_of(fact, witness, (*used, *(hit for hit in hits if has_text(hit, label))))
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
-    if file := re.search(r" is in `([^`]+)`; only this file ", fact.says):
-        loaded = loaded_by(witness, _described(witness, label, hits))
-        held = next((used for _, path, used in loaded if path == file[1]), [])
-    elif keyed is None:
+    if keyed is None:
         held = [hit for hit in hits if has_text(hit, label)]
     elif any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits):
         held = uses_of(witness, keyed[1])
