@@ -38,8 +38,6 @@ WINDOW = "void Window::setup()\n{\n    connect(ui->actionWatch, this);\n}\n"
 NESTED = '{\n  "zones": {\n    "title": "Watch the zones"\n  },\n  "rates": {\n    "title": "All rates"\n  }\n}\n'
 KEYS = "export const T = {\n  title: 'zones.title',\n};\nexport const other = t('rates.title');\n"
 FIELD = '<Layout\n    android:id="@+id/zoneLayout"\n    android:hint="@string/watch_zones">\n</Layout>\n'
-LOADS = "class Zones {\n    void show() {\n        inflate(R.layout.zone_list);\n    }\n}\n"
-BOUND = "import acme.ZoneListBinding\n\nfun show() {\n    ZoneListBinding.inflate(it)\n}\n"
 PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
 ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
 FOUND = [
@@ -64,18 +62,6 @@ FOUND = [
         "“Watch the zones” stops",
         2,
         id="key-of-a-table",
-    ),
-    pytest.param(
-        {"Zones.java": LOADS, "app/res/values/strings.xml": XML, "app/res/layout/zone_list.xml": FIELD},
-        "“Watch the zones” stops",
-        3,
-        id="file-of-an-element-without-use",
-    ),
-    pytest.param(
-        {"Zones.kt": BOUND, "app/res/values/strings.xml": XML, "app/res/layout-land/zone_list.xml": FIELD},
-        "**“Watch the zones”** stops",
-        4,
-        id="bound-file",
     ),
     pytest.param({"S.kt": SCREEN}, "It stops with \u2018Watch the zones\u2019 on", 3, id="single-quotes"),
     pytest.param({"window.cpp": WINDOW, "window.ui": QT}, "“Watch the zones” stops", 3, id="element"),
@@ -200,44 +186,6 @@ TAB = """class Tab {
   }
 }
 """
-DECLARED = "export interface Settings {\n  watchZones: boolean;\n}\n"
-FIELDS = "<label>\n  <input bind:checked={form.watchZones} />\n  <span>{$t('menu.zoneText')}</span>\n</label>\n"
-VIEW = "def get(query):\n    if query['watch_zones'] == 'true':\n        return zones()\n"
-BESIDE = [
-    pytest.param({"tab.ts": TAB, "a.ts": DECLARED}, ("tab.ts", 6), "no other line", id="only-declared"),
-    pytest.param({"tab.ts": TAB, "a.ts": DECLARED, "view.py": VIEW}, ("view.py", 2), "condition of `get`", id="tested"),
-    pytest.param(
-        {"page.svelte": FIELDS, "i18n/en.json": JSON.replace("watchZones", "zoneText"), "view.py": VIEW},
-        ("view.py", 2),
-        "condition of `get`",
-        id="text-by-its-key",
-    ),
-    pytest.param(
-        {"tab.ts": TAB, "view.py": VIEW + VIEW.replace("get", "all"), "pass.ts": "give(q.watchZones || true);\n"},
-        ("view.py", 2),
-        "condition of `get`",
-        id="most-in-one-file",
-    ),
-    pytest.param({"tab.ts": TAB, "a.ts": f"{DECLARED}show(watchZones);\n"}, None, "", id="used"),
-    pytest.param({"tab.ts": TAB}, None, "", id="not-declared"),
-    pytest.param(
-        {"tab.ts": TAB.replace("this.settings.watchZones = value", "run('watchZones')"), "a.ts": DECLARED},
-        None,
-        "",
-        id="no-setting",
-    ),
-    pytest.param({"tab.ts": TAB.replace("watchZones", "zone"), "a.ts": DECLARED}, None, "", id="another-name"),
-]
-
-
-@pytest.mark.parametrize(("files", "place", "says"), BESIDE)
-def test_the_setting_beside_a_label_leads_to_who_tests_it(
-    tmp_path: Path, files: dict[str, str], place: tuple[str, int] | None, says: str
-):
-    facts = of_kind(facts_of(tmp_path, files, "It stops", "“Watch the zones” does nothing"), "quoted_here")
-    beside = [fact for fact in facts if fact.strong and " stands beside `watchZones`, " in fact.says]
-    assert [(fact.path, fact.line) for fact in beside[:1]] == ([place] if place else [])
-    assert all(says in fact.says for fact in beside[:1])
 
 
 def test_a_step_on_the_way_to_the_file_that_the_title_names_leads_nowhere(tmp_path: Path):

@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXTS = {
-    "app/res/values/strings.xml": '<resources>\n    <string name="mute_birds">Mute all birds</string>\n    <string name="lake_label">Frozen lake depth</string>\n    <string name="river_alarm">Alarm near rivers</string>\n</resources>\n',
+    "app/res/values/strings.xml": '<resources>\n    <string name="mute_birds">Mute all birds</string>\n    <string name="river_alarm">Alarm near rivers</string>\n</resources>\n',
     "app/src/Birds.kt": "fun birds() {\n    show(getString(R.string.mute_birds))\n}\n",
-    "app/res/layout/lake_row.xml": '<Layout\n    android:id="@+id/lakeLayout"\n    android:hint="@string/lake_label">\n</Layout>\n',
-    "app/src/Lakes.java": "class Lakes {\n    void open() {\n        inflate(R.layout.lake_row);\n    }\n}\n",
     "app/res/xml/rivers.xml": '<Screen>\n    <Check\n        android:key="riverAlarmOn"\n        android:title="@string/river_alarm" />\n</Screen>\n',
     "app/src/Rivers.java": 'class Rivers {\n    static final String ALARM = "riverAlarmOn";\n    void bind() {\n        find(ALARM).open();\n    }\n}\n',
     "qt/window.ui": '<ui>\n <widget class="QAction" name="actionFence">\n  <property name="text">\n   <string>Paint the fence</string>\n  </property>\n </widget>\n</ui>\n',
@@ -55,10 +53,6 @@ TEXTS = {
     "web/zh.vue": '<template>\n  <Popconfirm\n    title="删除湖泊"\n  />\n</template>\n',
     "web/i18n/zh.ts": "export default {\n  pathFailed: '保存道路失败',\n};\n",
     "web/path.ts": "export function save() {\n  alert(t('pathFailed'));\n}\n",
-    "web/tide.ts": 'class Tide {\n  display() {\n    new Setting()\n      .setName("Show the tide")\n      .onChange(value => {\n        this.settings.showTide = value;\n      });\n  }\n}\n',
-    "web/tides.ts": "export interface Tides {\n  showTide: boolean;\n}\n",
-    "web/dune.ts": 'class Dune {\n  display() {\n    new Setting()\n      .setName("Hide the dune")\n      .onChange(value => {\n        this.settings.hideDune = value;\n      });\n  }\n}\n',
-    "api/dune.py": "def dunes(query):\n    if query['hide_dune'] == 'true':\n        return []\n",
     **{f"web/shop{n}.ts": f"export const shop{n} = () => label('Sell the shed');\n" for n in range(5)},
 }
 """Texts of user interfaces in every form, and the code that uses them."""
