@@ -262,6 +262,7 @@ def test_a_question_gets_the_heading_of_the_page(tmp_path: Path, page: str, text
         pytest.param('The notes have a typo: "some other zones that nobody reads".', None, id="another-sentence"),
         pytest.param('In the notes: "zones are read by nobody".', None, id="only-its-beginning"),
         pytest.param("See the docs: `zones-are-read-by.the.rst`.", None, id="one-name"),
+        pytest.param("A typo in the notes: `zones_are read by the_the checker`.", None, id="names-with-underscores"),
         pytest.param('It says "zones are read by the the checker, which is slow".', None, id="no-word-of-pages"),
     ],
 )

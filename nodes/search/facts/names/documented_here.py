@@ -29,7 +29,7 @@ _ABOUT_PAGES = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"(?<![\w\"'`])[\"“«'`]([^\"“”«»`\n]{20,400})[\"”»'`]")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+){0,8}")
 SEVERAL, MAX_RUNS = 4, 16
 """Number of words in a row that a quoted line shares with the report, and maximum number of such runs."""
 MAX_QUOTED = 3
