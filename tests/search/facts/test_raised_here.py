@@ -665,3 +665,11 @@ def test_a_frame_in_a_template_is_on_its_line(tmp_path: Path):
 )
 def test_other_objects_of_json_are_no_frames(listed: str):
     assert find_traces(f"It fails with\n\n{{{listed}}}\n") == []
+
+
+@pytest.mark.parametrize(("printed", "exact"), [("found = r.findall('x')", True), ("old = r.split('x')", False)])
+def test_a_warning_prints_its_line_of_source(tmp_path: Path, printed: str, exact: bool):
+    code = "def scan(r):\n    found = r.findall('x')\n    return found\n"
+    body = f"```\n  /home/me/acme/zones/io.py:2: DeprecationWarning: findall is old\n    {printed}\n```"
+    (fact,) = of_kind(facts_of(tmp_path, {"zones/io.py": code}, "Warnings in tests", body), "raised_here")
+    assert (fact.line, fact.exact) == (2, exact)

@@ -22,8 +22,8 @@ MAX_HEAD = 8
 MAX_SHOWN = 6
 """Maximum number of lines of code that a notebook shows of a frame up to the line that it marks."""
 _FILE = re.compile(r"File [\"“”]")
-_SHORT = re.compile(r":\d{1,7}: in \S")
-"""A frame in the short form of pytest; like the interpreter, it prints the source line below."""
+_SHORT = re.compile(r":\d{1,7}: (?:in \S|\w{0,60}Warning: )")
+"""A frame in the short form of pytest, or of a warning; like the interpreter, they print the source line below."""
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _CLASSES = re.compile(r"[.+$/]|::")
 """What separates namespaces and classes."""

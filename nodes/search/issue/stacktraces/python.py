@@ -269,7 +269,10 @@ def find_failures(lines: Sequence[Line]) -> list[StackTrace]:
         frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
         if not (match[3] or is_outer):
             heading = error_heading or error_below(line.bare[match.start(4) :]) or Heading(match[4])
-            traces.append(python_trace(heading, frames, lines[first : index + 1]))
+            # A warning prints the line of source below it.
+            has_source = (heading.error or "").endswith("Warning") and index + 1 < len(lines)
+            stop = index + 1 + (has_source and lines[index + 1].indent > line.indent)
+            traces.append(python_trace(heading, frames, lines[first:stop]))
             frames, error_heading = [], None
     if frames:
         # The source and the error are printed below the last frame.
