@@ -60,10 +60,10 @@ _VALUE_BETWEEN = lazy(
     r"\s*(?:\+|\.|<<|&)\s*(?:[^;\"'`{}]|'(?:[^'\\\n]|\\.)'){1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*"
 )
 _COMPARED = lazy(
-    r"[=!]==?\s*\(?\s*$|(?i:\b(?:contains?|includes?|(?:starts|ends)_?with|has_?(?:pre|suf)fix|equals\w{0,10}|index_?of|str\w?cmp|strstr))\s*\(\s*$"
+    r"[=!]==?\s{0,40}\(?\s{0,40}$|(?i:\b(?:contains?|includes?|(?:starts|ends)_?with|has_?(?:pre|suf)fix|equals\w{0,10}|index_?of|str\w?cmp|strstr))\s{0,40}\(\s{0,40}$"
 )
 """Code before a literal that compares something with it."""
-_COMPARED_AFTER = lazy(r"\s*(?:(?:not\s+)?in\s+\w|[=!]==?)")
+_COMPARED_AFTER = lazy(r"\s{0,40}(?:(?:not\s{1,40})?in\s{1,40}\w|[=!]==?)")
 _VALUE_AFTER = lazy(r"\s{0,80}(?:\+|<<|&|\.{1,2}(?=[\s$]))\s{0,80}[\w($@]")
 
 
