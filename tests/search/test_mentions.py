@@ -104,6 +104,8 @@ VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
         pytest.param("the levels are at 0, 0.15, 0.3, 0.45, 0.6", (), id="numbers-that-rise-as-decimals"),
         pytest.param("it fails with 1.8, 1.9, 1.10 and 1.11", ("1.8", "1.9", "1.10", "1.11"), id="rising-versions"),
         pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),
+        pytest.param("Første forekomst: 06.44.27 (1 forekomst)", (), id="a-time-of-the-day"),
+        pytest.param("version 06.44.27", ("06.44.27",), id="a-version-like-a-time"),
     ],
 )
 def test_versions(text, versions):

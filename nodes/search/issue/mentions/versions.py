@@ -43,6 +43,8 @@ LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
 _LOCAL = lazy(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
 """The beginning of an address of the local computer or a private network."""
+_TIME = lazy(r"0\d\.[0-5]\d\.[0-5]\d")
+"""A time of the day, as Danish and Finnish write it."""
 _SPELLED = lazy(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
 """A mark of a name that no plain word has."""
 _FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)")
@@ -100,6 +102,8 @@ def _is_version(found: re.Match[str], name: str, before: str, after: str) -> boo
     if not all(part.isdigit() for part in parts) or found[0][0] in "vV" or _CUE.search(before):
         return True
     if len(parts) == 4 and _LOCAL.match(found[1]) and all(int(part) < 256 for part in parts):
+        return False
+    if _TIME.fullmatch(found[1]):
         return False
     is_amount = bool(_MONEY.search(before) or _UNIT.match(after))
     return not is_amount and (len(parts) > 2 or not _is_decimal(parts, name, before, after))
