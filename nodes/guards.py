@@ -6,8 +6,8 @@ from typing import NamedTuple, get_args
 
 from nodes.judgements import NodeName, Specialist
 from nodes.limits import MAX_PARALLEL, MAX_QUESTIONS
-from nodes.reducers import JOIN
 from nodes.state import BugTriageState, Progress
+from nodes.state.reducers import JOIN
 
 ROUNDS_FOR_A_QUESTION = 3
 """Rounds that must remain when a question is asked, so that its answer can still change the report."""

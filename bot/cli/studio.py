@@ -20,12 +20,12 @@ from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.runs.rows import LocalRuns
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.run import initial_state
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 State = BugTriageState
 

@@ -13,8 +13,7 @@ from bot.runs.code import EngineCode
 from bot.runs.promise import promise_of
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.agreement import load_fitted
 from nodes.context.brain import Brain
 from nodes.context.ports import Context
@@ -26,6 +25,7 @@ from nodes.search.engine import Engine
 from nodes.search.history.types import History, Spot
 from nodes.search.types import Query, Ranking
 from nodes.state import Answer, BugTriageState, Waiting
+from nodes.state.checkpoints import serializer
 
 Place = tuple[str, int, int]
 """A file and its lines, 1-based and inclusive."""

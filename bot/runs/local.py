@@ -21,14 +21,14 @@ from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.runs.rows import LocalRuns
 from nodes.brains.calls.models import Models
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context.brain import Brain, IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import Ask, advance, initial_state
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 
 class ContextParts(TypedDict, total=False):

@@ -26,7 +26,7 @@ from bot.store.tables import Store
 from bot.worker.budgets import Budgets, SharedBudget, run_scope
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
 from nodes.context.brain import Brain
 from nodes.graph import Graph, build_graph

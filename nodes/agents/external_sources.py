@@ -13,11 +13,11 @@ from nodes.context.ports import Context
 from nodes.evidence import Evidence, NumberedEvidence, numbers_of
 from nodes.guards import NOTHING_JOINED
 from nodes.issue.facts import raising_package
-from nodes.reducers import JOIN
 from nodes.search.paths.project import simplified
 from nodes.search.types import StackTrace
 from nodes.sources.protocol import Dependency, Inquiry, SourceAnswer, SourceError, SourcePort
 from nodes.state import AgentFinding, BugTriageState, Update
+from nodes.state.reducers import JOIN
 from nodes.trust.secrets import mask
 
 MAX_WEB_QUERY = 200

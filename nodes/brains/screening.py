@@ -8,7 +8,7 @@ from nodes.brains.calls.models import Models
 from nodes.brains.conversation import choose_files
 from nodes.brains.fence import estimate
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.context.brain import Case, Judged, ToolPort
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import FILES, CodeReading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.brains.rules.decide import decide
 from nodes.state import CriticVerdict, HumanExchange, Marks, Progress
 from tests.support.cases import case, place

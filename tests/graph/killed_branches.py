@@ -6,11 +6,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import Finished
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.support.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 
 

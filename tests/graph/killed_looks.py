@@ -12,12 +12,12 @@ from bot.store.databases.sqlite_file import SqliteDatabase
 from bot.store.runs.rows import LocalRuns
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import Finished
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.support.fakes import context
 
 

@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import Finished
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
 NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}

@@ -11,7 +11,6 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
-from nodes.checkpoints import serializer
 from nodes.context.brain import ModelError
 from nodes.context.ports import Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
@@ -24,6 +23,7 @@ from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Su
 from nodes.search.types import Reason
 from nodes.sources.protocol import SourceError
 from nodes.state import Answer, BugTriageState, Finished, Waiting
+from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)

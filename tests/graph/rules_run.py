@@ -11,14 +11,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from bot.runs.context import withdraw
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import BugTriageState, Finished
+from nodes.state.checkpoints import serializer
 from tests.support.fakes import FakeEvidence, FakeSignals
 from tests.support.repositories import make_repository
 

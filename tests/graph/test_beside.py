@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.agents.external_sources import joint_confidence
-from nodes.checkpoints import serializer
 from nodes.context.ports import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import NOTHING_JOINED, companions
 from nodes.judgements import CauseSentence, Submission
-from nodes.reducers import shorten_old_findings
 from nodes.run import advance, initial_state
 from nodes.sources.protocol import SourceError
 from nodes.state import AgentFinding, BugTriageState, Finished, TraceEntry
+from nodes.state.checkpoints import serializer
+from nodes.state.reducers import shorten_old_findings
 from tests.support.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.support.patience import patience, wait_for
 from tests.support.preloaded import Forked

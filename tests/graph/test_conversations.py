@@ -22,8 +22,7 @@ from nodes.agents.code.candidates import find_candidates, rescored
 from nodes.agents.writing.explanation import is_explained
 from nodes.brains.calls.models import READING, Effort, Models, ModelSettings, ReadingLimits
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.context.ports import Context
 from nodes.evidence import Evidence, Locator, NumberedEvidence
@@ -33,6 +32,7 @@ from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Lookup, Query, Ranking
 from nodes.state import BugTriageState, Finished
+from nodes.state.checkpoints import serializer
 from tests.graph.test_model_faults import ANSWERS, DECISION, good
 from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve
 from tests.support.code_reader import calls, is_reading, submits

@@ -9,11 +9,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import BugTriageState, Finished
+from nodes.state.checkpoints import serializer
 from tests.servers.endpoints import ENDPOINTS, Endpoint, form_of
 from tests.servers.model_server import ModelServer, serve
 from tests.support.fakes import SHA, context

@@ -10,12 +10,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.report import TriageReport
 from nodes.run import advance, initial_state
 from nodes.state import Answer, BugTriageState, Finished, Waiting
+from nodes.state.checkpoints import serializer
 from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve
 from tests.support.fakes import SHA, context
 from tests.support.patience import patience

@@ -17,14 +17,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import ChatModel, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.brain import ModelError
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
 from nodes.run import advance, initial_state
 from nodes.state import Answer, BugTriageState, Waiting
+from nodes.state.checkpoints import serializer
 from nodes.trust.statements import cited_in
 from tests.graph.test_run import finish
 from tests.servers.endpoints import answer, prompt_of

@@ -13,14 +13,14 @@ from bot.report.document import build_result
 from bot.runs.context import configured
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.brain import Brain
 from nodes.context.ports import Context
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.types import Query, Survey
 from nodes.state import BugTriageState, Finished, TraceEntry
+from nodes.state.checkpoints import serializer
 from tests.servers.endpoints import answer
 from tests.servers.model_server import ModelServer, Request, says, serve, text_of
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide

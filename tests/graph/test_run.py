@@ -15,13 +15,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from nodes.context.ports import Signal, UnavailableError
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.run import StaleAnswerError, ThreadDeletedError, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
+from nodes.state.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from tests.support.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
 from tests.support.patience import patience, wait_for
 from tests.support.preloaded import Forked

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.context.ports import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.issue.facts import read_facts

@@ -14,11 +14,11 @@ from bot.report.explain import Account, render_markdown
 from bot.settings.repository import read_config
 from bot.worker.publish.wanted import wanted_labels
 from nodes.agents.writing.compose import safe_kind
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import BugTriageState, Finished
 from nodes.state import Finished as Outcome
+from nodes.state.checkpoints import serializer
 from tests.kinds.weaknesses import SECURITY
 from tests.report.test_sticky import THREAD
 from tests.support.cases import case

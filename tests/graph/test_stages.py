@@ -15,13 +15,13 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.report import TriageReport
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import Answer, BugTriageState, Waiting
+from nodes.state.checkpoints import serializer
 from nodes.trust.statements import uncited
 from tests.servers.endpoints import ANSWERS, prompt_of
 from tests.servers.model_server import ModelServer, Reply, Request, says, serve

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.issue.facts import read_facts
 from nodes.report import TriageReport
 from nodes.run import advance, initial_state

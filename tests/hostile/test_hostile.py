@@ -30,8 +30,7 @@ from bot.worker.runs.questions import answer_in
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.brain import Brain
 from nodes.context.ports import Context, ExternalSources
 from nodes.graph import Graph, build_graph
@@ -40,6 +39,7 @@ from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.sources.results import Received, as_evidence
 from nodes.state import Answer, Finished, HumanExchange, Waiting
+from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient

@@ -13,10 +13,10 @@ import pytest
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.database import StoreError
 from bot.store.databases.sqlite_file import SqliteDatabase
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.cache import Cache
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.cli.process import ROOT
 from tests.support.fakes import SHA, ScriptedBrain, context
 from tests.support.small_disk import filled, small_disk

@@ -12,11 +12,11 @@ from bot.ports import IssueRef
 from bot.store.databases.database import StoreError
 from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, recording
 from bot.store.tables import Store
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.limits import ROUNDS_LIMIT
 from nodes.run import Step, advance, initial_state
 from nodes.state import Finished, Waiting
+from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 from tests.support.patience import Deadline
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import aiosqlite
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import Waiting
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
 THREAD = "github.com/9#5:1"

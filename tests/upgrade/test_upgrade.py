@@ -18,11 +18,10 @@ from bot.errors import RetryableError
 from bot.settings.environment import Settings
 from bot.store.databases.checkpoints import open_saver
 from bot.worker.runs.graph import _GraphRun
-from nodes import checkpoints
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, Finished, Waiting
+from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, Finished, Waiting, checkpoints
 from tests.support.fakes import SHA, FakeEvidence, ScriptedBrain, context, decide
 from tests.upgrade.keep import THREAD, wait_in
 

@@ -16,14 +16,14 @@ from bot.worker.budgets import MAX_POSTPONED, SharedBudget
 from nodes.brains.calls.budget import PostponedError
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.rules.brain import RulesBrain
-from nodes.checkpoints import serializer
+from nodes.brains.rules import RulesBrain
 from nodes.context.brain import Case, ModelError
 from nodes.graph import build_graph
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.run import advance, initial_state
 from nodes.state import BugTriageState, Finished
+from nodes.state.checkpoints import serializer
 from tests.limits.day import sound
 from tests.servers.model_server import ModelServer, Reply, Request, error, fields_of, says, serve
 from tests.support.fakes import SHA, context

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from tests.limits.test_admission import staged
 from tests.servers.github_server import GitHubServer, serve_github
 

@@ -12,8 +12,8 @@ from langgraph.checkpoint.base import CheckpointTuple
 from bot.errors import JobTakenOverError
 from bot.jobs import Triage
 from bot.store.jobs.deliveries import Arrival
-from nodes.checkpoints import SqliteCheckpoints
 from nodes.run import ThreadDeletedError
+from nodes.state.checkpoints import SqliteCheckpoints
 from tests.limits.test_admission import staged
 from tests.serve.conftest import BODY, TITLE
 from tests.servers.github_server import GitHubServer, serve_github

@@ -10,7 +10,7 @@ from bot.settings.repository import RepositoryConfig
 from bot.worker.tools import Brains, Engines
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
-from nodes.brains.rules.brain import RulesBrain
+from nodes.brains.rules import RulesBrain
 from nodes.context.brain import Case, ModelError
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation

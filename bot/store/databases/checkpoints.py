@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.settings.environment import Settings
 from bot.store.databases.database import StoreError
-from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
 

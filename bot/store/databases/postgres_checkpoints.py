@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from bot.store.databases.database import StoreError
 from bot.store.databases.postgres import SERVER_SECONDS, address, driver_message, storable
-from nodes.checkpoints import migrated, serializer
+from nodes.state.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
 """Connections of one process at most."""

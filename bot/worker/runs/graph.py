@@ -24,12 +24,12 @@ from bot.worker.runs.code import renderer_for
 from bot.worker.runs.conclude import publish
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
-from nodes.checkpoints import NewerSchemaError
 from nodes.context.brain import IssueOrigin
 from nodes.context.ports import CodePort, Context, ExternalSources
 from nodes.limits import MAX_REDIRECTS
 from nodes.run import initial_state
 from nodes.state import Answer, BugTriageState, Finished, Waiting
+from nodes.state.checkpoints import NewerSchemaError
 
 FIRST_REPORT_WITHIN: Final = 60.0
 """Seconds from the start of a run to its first report."""

@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from nodes.judgements import Investigation, NodeName, SourceName, Submission
 from nodes.limits import MAX_ITERATIONS, MAX_RETRIES
 from nodes.messages import Kept, Message
-from nodes.reducers import add, append, shorten_old_entries, shorten_old_findings
 from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.state.reducers import add, append, shorten_old_entries, shorten_old_findings
 
 _CURRENT_SCHEMA_VERSION = 1
 CORRECTION = "The last report was wrong: "
