@@ -78,6 +78,8 @@ if os.fork() == 0:
         os.environ.clear()
         open(note, "w").write(str(os.getpid()))
         time.sleep(600)
+    while not (os.path.isfile(note) and os.path.getsize(note)):
+        time.sleep(0.01)
     os._exit(0)
 os.wait()
 if len(sys.argv) > 2:
