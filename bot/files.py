@@ -117,11 +117,7 @@ class DirectoryLock:
     """A lock held from construction until the last process that inherited it ends."""
 
     def __init__(self, directory: Path, *, patience: float = CHILDREN_WAIT) -> None:
-        """Take the lock.
-
-        Raises:
-            UserError: another server works in this directory, or it is not writable.
-        """
+        """Take the lock; UserError if another server has it, or the directory is not writable."""
         self._file = _opened(directory)
         until = time.monotonic() + patience
         while not _locked(self._file):

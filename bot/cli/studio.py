@@ -50,11 +50,7 @@ class LocalGraph(CompiledStateGraph[State, Context, State, State]):
         context: Any = None,
         **given: Any,
     ) -> AsyncIterator[Any]:
-        """Run an issue, given as ``issue_title`` and ``issue_body``, or resume the run of a thread.
-
-        Raises:
-            UserError: the repository or the revision does not exist.
-        """
+        """Run an issue, given as ``issue_title`` and ``issue_body``, or resume the run of a thread."""
         where = Clone(**context) if isinstance(context, dict) else context or Clone()
         begins = isinstance(input, dict)
         values = input if begins else (await self.aget_state(config or {})).values

@@ -65,11 +65,7 @@ class GitHub:
         return self._session.app_fault
 
     async def check_key(self) -> None:
-        """Check the private key by signing something; no request is sent.
-
-        Raises:
-            UserError: The configured key is not a private key.
-        """
+        """Check the private key by signing something, without a request; UserError if it is not a private key."""
         try:
             await self._session.app_authorization()
         except (jwt.PyJWTError, ValueError, TypeError) as error:

@@ -42,11 +42,7 @@ class RepositoryClient:
         self._server_url = server_url
 
     async def id(self) -> int:
-        """Return the repository's id, which does not change when it is renamed.
-
-        Raises:
-            GoneError: There is no such repository, or it is private.
-        """
+        """Return the id, which no rename changes; GoneError if there is no such repository, or it is private."""
         return await self._id_of(self._base, self._repository.name)
 
     async def issue(self, number: int) -> Issue | None:

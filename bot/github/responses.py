@@ -116,11 +116,7 @@ def undecodable(response: httpx.Response) -> BotError:
 
 @contextmanager
 def expect_shape(what: str) -> Iterator[None]:
-    """Turn errors from reading JSON of an unexpected shape into an error that is retried.
-
-    Raises:
-        UndecodableError: A field is missing, or has another type.
-    """
+    """Turn errors from reading JSON of an unexpected shape into an ``UndecodableError``, which is retried."""
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

@@ -133,11 +133,7 @@ def text(value: object) -> str:
 
 
 def text_file(answer: object) -> str:
-    """Return the text of a file in a response of GitHub's contents API.
-
-    Raises:
-        UnreadableFileError: It is not a file, too large, or not UTF-8.
-    """
+    """Return the text of a file in a response; UnreadableFileError if it is no file, too large or not UTF-8."""
     # GitHub lists a directory instead of a file.
     if not isinstance(answer, Mapping):
         raise UnreadableFileError("not a file but a directory", digest=_digest(b"directory"))

@@ -159,11 +159,7 @@ class Spans:
 
 @contextlib.contextmanager
 def open_spans(endpoint: str | None, *, text: bool) -> Iterator[Spans]:
-    """Send spans to a collector over OTLP/HTTP. Remaining spans are sent when the block ends.
-
-    Raises:
-        UserError: the optional dependency is not installed.
-    """
+    """Send spans to a collector over OTLP/HTTP, the last ones when the block ends; UserError without the extra."""
     if endpoint is None:
         yield Spans()
         return

@@ -140,11 +140,7 @@ class LogReader:
         return found
 
     async def _fetched(self, client: httpx.AsyncClient, url: str) -> bytes:
-        """Return the content of an attachment, through at most two redirects.
-
-        Raises:
-            RefusedAttachment: it may not be fetched, is too large, or cannot be fetched in time.
-        """
+        """Return an attachment, after at most two redirects; RefusedAttachment if it may not or cannot be fetched."""
         try:
             async with asyncio.timeout(self._limits.seconds):
                 for _ in range(_HOPS):
@@ -180,11 +176,7 @@ class LogReader:
         return host
 
     async def _resolve(self, host: str) -> tuple[str, int]:
-        """Return a public address of a host, or any of the server that the operator named.
-
-        Raises:
-            RefusedAttachment: the host has a private address, also if it has public ones too.
-        """
+        """Return a public address of a host, or any of the operator's server; RefusedAttachment if one is private."""
         infos = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
         found = [str(info[4][0]) for info in infos]
         own = host == self._server and host != "github.com"
@@ -224,11 +216,7 @@ def _inserted(body: str, read: dict[str, AttachedText], links: dict[str, int]) -
 
 
 def _texts(name: str, content: bytes, room: int) -> AttachedText:
-    """Return what a file, or the texts of an archive, say about a failure.
-
-    Raises:
-        RefusedAttachment: it is not a text, or an archive beyond the limits.
-    """
+    """Return what a text, or a small archive of texts, says about a failure; RefusedAttachment for any other."""
     parts = list[str]()
     for text in _members(content) if name.lower().endswith(_ARCHIVE) else (_decoded(content),):
         parts.append(excerpt(text, room - sum(map(len, parts))))

@@ -136,20 +136,12 @@ async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None
 
 
 def read_listed(file: str) -> ListedPast:
-    """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``. The last line of a number wins.
-
-    Raises:
-        UserError: as for ``read_lines``.
-    """
+    """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``. The last line of a number wins."""
     return ListedPast({line.number: _listed(line) for line in read_lines(file, _Line)})
 
 
 def read_lines(file: str, model: type[M]) -> list[M]:
-    """Read JSON lines, each an issue.
-
-    Raises:
-        UserError: the file cannot be read, is larger than ``MAX_FILE_BYTES``, or a line is not an issue.
-    """
+    """Read JSON lines, each an issue; UserError if the file is unreadable or too large, or a line is not an issue."""
     try:
         if Path(file).stat().st_size > MAX_FILE_BYTES:
             raise UserError(f"{file} is larger than {MAX_FILE_BYTES // 1_000_000} MB: keep the newest issues")

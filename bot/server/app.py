@@ -46,11 +46,7 @@ class Work(Protocol):
     """The worker's interface to the web application."""
 
     async def not_ready(self) -> str:
-        """Return why stored jobs are not processed; empty if they are.
-
-        Raises:
-            StoreError: the store does not respond.
-        """
+        """Return why stored jobs are not processed; empty if they are; StoreError if the store does not respond."""
 
     async def start(self) -> None:
         """Start processing stored jobs."""

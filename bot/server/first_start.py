@@ -19,11 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
-    """Serve the setup pages; return False if the server was stopped before an App was registered.
-
-    Raises:
-        UserError: another server uses the data directory, or it is not writable.
-    """
+    """Serve the setup pages; return False if the server was stopped before an App was registered."""
     lock = DirectoryLock(settings.triage_data_dir)
     try:
         setup = setup_pages(settings)

@@ -173,11 +173,7 @@ def server_config(
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a listening socket at an IPv4 or IPv6 address.
-
-    Raises:
-        UserError: the address is in use, or does not belong to this machine.
-    """
+    """Return a listening socket; UserError if the address is in use, or is not one of this machine."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=2_048)

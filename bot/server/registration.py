@@ -160,11 +160,7 @@ def is_local(address: str) -> bool:
 
 
 def store_registration(directory: Path, app: Mapping[str, str]) -> Path:
-    """Write the App's settings atomically and durably; return the path of the file.
-
-    Raises:
-        UserError: the file exists already, or it cannot be written.
-    """
+    """Write the App's settings atomically and durably; return the file. UserError if it exists or is not writable."""
     path, draft = directory / FILE, directory / f".{FILE}.new"
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -215,11 +215,7 @@ def read_secret_files(given: Mapping[str, str]) -> tuple[dict[str, Any], dict[st
 
 
 def _read_secret(path: Path) -> str:
-    """Return a file's text without the line end that editors add.
-
-    Raises:
-        ValueError: the file is empty, too large or not text.
-    """
+    """Return a file's text without its last line end; ValueError if it is empty, too large or not text."""
     with path.open("rb") as stream:
         raw = stream.read(MAX_SECRET + 1)
     if len(raw) > MAX_SECRET:

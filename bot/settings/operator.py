@@ -41,11 +41,7 @@ _CALLS = {"low": 8, "normal": 40, "high": 80}
 
 
 def from_environment(text: str) -> str:
-    """Return a text with each ``${NAME}`` replaced by its environment variable.
-
-    Raises:
-        ValueError: a variable is not set; the message never contains values of variables.
-    """
+    """Return a text with each ``${NAME}`` replaced; ValueError, without any value, if a variable is not set."""
     missing = [name for name in _REFERENCE.findall(text) if not os.environ.get(name)]
     if missing:
         raise ValueError(f"the environment variable {missing[0]} is not set")
@@ -253,11 +249,7 @@ class Spending:
 
     @classmethod
     def of(cls, settings: Settings, config: OperatorConfig | None = None) -> Self:
-        """Read them from the operator's file, which is loaded unless it is given, else from the variables of before.
-
-        Raises:
-            UserError: the file cannot be used.
-        """
+        """Read them from the operator's file, which is loaded unless it is given, else from the variables of before."""
         file = _with_moved(load_operator_config(settings) if config is None else config, settings)
         limits, calls = file.limits, {"calls": _CALLS[settings.triage_effort]}
         return cls(

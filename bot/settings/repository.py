@@ -183,11 +183,7 @@ class FoundConfig:
 
 
 async def find_config(files: Files, last_valid: str | None = None) -> FoundConfig:
-    """Read the configuration; if it is invalid or unreadable, use the last valid one, else a dry run.
-
-    Raises:
-        RetryableError: the file cannot be read at the moment.
-    """
+    """Read the configuration; if it is invalid or unreadable, use the last valid one, else a dry run."""
     try:
         text = await files.file(PATH)
         if text is None:

@@ -42,11 +42,7 @@ class ConfigError(BotError):
 
 
 def read_yaml(text: str, model: type[M], retired: Mapping[str, str]) -> M:
-    """Parse a file's text; an empty file means the defaults, and ``retired`` keys are ignored.
-
-    Raises:
-        ConfigError: the text is invalid; the error names each fault with its line.
-    """
+    """Parse a file's text, empty for the defaults, without ``retired`` keys; ConfigError names each fault's line."""
     root = compose(text)
     if root is None or root.tag == "tag:yaml.org,2002:null":
         return model()
@@ -82,11 +78,7 @@ def notes_on(text: str, retired: Mapping[str, str]) -> tuple[ConfigFault, ...]:
 
 
 def compose(text: str) -> yaml.Node | None:
-    """Parse a text into YAML nodes, with bounded size and depth and without aliases.
-
-    Raises:
-        ConfigError: the text is not such YAML.
-    """
+    """Parse a text into YAML nodes of bounded size and depth, without aliases; ConfigError for any other."""
     if len(text) > MAX_TEXT:
         raise ConfigError((ConfigFault(1, f"longer than {MAX_TEXT} characters"),))
     try:

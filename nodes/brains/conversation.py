@@ -113,11 +113,7 @@ class Conversation:
         raise ModelError(f"{self._model.name} did not end its conversation about the code", self.usage)
 
     async def read_in_stages(self, tools: ToolPort) -> Judged[CodeReading]:
-        """Let the model choose files, show it their best places, and ask for its submission.
-
-        Raises:
-            ModelError: no usable answer arrived.
-        """
+        """Let the model choose files, show it their best places, ask for its submission; ModelError without one."""
         try:
             submit = await self._in_stages(tools) if self._case.files else Submit()
         except ModelError as error:

@@ -152,11 +152,7 @@ async def _answered(asking: Any) -> Any:
 
 
 async def read_stored(settings: Settings, name: str) -> tuple[Sequence[Correction], Mapping[int, PastText]]:
-    """Read the corrections, the latest first, and the texts of reports that a server stored about a repository.
-
-    Raises:
-        UserError: there is no store, or it has nothing under this name.
-    """
+    """Read a repository's corrections, latest first, and its reports' texts; UserError if the server has none."""
     async with aclosing(open_existing_store(settings)) as store:
         keys = await store.installations.keys_of(name)
         if not keys:

@@ -138,11 +138,7 @@ def _root(repo: str, files: Sequence[Path]) -> Path:
 
 
 def _written(root: Path, file: Path, text: str) -> str:
-    """Write a new file; return what was done.
-
-    Raises:
-        UserError: it cannot be written, or its folder leads out of the repository.
-    """
+    """Write a new file, and return what was done; UserError if it cannot be, or its folder is not in the repository."""
     try:
         folder = (root / file).parent
         folder.mkdir(parents=True, exist_ok=True)

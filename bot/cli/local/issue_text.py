@@ -128,11 +128,7 @@ class LocatedIssue:
 
 
 def fetch(issue: str, repo: str | None, settings: Settings, progress: ProgressLine) -> LocatedIssue:
-    """Read the issue, and fetch its repository unless ``repo`` is given.
-
-    Raises:
-        UserError: the issue or its repository does not exist or cannot be read.
-    """
+    """Read the issue, and fetch its repository unless ``repo`` is given; UserError if either cannot be read."""
     import asyncio
 
     from bot.report.comment.markdown import MarkdownRenderer

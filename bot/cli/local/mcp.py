@@ -157,11 +157,7 @@ class RepositoryTools:
         return named if self._issues is None else (*named, self.duplicates)
 
     async def _call(self, work: Callable[[], T]) -> T:
-        """Run blocking work in a thread, in turn and within the time limit.
-
-        Raises:
-            UserError: it took too long, or the input is invalid.
-        """
+        """Run blocking work in a thread, in turn; UserError if it takes too long, or the input is invalid."""
         async with self._turns:
             try:
                 return await asyncio.wait_for(asyncio.to_thread(work), SECONDS)

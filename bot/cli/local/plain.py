@@ -80,11 +80,7 @@ def classify_command(*, file: IO[bytes]) -> None:
 
 
 def read_line(line: bytes) -> tuple[str, str]:
-    """Parse the title and body of a line.
-
-    Raises:
-        ValueError: the line is not an issue; the message says what is wrong with it.
-    """
+    """Parse the title and body of a line; ValueError says why it is not an issue."""
     try:
         issue: Any = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -109,11 +105,7 @@ def _text(issue: dict[str, Any], key: str) -> str:
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield non-empty lines with their 1-based numbers, each as soon as its line end arrives.
-
-    Raises:
-        UserError: a line is longer than `MAX_LINE`.
-    """
+    """Yield non-empty lines with their 1-based numbers, each as soon as it ends; UserError if one is too long."""
     number = 0
     while line := file.readline(MAX_LINE + 1):
         number += 1

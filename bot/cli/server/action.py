@@ -131,11 +131,7 @@ class Event:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Self:
-        """Read the event from the runner's environment variables.
-
-        Raises:
-            UserError: the process is not on a runner, or another event started the workflow.
-        """
+        """Read the event from the runner's variables; UserError if there is no runner, or another event started it."""
         name, file = environ.get("GITHUB_EVENT_NAME", ""), environ.get("GITHUB_EVENT_PATH", "")
         if name not in EVENTS:
             known = f"{', '.join(EVENTS)} or pull_request"
@@ -159,11 +155,7 @@ class ActionResult:
 
 
 async def act(event: Event, settings: Settings, token: str) -> ActionResult:
-    """Process an event: decide its jobs, store them and run them.
-
-    Raises:
-        UserError: the event or the operator's file cannot be read.
-    """
+    """Decide, store and run the jobs of an event; UserError if it or the operator's file cannot be read."""
     delivery, work = decide(event, settings)
     if not work:
         logger.info("nothing to do for this event", extra={"action": "nothing_to_do"})
@@ -243,11 +235,7 @@ def workflow_command(level: Literal["error", "warning", "notice"], path: str, li
 
 
 def _proposed(file: str) -> tuple[str, str]:
-    """Return the repository of a pull request and its newest commit, from the event's file.
-
-    Raises:
-        UserError: the file is not that of a pull request's event.
-    """
+    """Return the repository and the newest commit of a pull request's event; UserError if the file is no such event."""
     try:
         payload = json.loads(Path(file).read_bytes())
         name, commit = payload["repository"]["full_name"], payload["pull_request"]["head"]["sha"]

@@ -36,11 +36,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 async def read_body(request: Request, most: int, seconds: float) -> bytes:
-    """Return a request's body.
-
-    Raises:
-        HTTPException: 408, it did not arrive in time; 413, it has more than ``most`` bytes.
-    """
+    """Return a request's body; HTTPException 408 if it is late, 413 if it has more than ``most`` bytes."""
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
@@ -70,11 +66,7 @@ class Body:
         """Whether it was dropped to make room for others."""
 
     async def hold(self, size: int) -> None:
-        """Count more bytes; a body that gets large waits here for its turn.
-
-        Raises:
-            NoRoomError: this one is the largest, and there is no room for it.
-        """
+        """Count more bytes; a large body waits here for its turn; NoRoomError if it is the largest and has no room."""
         self.size += size
         self._bodies.make_room()
         if self.dropped:

@@ -82,11 +82,7 @@ FAILURES = (HTTPException, RetryableError, Exception)
 
 @cache
 def asset(name: str) -> str:
-    """Return the address of a file in ``static/``. Browsers may cache it without expiry.
-
-    Raises:
-        KeyError: the file does not exist.
-    """
+    """Return the address of a file in ``static/``. Browsers may cache it without expiry."""
     return f"/assets/{_files()[name][0]}/{name}"
 
 

@@ -160,10 +160,6 @@ HANDLERS: Mapping[str, Handler] = {
 
 
 def work_for(delivery: Delivery) -> list[jobs.Work]:
-    """Return the work that a delivery leads to; empty for most deliveries.
-
-    Raises:
-        MalformedError: The payload lacks the object that the event is about.
-    """
+    """Return the work that a delivery leads to, for most none; MalformedError if it lacks the object of its event."""
     handler = HANDLERS.get(delivery.event)
     return handler(delivery) if handler is not None else []

@@ -122,11 +122,7 @@ class RunBudget:
             self._before = before
 
     async def reserve(self, call: PlannedCall) -> Settle:
-        """Count a call at its highest possible cost, then wait for the rate limit.
-
-        Raises:
-            ModelError: the call could exceed a limit of the run.
-        """
+        """Count a call at its highest cost, then wait for the rate limit; ModelError if it could exceed a limit."""
         tokens = call.input_tokens + call.output_tokens
         cost = self._price(call.model, call.input_tokens, call.output_tokens, 0)
         # Counted before the wait, so that calls that wait at the same time cannot exceed the budget together.
@@ -141,11 +137,7 @@ class RunBudget:
         return settle
 
     async def pause(self, seconds: float, *, limited: bool) -> None:
-        """Sleep, unless the server's rate limit requests more than LONGEST_PAUSE.
-
-        Raises:
-            ModelError: the requested wait is too long.
-        """
+        """Sleep; ModelError if the server's rate limit requests more than LONGEST_PAUSE."""
         if limited and seconds > LONGEST_PAUSE:
             raise ModelError(f"the model's server asks to wait {seconds:.0f} s")
         await self._pace.pause(seconds)

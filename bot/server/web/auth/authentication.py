@@ -199,11 +199,7 @@ class Authenticator:
         return viewer
 
     def is_operator(self, request: Request, token: str) -> bool:
-        """Return whether this is the operator's token. The correct token is always accepted.
-
-        Raises:
-            HTTPException: 429, the token is wrong and too many wrong ones came from this address.
-        """
+        """Return whether this is the operator's token; HTTPException 429 after too many wrong ones of an address."""
         # Before the attempts are counted, so that wrong tokens never lock the operator out.
         if self._token is not None and same_token(token, self._token):
             return True
@@ -217,11 +213,7 @@ class Authenticator:
         self.sessions.write(request, response, {"operator": self._fingerprint(), "session": session})
 
     async def log_out(self, request: Request, response: Response) -> None:
-        """End the session. Copies of its cookie become invalid too.
-
-        Raises:
-            RetryableError: the store does not answer; the session continues.
-        """
+        """End the session, also for copies of its cookie; RetryableError if the store does not answer."""
         payload = self.sessions.read(request) or {}
         ended = payload.get("session") or payload.get("account")
         if ended:

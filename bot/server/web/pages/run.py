@@ -94,11 +94,7 @@ def _links(request: Request, full: FullRun) -> Links:
 
 
 async def accept(request: Request) -> Response:
-    """Store a command for the worker; ``Shield`` has already refused forms of other sites.
-
-    Raises:
-        HTTPException: 400, no such command; 403, the viewer may not give it; 404, no such run.
-    """
+    """Store a command for the worker; HTTPException 400, 403 or 404 if there is none, for this viewer or run."""
     row, viewer, form = (await full_run(request)).row, viewer_of(request), await read_form(request)
     name, why = _NAMES.get(form.get("name", "")), " ".join(form.get("why", "").split())
     if name is None:

@@ -218,11 +218,7 @@ async def _not_ready(_request: Request) -> Response:
 
 
 def _finish(request: Request, app: NewApp, requested: RequestedApp) -> Response:
-    """Store the App's secrets and log its creator in, or show them once; return the page with the next steps.
-
-    Raises:
-        UserError: the secrets cannot be stored.
-    """
+    """Store the App's secrets and log its creator in, or show them once; return the page with the next steps."""
     setup, install = _setup(request), installation_address(requested.server_url, app.slug)
     values = values_of(app, requested, setup.settings)
     kept = store_registration(setup.settings.triage_data_dir, values) if requested.keep else None
