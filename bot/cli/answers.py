@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -14,10 +15,14 @@ from bot.report.words import count as counted
 from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
+from nodes.search.facts import Fact
+from nodes.search.facts.around.called_from import calls_of
+from nodes.search.facts.code import Code
 from nodes.search.history.log import Log
 from nodes.search.history.types import Commit, History, spots_of
 from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.reading.lookups import stems_of
+from nodes.search.reading.tools import ReadingTools
 from nodes.search.tokens import WORD, load_sections, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking, ToolCall
 from nodes.sources.protocol import FALLBACK, Inquiry, SourceAnswer, SourceError, route
@@ -105,6 +110,10 @@ class Answerer:
         self._sha = sha
         self._sources = sources
 
+    @cached_property
+    def _tools(self) -> ReadingTools:
+        return ReadingTools(self._engine.repository, self._sha, self._engine.index(self._sha))
+
     async def answer(self, text: str) -> QuestionReply:
         """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
         outside = self._sources.outside()
@@ -129,7 +138,7 @@ class Answerer:
         """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
         calls, uses = _CALLS.search(question.text), _USES.search(question.text)
         find, verb = (self._calls, "calls") if calls else (self._uses, "uses") if uses else (self._defines, "defines")
-        definitions = self._engine.tools(self._sha).definitions
+        definitions = self._tools.definitions
         names = (*question.names, *(name for name in question.plain if definitions(name).passages))
         found = (reply for name in names if (reply := find(name)) is not None)
         if (reply := next(found, None)) is not None:
@@ -138,24 +147,32 @@ class Answerer:
         names = names or tuple(name for name in question.plain if name != name.lower())
         if not names:
             return self._general(question)
-        facts = (self._engine.definition(name, self._sha) for name in question.names if uses)
+        facts = (self._definition(name) for name in question.names if uses)
         defined = "".join(f" {fact.says}" for fact in facts if fact)
         named = " and ".join(f"`{name}`" for name in names)
         return QuestionReply("where", f"I found nothing in this commit that {verb} {named}.{defined}")
 
     def _defines(self, name: str) -> QuestionReply | None:
-        found = self._engine.tools(self._sha).definitions(name)
+        found = self._tools.definitions(name)
         if not found.passages:
             return None
-        fact = self._engine.definition(name, self._sha)
+        fact = self._definition(name)
         text = fact.says if fact else f"`{name}` is defined in {counted(found.total, 'place')}."
         return _passages(
             "where", text, sorted(found.passages, key=lambda it: fact is not None and it.path != fact.path)
         )
 
+    def _definition(self, name: str) -> Fact | None:
+        """Return the verified fact that a name is defined once in the project's own code, or None."""
+        named = f"`{name}`"
+        facts = self._engine.facts(Query(named, ""), (), self._sha)
+        found = [fact for fact in facts if fact.kind == "defined_once" and fact.words == name]
+        invalid = self._engine.invalid_facts(found, named, self._sha)
+        return next((fact for number, fact in enumerate(found) if number not in invalid), None)
+
     def _calls(self, name: str) -> QuestionReply | None:
         last = re.split(r"\.|::|#", name)[-1]
-        calls, every = self._engine.calls(last, self._sha)
+        calls, every = calls_of(Code(self._engine.repository, self._sha, self._engine.index(self._sha)), last)
         if not calls:
             return self._uses(name, f"No call of `{name}` is known in the project's own code, tests aside; the name")
         named = f"`{name}`" if last == name else f"A function called `{last}`"
@@ -166,7 +183,7 @@ class Answerer:
         return QuestionReply("where", text, tuple(places))
 
     def _uses(self, name: str, subject: str = "") -> QuestionReply | None:
-        found = self._engine.tools(self._sha).references(name)
+        found = self._tools.references(name)
         text = f"{subject or f'`{name}`'} is used in {counted(found.total, 'place')}."
         return _passages("where", text, found.passages) if found.passages else None
 
@@ -188,7 +205,7 @@ class Answerer:
         stems = stems_of(question.text)
         if not 0 < len(stems) <= _FEW:
             return None
-        lookups = self._engine.tools(self._sha)
+        lookups = self._tools
         named, sections = lookups.definitions_with(stems), lookups.sections_with(stems)
         parts = [f"the names of {counted(named.total, 'definition')}"] if named.total else []
         parts += [f"{counted(sections.total, 'heading')} of the documentation"] if sections.total else []
@@ -215,7 +232,7 @@ class Answerer:
             return QuestionReply(
                 "changes", "Suspect changes, not bisected.", _places(found, question)[:2], changes=tuple(lines)
             )
-        files = self._engine.tools(self._sha)
+        files = self._tools
         of_files = ((name, files.answer(ToolCall("log", path=name)).changes) for name in question.names)
         if of_file := next(((name, changes) for name, changes in of_files if changes), None):
             lines = [f"{sha[:10]} {subject} ({day})" for sha, day, subject in of_file[1][:PLACES]]

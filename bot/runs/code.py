@@ -14,10 +14,13 @@ from nodes.search.history.log import Log
 from nodes.search.history.mainline import naming
 from nodes.search.history.reading import subject_of
 from nodes.search.history.types import History, Spot, spots_of
-from nodes.search.issue.forms import IssueForm
+from nodes.search.index.index import Index
+from nodes.search.issue.fingerprint import fingerprints
+from nodes.search.issue.forms import IssueForm, read_forms
+from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.ranking.pipeline import Measured
 from nodes.search.reading.tools import ReadingTools
-from nodes.search.types import Lookup, Query, Ranking, Survey, ToolAnswer
+from nodes.search.types import Lookup, Query, Ranking, Scope, Survey, ToolAnswer
 
 T = TypeVar("T")
 Method = Callable[..., Coroutine[Any, Any, T]]
@@ -103,10 +106,10 @@ class EngineCode:
 
     # What ``CodePort`` describes, from the engine, the tools of a reader, or the history of the commit.
     sketches = _in_thread(lambda code, query, paths: code._engine.sketches(code._narrowed(query), paths, code._sha))
-    read = _in_thread(lambda code, path, first, last: code._engine.read(code._sha, path, first, last))
-    text = _in_thread(lambda code, path: code._engine.text(code._sha, path))
+    read = _in_thread(lambda code, path, first, last: code._engine.repository.lines(code._sha, path, first, last))
+    text = _in_thread(lambda code, path: code._engine.repository.text(code._sha, path))
     history = _in_thread(lambda code, query, spots: code._engine.history(query, spots, code._sha))
-    fingerprints = _in_thread(lambda code, text: code._engine.fingerprints(text, code._sha))
+    fingerprints = _in_thread(lambda code, text: fingerprints(find_traces(text), code._index("source").names))
     invalid_facts = _in_thread(lambda code, facts, text: code._engine.invalid_facts(facts, text, code._sha))
     """Returns the positions of the facts that fail a second verification."""
     lines = _in_thread(lambda code, path, first, last: code._tools().lines(path, first, last))
@@ -125,14 +128,17 @@ class EngineCode:
     async def forms(self) -> tuple[IssueForm, ...]:
         """Return the commit's issue forms, read once and cached."""
         if self._forms is None:
-            self._forms = await asyncio.to_thread(self._engine.forms, self._sha)
+            self._forms = await asyncio.to_thread(read_forms, self._engine.repository, self._sha)
         return self._forms
 
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
 
     def _tools(self) -> ReadingTools:
-        return self._engine.tools(self._sha, self._ignore)
+        return ReadingTools(self._engine.repository, self._sha, self._index("all"), self._ignore)
+
+    def _index(self, scope: Scope) -> Index:
+        return self._engine.index(self._sha, scope)
 
     def _log(self) -> Log:
         return Log(self._engine.repository, self._sha)

@@ -14,12 +14,9 @@ from nodes.search.cache import MAX_CACHE_BYTES, Cache
 from nodes.search.git import Repository
 from nodes.search.index.index import Index
 from nodes.search.index.loading import MAX_TEXT, Loaded, load_index
-from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.query import parse_query
-from nodes.search.issue.stacktraces.families import find_traces
-from nodes.search.paths.project import PathIndex
 from nodes.search.ranking.features import reads_other_roles
-from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
+from nodes.search.ranking.pipeline import Measured, rank, sketch_files
 from nodes.search.types import FileSketch, Query, Ranking, Survey
 
 if TYPE_CHECKING:
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
     from nodes.search.facts.finding import Finder
     from nodes.search.facts.witness import Witness
     from nodes.search.history.types import History, Spot
-    from nodes.search.issue.forms import IssueForm
-    from nodes.search.reading.tools import ReadingTools
     from nodes.search.types import Scope
 
 COMMITS = 2
@@ -115,6 +110,10 @@ class Engine:
         self._indexes.load(self.repository, sha, "source")
         return loaded
 
+    def index(self, sha: str, scope: Scope = "all") -> Index:
+        """Return the index of a commit, given its full SHA."""
+        return self._indexes.load(self.repository, sha, scope).index
+
     def find(self, query: Query, commit: str, measured: Measured | None = None) -> Ranking:
         """Rank the files and places of a commit by how likely the issue is about them.
 
@@ -147,16 +146,16 @@ class Engine:
 
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
         """Return sketches of the files whose paths are, or alone end with, the given ones, in their order."""
-        index = self._index(self.commit(commit))
+        index = self.index(self.commit(commit))
         return sketch_files(Measured.of(self.repository, index, parse_query(query)), paths)
 
     def measure(self, query: Query, sha: str) -> Measured:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
         parsed = parse_query(query)
-        index = self._index(sha, "source")
+        index = self.index(sha, "source")
         # The content of other files is read only for the few issues that are about such files.
         if reads_other_roles(index, parsed):
-            index = self._index(sha)
+            index = self.index(sha)
         return Measured.of(self.repository, index, parsed)
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
@@ -165,7 +164,7 @@ class Engine:
         from nodes.search.history.types import widened
 
         sha = self.commit(commit)
-        index = self._index(sha, "source")
+        index = self.index(sha, "source")
         wide = [widened(index, spot) for spot in spots]
         return read_history(self.repository, sha, query, wide, dict(zip(index.paths, index.blobs, strict=True)))
 
@@ -181,9 +180,9 @@ class Engine:
         from nodes.search.facts.finding import find_facts
         from nodes.search.issue.forms import template_lines
 
-        index = self._index(witness.sha, scope)
-        ignored = ignored_files(index, query.ignore)
+        index = self.index(witness.sha, scope)
         template = template_lines(self.repository, witness.sha)
+        ignored = index.matching(query.ignore)
         return find_facts(witness, index, query, files, finders=finders, ignored=ignored, template=template)
 
     def _witness(self, commit: str, query: Query) -> Witness:
@@ -191,57 +190,12 @@ class Engine:
 
         return Witness(self.repository, self.commit(commit), "\n".join((query.title, query.body, *query.extra)))
 
-    def definition(self, name: str, commit: str) -> Fact | None:
-        """Return the verified fact that a name is defined once in the project's own code, or None."""
-        from nodes.search.facts.kinds import fault_of
-
-        query = Query(f"`{name}`", "")
-        found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
-        return next((fact for fact in found if not fault_of(fact, self._witness(commit, query))), None)
-
-    def calls(self, name: str, commit: str) -> tuple[list[Fact], bool]:
-        """Return where the project's own code, without tests, calls a name, and whether these are all calls."""
-        from nodes.search.facts.around.called_from import calls_of
-        from nodes.search.facts.code import Code
-
-        sha = self.commit(commit)
-        return calls_of(Code(self.repository, sha, self._index(sha)), name)
-
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
         from nodes.search.facts.kinds import fault_of
 
         witness = self._witness(commit, Query(text))
         return frozenset(number for number, fact in enumerate(facts) if fault_of(fact, witness) is not None)
-
-    def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
-        """Return the fingerprints of the crashes in a text, by the files of a commit."""
-        return fingerprints(find_traces(text), PathIndex(self._index(self.commit(commit), "source").paths))
-
-    def read(self, commit: str, path: str, start: int, end: int) -> str | None:
-        """Return lines verbatim (1-based, inclusive), or None if the range does not exist."""
-        return self.repository.lines(self.commit(commit), path, start, end)
-
-    def text(self, commit: str, path: str) -> str | None:
-        """Return a whole text file, or None if it does not exist, is not text or is too large."""
-        return self.repository.text(self.commit(commit), path)
-
-    def forms(self, commit: str) -> tuple[IssueForm, ...]:
-        """Return the commit's own issue forms and templates."""
-        from nodes.search.issue.forms import read_forms
-
-        return read_forms(self.repository, self.commit(commit))
-
-    def tools(self, commit: str, ignore: Sequence[str] = ()) -> ReadingTools:
-        """Return the tools of a reader of a commit, without the files whose paths match ``ignore``."""
-        from nodes.search.reading.tools import ReadingTools
-
-        sha = self.commit(commit)
-        index = self._index(sha)
-        return ReadingTools(self.repository, sha, index, ignored_files(index, ignore))
-
-    def _index(self, sha: str, scope: Scope = "all") -> Index:
-        return self._indexes.load(self.repository, sha, scope).index
 
 
 def _verified(facts: Sequence[Fact], paths: Sequence[str], witness: Witness) -> tuple[Fact, ...]:

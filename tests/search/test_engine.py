@@ -38,7 +38,7 @@ def test_the_function_named_comes_first(repository):
     assert ranking.files[0].path == "pkg/parser.py"
     first = ranking.locations[0]
     assert (first.path, first.symbol, first.start_line) == ("pkg/parser.py", "parse_header", 4)
-    assert engine.read(ranking.commit, first.path, first.quote_start, first.quote_end) == first.quote
+    assert engine.repository.lines(ranking.commit, first.path, first.quote_start, first.quote_end) == first.quote
 
 
 def test_contributions_add_up(repository):
@@ -81,8 +81,8 @@ def test_lines_are_read_exactly(repository):
     engine = Engine(repository)
     assert engine.repository.entry(engine.commit(), "a b\n.py") is not None
     assert engine.repository.entry(engine.commit(), "pkg") is None
-    assert engine.read("HEAD", "latin.py", 1, 1) == "# Größe"
-    assert engine.read("HEAD", "latin.py", 1, 9) is None
+    assert engine.repository.lines(engine.commit(), "latin.py", 1, 1) == "# Größe"
+    assert engine.repository.lines(engine.commit(), "latin.py", 1, 9) is None
 
 
 def test_an_empty_tree_has_no_answer(tmp_path):

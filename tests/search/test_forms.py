@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.engine import Engine
-from nodes.search.issue.forms import MAX_FIELDS, MAX_FORMS, MAX_LABEL, FormField, read_form
+from nodes.search.issue.forms import MAX_FIELDS, MAX_FORMS, MAX_LABEL, FormField, IssueForm, read_form, read_forms
 from tests.support.growth import assert_linear
 from tests.support.repositories import make_repository
 
@@ -131,6 +131,11 @@ def test_no_text_takes_long(piece: str) -> None:
     assert_linear(lambda text: read_form("a.md", text), lambda size: piece * size, 10_000)
 
 
+def forms_of(path: Path) -> tuple[IssueForm, ...]:
+    engine = Engine(path)
+    return read_forms(engine.repository, engine.commit())
+
+
 def test_forms_are_read_from_the_commit_and_not_from_the_checkout(tmp_path: Path) -> None:
     make_repository(
         tmp_path / "r",
@@ -145,11 +150,10 @@ def test_forms_are_read_from_the_commit_and_not_from_the_checkout(tmp_path: Path
     folder = tmp_path / "r" / ".github" / "ISSUE_TEMPLATE"
     folder.mkdir(parents=True)
     (folder / "bug.yml").write_text("name: other\n", encoding="utf-8")
-    engine = Engine(tmp_path / "r")
-    assert [form.path.rpartition("/")[2] for form in engine.forms("HEAD")] == ["bug.yml", "old.md"]
+    assert [form.path.rpartition("/")[2] for form in forms_of(tmp_path / "r")] == ["bug.yml", "old.md"]
 
 
 def test_the_number_of_forms_is_limited(tmp_path: Path) -> None:
     files = {f".github/ISSUE_TEMPLATE/{n:02}.yml": BUG.replace("Bug report", f"Bug {n}") for n in range(MAX_FORMS + 9)}
     make_repository(tmp_path / "r", files)
-    assert len(Engine(tmp_path / "r").forms("HEAD")) == MAX_FORMS
+    assert len(forms_of(tmp_path / "r")) == MAX_FORMS

@@ -55,7 +55,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 @pytest.fixture
 def lookups(engine: Engine) -> Lookups:
-    return engine.tools("HEAD")
+    return lookups_of(engine)
+
+
+def lookups_of(engine: Engine, *ignore: str) -> Lookups:
+    sha = engine.commit()
+    return Lookups(engine.repository, sha, engine.index(sha), ignore)
 
 
 def places(lookup: Lookup) -> list[str]:
@@ -113,7 +118,7 @@ def test_a_reference_names_the_function_around_it(lookups: Lookups) -> None:
 def test_every_quote_can_be_read_again(engine: Engine, lookups: Lookups, path: str) -> None:
     answers = [lookups.lines(path, 1, 2), lookups.definitions("parse"), lookups.references("scan")]
     for found in [found for answer in answers if answer for found in answer.passages]:
-        assert engine.read("HEAD", found.path, found.start_line, found.end_line) == found.quote
+        assert engine.repository.lines(engine.commit(), found.path, found.start_line, found.end_line) == found.quote
 
 
 @pytest.mark.parametrize(
@@ -163,7 +168,7 @@ def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
         f"src/m{n:03}.py": f"def use_{n}():\n" + "    shared_name()\n" * 30 for n in range(FILES_READ + 9)
     }
     make_repository(tmp_path / "r", {**files, "src/zz.py": "def shared_name():\n" + "    pass\n" * 999})
-    first, second = (Engine(tmp_path / "r").tools("HEAD") for _ in range(2))
+    first, second = (lookups_of(Engine(tmp_path / "r")) for _ in range(2))
     uses = first.references("shared_name")
     assert len(uses.passages) == REFERENCES
     assert len({found.path for found in uses.passages}) == REFERENCES
@@ -175,7 +180,7 @@ def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
 
 
 def test_excluded_files_are_not_found(engine: Engine) -> None:
-    lookups = engine.tools("HEAD", ["src/re*", "docs/*"])
+    lookups = lookups_of(engine, "src/re*", "docs/*")
     assert lookups.lines("src/reader.py", 1, 1) is None
     assert places(lookups.definitions("parse")) == ["src/other.py:2-3"]
     assert places(lookups.references("scan")) == ["tests/test_reader.py:2-2"]

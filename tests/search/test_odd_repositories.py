@@ -30,7 +30,7 @@ def first_place(path: Path, revision: str = "HEAD") -> tuple[str, int, int, str 
     sha = engine.commit(revision)
     ranking = engine.find(ISSUE, sha)
     for place in ranking.locations:
-        assert engine.read(sha, place.path, place.quote_start, place.quote_end) == place.quote
+        assert engine.repository.lines(sha, place.path, place.quote_start, place.quote_end) == place.quote
     first = ranking.locations[0]
     return first.path, first.start_line, first.end_line, first.symbol
 
@@ -194,7 +194,7 @@ def test_objects_that_a_partial_clone_lacks_are_not_fetched(partial: Path, setti
     assert ranking.files[0].path == "pkg/parser.py"
     assert ranking.locations == ()
     assert engine.repository.entry(engine.commit(), "pkg/parser.py") is not None
-    assert engine.read("HEAD", "pkg/parser.py", 1, 1) is None
+    assert engine.repository.lines(engine.commit(), "pkg/parser.py", 1, 1) is None
     assert not (partial.parent / "fetched").exists()
 
 
@@ -255,7 +255,7 @@ def test_every_name_that_git_stores_is_found_and_read(tmp_path: Path) -> None:
     for engine in (Engine(tmp_path / "r", tmp_path / "cache"), Engine(tmp_path / "r", tmp_path / "cache")):
         for name, word in NAMES.items():
             assert engine.repository.entry(sha, name) is not None
-            assert engine.read(sha, name, 1, 1) == f"def {word}_thing(): pass"
+            assert engine.repository.lines(sha, name, 1, 1) == f"def {word}_thing(): pass"
             assert engine.find(Query(f"{word}_thing fails"), sha).files[0].path == name
 
 
@@ -288,7 +288,7 @@ def test_any_content_is_indexed_and_quoted_unchanged(tmp_path: Path) -> None:
     assert {hit.path for hit in ranking.files} == set(CONTENTS)
     for place in ranking.locations:
         if place.quote:  # a line that is too long to quote is not
-            assert engine.read(sha, place.path, place.quote_start, place.quote_end) == place.quote
+            assert engine.repository.lines(sha, place.path, place.quote_start, place.quote_end) == place.quote
         assert place.end_line <= CONTENTS[place.path].count(b"\n") + 1
     assert {"crlf.py", "no_end.py", "bom.py", "latin.py", "utf16.py"} <= {place.path for place in ranking.locations}
 
@@ -326,7 +326,7 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, monkeypatch
     engine = Engine(tmp_path / "r")
     ranking = engine.find(ISSUE, sha)
     assert ranking.locations[0].path == "pkg/parser.py"
-    assert engine.read(sha, "pkg/parser.py", 1, 1) == "def parse_header(line):"
+    assert engine.repository.lines(sha, "pkg/parser.py", 1, 1) == "def parse_header(line):"
     engine.history(Query("parse_header fails since Two", "It worked before."), spots_of(ranking.locations), sha)
     assert list(tmp_path.glob("ran-*")) == []
 

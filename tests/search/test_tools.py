@@ -42,7 +42,8 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> ReadingTools:
     make_repository(path, FILES, message="Advance")
     add_entry(path, "link.py", "/etc/passwd", "120000")
     git(path, "commit", "--quiet", "--message", "A link")
-    return Engine(path).tools("HEAD")
+    engine = Engine(path)
+    return ReadingTools(engine.repository, engine.commit(), engine.index(engine.commit()))
 
 
 def places(answer: ToolAnswer) -> list[tuple[str, int]]:

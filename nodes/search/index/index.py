@@ -13,6 +13,7 @@ from nodes.search.index.columns import COLUMNS, GROUPS, Array, Columns, Flags, I
 from nodes.search.index.postings import Changes, Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.languages.table import has_grammar
+from nodes.search.paths.globs import path_matches
 from nodes.search.paths.project import PathIndex, Project
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
@@ -87,6 +88,10 @@ class Index:
         marked = np.zeros(len(self.paths), bool)
         marked[defining] = by_grammar | (2 * lengths[by_grammar].sum() < lengths.sum())
         return marked
+
+    def matching(self, patterns: Sequence[str]) -> list[int]:
+        """Return the numbers of the files whose paths match one of the patterns."""
+        return [number for number, path in enumerate(self.paths) if path_matches(path, patterns)]
 
     def meta(self, number: int) -> Meta:
         """Return names, kinds and imports of a file."""

@@ -10,7 +10,6 @@ from nodes.search.git.objects import decode, split_lines
 from nodes.search.index.columns import Floats
 from nodes.search.index.index import Index
 from nodes.search.issue.query import Parsed
-from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features import Features, add_priors, candidate_files
 from nodes.search.ranking.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
 from nodes.search.ranking.rank import (
@@ -75,16 +74,11 @@ class Measured:
         return rank_places(self.index, self.features, load_weights(), files, scores)
 
 
-def ignored_files(index: Index, patterns: Sequence[str]) -> list[int]:
-    """Return the numbers of the files whose paths match one of the patterns."""
-    return [number for number, path in enumerate(index.paths) if path_matches(path, patterns)]
-
-
 def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
     """Rank the files and places of a commit; ``began`` is when the search began, by ``time.perf_counter``."""
     index, features, weights = measured.index, measured.features, load_weights()
     scores = weighted(features.files, weights.files, len(index.paths))
-    ignored = ignored_files(index, query.ignore)
+    ignored = index.matching(query.ignore)
     files = best_files(scores, index, query.limit, ignored)
     places = measured.best_places(files, scores)
     ranked = time.perf_counter()

@@ -61,11 +61,11 @@ class Source:
 class Lookups:
     """Lookups in one commit. Names match exactly. No input is used as a pattern, a path or a revision."""
 
-    def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
+    def __init__(self, repository: Repository, commit: str, index: Index, ignore: Sequence[str] = ()) -> None:
         self._repository = repository
         self._commit = commit
         self._index = index
-        self._ignored = frozenset(ignored)
+        self._ignored = frozenset(index.matching(ignore))
 
     def lines(self, path: str, start: int, end: int) -> Lookup | None:
         """Return lines of a text file of the commit, as many as fit; None if it has no such file."""

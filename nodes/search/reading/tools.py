@@ -44,9 +44,9 @@ _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|bundles?|vendor|third_party|node_
 class ReadingTools(Lookups):
     """Queries of one commit. No text of a reader is used as a revision, and no path leaves the commit."""
 
-    def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
-        """Create the tools for a commit; files with the ignored numbers do not exist for them."""
-        super().__init__(repository, commit, index, ignored)
+    def __init__(self, repository: Repository, commit: str, index: Index, ignore: Sequence[str] = ()) -> None:
+        """Create the tools for a commit; files whose paths match ``ignore`` do not exist for them."""
+        super().__init__(repository, commit, index, ignore)
         self._history = Log(repository, commit)
 
     def answer(self, call: ToolCall) -> ToolAnswer:

@@ -219,7 +219,7 @@ def test_the_fact_reaches_the_report_of_a_run(project: Project, kind: Kind, tmp_
         assert found[0]["path"] == getattr(project.zones, example.file)[0]
     if (path := found[0]["path"]) and (line := found[0]["line"]):
         at = found[0]["sha"] or project.history.head
-        assert project.engine.read(at, path, line, line) == found[0]["text"]
+        assert project.engine.repository.lines(at, path, line, line) == found[0]["text"]
     lead = None if report["headline"] is None else report["facts"][report["headline"]]
     assert (lead and lead["kind"]) == LED_BY.get(kind, kind)
     assert lead is None or lead["says"][:300] == report["verdict"]
