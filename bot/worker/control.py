@@ -10,6 +10,7 @@ from bot.report.comment.sticky import alert_comment
 from bot.settings.repository import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
+from bot.store.runs.issue_runs import Settlement
 from bot.worker.commands.execute import execute
 from bot.worker.issue_job import IssueJob, may_answer
 from bot.worker.publish import replies
@@ -96,7 +97,7 @@ async def ended(issue_job: IssueJob, work: jobs.Ended) -> None:
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
         return await issue_job.settle(work.how)
-    await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=work.how)
+    await issue_job.store.runs.settle(run.number, Settlement("stopped"), issue_job.job, work.how)
     return await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
 
 

@@ -25,7 +25,7 @@ from bot.runs.fixes import corrected
 from bot.settings.environment import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.issue_runs import Ending, Origin
+from bot.store.runs.issue_runs import Ending, Origin, Settlement
 from bot.store.runs.outcomes import Correction
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
@@ -79,7 +79,7 @@ async def correct(data: Path, sha: str, number: int, text: tuple[str, str], why:
     origin = Origin(text[1], "rita", "opened")
     await mine.runs.pin(run.number, sha=sha, brain="rules", config_hash="", body_hash="", title=text[0], origin=origin)
     ending = Ending("bug", claimed=True, confidence=0.8, place="feed/dates.py")
-    await mine.runs.settle(run.number, "finished", job, result="{}", ending=ending)
+    await mine.runs.settle(run.number, Settlement("finished", result="{}", ending=ending), job)
     said = Comment(
         id=number, author_id=1, author="lee", author_is_bot=False, body="", url="", created_at="", updated_at=""
     )

@@ -14,6 +14,7 @@ from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.issue_runs import Settlement
 from bot.store.runs.outcomes import Reported, Verdict
 
 
@@ -29,7 +30,7 @@ async def fill(path: Path, count: int) -> None:
         issue = store.for_issue(ref)
         run = await issue.runs.begin(())
         reported = Reported(claimed=True, confidence=0.9, named=("a.py",))
-        await issue.runs.settle(run.number, "finished", job, reported=reported)
+        await issue.runs.settle(run.number, Settlement("finished", reported=reported), job)
         await issue.outcome.keep(Verdict("scored", number % 2))
         await issue.control.labelled("bug", "rita", added=False)
     await store.aclose()

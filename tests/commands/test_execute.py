@@ -15,6 +15,7 @@ from bot.ports import Comment, IssueRef, Relation
 from bot.report.document import Result
 from bot.settings.repository import FoundConfig, read_config
 from bot.store.databases.sqlite import SqliteStore
+from bot.store.runs.issue_runs import Settlement
 from bot.store.runs.outcomes import read_feedback
 from bot.worker.commands.execute import execute
 from bot.worker.commands.table import COMMANDS
@@ -120,7 +121,7 @@ class Stage:
         )
         trace = (TraceEntry(node="supervisor", decision="writer", guard="iteration_limit", reason="@all `x` | <b>"),)
         result = Result(report=FOUND.model_copy(update={"ticket": TICKET}), trace=trace, metrics=metrics)
-        await self.store.runs.settle(run.number, "finished", job, result=result.model_dump_json())
+        await self.store.runs.settle(run.number, Settlement("finished", result=result.model_dump_json()), job)
 
 
 TICKET = Ticket(title="Lexer hangs", body="It hangs.", fields={"type": "bug"})

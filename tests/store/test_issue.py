@@ -13,6 +13,7 @@ from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
 from bot.store.databases.database import ForeignKeyError
 from bot.store.issues.people import NoSlotError
 from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.issue_runs import Settlement
 from bot.store.runs.run_events import MAX_EVENTS
 from bot.store.tables import IssueStore, Store
 from nodes.evidence import Evidence
@@ -113,7 +114,7 @@ async def test_a_redirect_that_is_too_late_for_a_run_starts_another(store: Store
     await issue.control.apply(
         comment(), 0, "redirect x", CommandEffects(signals=(NewSignal("redirect", "x"),), start=False)
     )
-    await issue.runs.settle(run.number, "finished", job, result="{}", unread=True)
+    await issue.runs.settle(run.number, Settlement("finished", result="{}", unread=True), job)
     following = await store.jobs.claim("run", "me")
     assert following is not None
     assert following.work == Continue(ref=REF)
@@ -123,7 +124,7 @@ async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store
     job, run = await claimed(store), await issue.runs.begin(())
     await store.jobs.recover(blame=False)
     with pytest.raises(JobTakenOverError):
-        await issue.runs.settle(run.number, "finished", job)
+        await issue.runs.settle(run.number, Settlement("finished"), job)
     last = await issue.runs.last()
     assert last is not None
     assert last.status == "running"

@@ -9,6 +9,7 @@ import pytest
 from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.jobs.deliveries import Arrival
+from bot.store.runs.issue_runs import Settlement
 from bot.store.runs.outcomes import LOOKS, IssueOutcome, Outcomes, Reported, Verdict
 from bot.store.tables import Store
 
@@ -36,7 +37,7 @@ async def report(store: Store, issue: IssueRef, reported: Reported = NAMED, sha:
     assert job is not None
     run = await mine.runs.begin(())
     await mine.runs.pin(run.number, sha=sha, brain="rules", config_hash="", body_hash="")
-    await mine.runs.settle(run.number, "finished", job, result=None, reported=reported)
+    await mine.runs.settle(run.number, Settlement("finished", reported=reported), job)
 
 
 async def test_a_report_waits_for_its_fix_until_it_is_scored(store: Store) -> None:

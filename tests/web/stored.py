@@ -11,7 +11,7 @@ from bot.jobs import Job, Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.report.document import Result
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.issue_runs import Origin
+from bot.store.runs.issue_runs import Origin, Settlement
 from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.runs.rows import RunStatus
 from bot.store.runs.run_events import Visit, dump
@@ -169,14 +169,9 @@ async def _settle(mine: IssueStore, number: int, job: Job, run: Ran) -> None:
         ending = ending_of(report)
         named = tuple(one.path for one in report.suspects)
         reported = Reported(report.root_cause is not None, report.confidence, named)
-    await mine.runs.settle(
-        number,
-        run.status,
-        job,
-        result=result.model_dump_json() if result else None,
-        reported=reported,
-        ending=ending,
-    )
+    text = result.model_dump_json() if result else None
+    end = Settlement(run.status, result=text, reported=reported, ending=ending)
+    await mine.runs.settle(number, end, job)
 
 
 async def ask(store: Store, ref: IssueRef, *, answer: str | None = None) -> None:

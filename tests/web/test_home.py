@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.store.runs.issue_runs import Settlement
 from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from tests.web.people import Site, opened
@@ -39,7 +40,7 @@ async def test_it_shows_what_waits_with_its_reason(site: Site) -> None:
     await ask(site.store, secret)
     stopped = await ran(site.store, Ran(title="Enough", status="stopped"))
     await site.store.for_issue(stopped).runs.settle(
-        1, "stopped", await job_for(site.store, stopped), message="a person stopped triage"
+        1, Settlement("stopped"), await job_for(site.store, stopped), "a person stopped triage"
     )
     later = await job_for(site.store, stopped)
     await site.store.jobs.settle(later, "a later job of the issue")

@@ -65,6 +65,21 @@ class Ending:
     symbol: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What an attempt leaves of its run, which ended or waits for an answer."""
+
+    status: RunStatus
+    last_signal: int = 0
+    """Number of the last redirect that the run read."""
+    unread: bool = False
+    """Whether a redirect after that one begins another run."""
+    result: str | None = None
+    reported: Reported | None = None
+    ending: Ending | None = None
+    crash: Crash | None = None
+
+
 class IssueRuns(Keyed):
     """The runs of one issue."""
 
@@ -133,36 +148,29 @@ class IssueRuns(Keyed):
         self,
         db: Connection,
         number: int,
-        status: RunStatus,
+        end: Settlement,
         job: Job,
-        *,
-        last_signal: int = 0,
-        result: str | None = None,
-        reported: Reported | None = None,
-        ending: Ending | None = None,
         message: str = "",
+        *,
         next_work: Sequence[Work] = (),
-        unread: bool = False,
-        crash: Crash | None = None,
     ) -> None:
-        """Store the status of a run and settle its job, in one transaction; a ``JobTakenOverError`` changes nothing.
+        """Store how a run ended and settle its job, in one transaction; a ``JobTakenOverError`` changes nothing.
 
-        A job follows for a ``crash`` that several people report and, with ``unread``, if a redirect arrived after
-        ``last_signal``.
+        A job follows for a crash that several people report, and for a redirect that the run did not read.
         """
-        now = self._clock()
-        db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
+        now, ending, crash = self._clock(), end.ending, end.crash
+        db.execute(_NOTE, (end.status, end.last_signal, end.last_signal, end.result, now, self._key, number))
         if ending is not None:
             shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
             db.execute(_SHOW, (*shown, self._key, number))
-        if reported is not None:
-            note_report(db, self._key, number, reported)
+        if end.reported is not None:
+            note_report(db, self._key, number, end.reported)
         late: list[Work] = [
             Alert(ref=replace(self._ref, number=storm.issues[0]), fingerprint=storm.fingerprint, at=now)
             for storm in (note_crash(db, self._key, crash, now) if crash is not None else ())
         ]
         # In the transaction that settles the job, so that no redirect is missed between the check and the end.
-        signals = read_signals(db, self._key, last_signal) if unread else []
+        signals = read_signals(db, self._key, end.last_signal) if end.unread else []
         if any(signal.kind == "redirect" for signal in signals):
             late.append(Continue(ref=self._ref))
         # Last: it raises if another attempt has the job, and then everything above is rolled back.

@@ -12,7 +12,7 @@ from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.settings.repository import FoundConfig
 from bot.store.issues.past_issues import Crash
-from bot.store.runs.issue_runs import Ending
+from bot.store.runs.issue_runs import Ending, Settlement
 from bot.store.runs.outcomes import Reported
 from bot.store.runs.rows import ListedRun, RunStatus
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
@@ -95,19 +95,18 @@ async def _settle(
         follows += [Remind(ref=ref, question_id=question, after=days * 86_400.0)] if days else []
     if published.moved_to is not None:
         follows.append(Triage(ref=published.moved_to, why="opened", moved_from=ref.key))
-    await issue_job.store.runs.settle(
-        run.number,
+    end = Settlement(
         "waiting" if waits else _STATUS.get(published.state, "finished"),
-        issue_job.job,
-        last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
+        outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
+        unread=not quiet,
         result=_result(outcome, seen, published),
         reported=_reported(report) if report is not None and not quiet else None,
         ending=ending_of(report) if report is not None else None,
-        message=f"{published.state} {published.reason}".strip(),
-        next_work=(*follows, *await issue_job.pending_writes(seen.found)),
-        unread=not quiet,
         crash=None if quiet else crash_of(seen.issue, outcome, seen.found, issue_job.tools.store.clock()),
     )
+    message = f"{published.state} {published.reason}".strip()
+    follows += await issue_job.pending_writes(seen.found)
+    await issue_job.store.runs.settle(run.number, end, issue_job.job, message, next_work=follows)
     # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     if not waits:
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))

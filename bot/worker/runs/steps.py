@@ -8,7 +8,7 @@ from bot.runs.past import is_enough, learn_page, update_stored_issue
 from bot.settings.repository import FoundConfig
 from bot.store.issues.past_issues import ReadingProgress
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.issue_runs import Origin
+from bot.store.runs.issue_runs import Origin, Settlement
 from bot.store.runs.rows import ListedRun
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish.publisher import Why
@@ -135,7 +135,7 @@ async def settle_ended(issue_job: IssueJob, why: str) -> None:
         open_question = await issue_job.store.questions.open()
         if open_question is not None:
             await issue_job.store.questions.settle(open_question.question_id, "withdrawn")
-        await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
+        await issue_job.store.runs.settle(run.number, Settlement("stopped"), issue_job.job, why)
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return
     await issue_job.settle(why)
