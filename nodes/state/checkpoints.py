@@ -9,13 +9,15 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from nodes.state import _CURRENT_SCHEMA_VERSION
+from nodes.state.models import CURRENT_SCHEMA_VERSION
 
 Values = dict[str, Any]
 Migration = Callable[[Values], Values]
+_STATE = """AgentFinding Answer BugTriageState CriticVerdict HumanExchange Marks Metrics Progress RetryReason Timing
+    TraceEntry Usage"""
 _STORED = {
-    "nodes.state": """AgentFinding Answer BugTriageState CriticVerdict HumanExchange Marks Metrics Progress RetryReason
-        Timing TraceEntry Usage""",
+    "nodes.state.models": _STATE,
+    "nodes.state": _STATE,  # as earlier releases stored it
     "nodes.judgements": "CauseSentence Investigation Submission SubmittedPlace",
     "nodes.report": """CitationAudit Evaluation OutsideSource RelatedIssue Suspect SuspectChange Ticket
         TriageReport""",
@@ -61,13 +63,13 @@ class _Compact(JsonPlusSerializer):
 
 def migrate(values: Values) -> Values:
     """Migrate a checkpoint's values to the current schema; raises ``NewerSchemaError`` if a newer release wrote it."""
-    version = values.get("schema_version", 0) if values else _CURRENT_SCHEMA_VERSION
-    if version > _CURRENT_SCHEMA_VERSION:
+    version = values.get("schema_version", 0) if values else CURRENT_SCHEMA_VERSION
+    if version > CURRENT_SCHEMA_VERSION:
         raise NewerSchemaError(
-            f"this run was saved by a newer release (state schema {version}, known up to {_CURRENT_SCHEMA_VERSION}): "
+            f"this run was saved by a newer release (state schema {version}, known up to {CURRENT_SCHEMA_VERSION}): "
             "upgrade, or remove the checkpoints to start over"
         )
-    while version < _CURRENT_SCHEMA_VERSION:
+    while version < CURRENT_SCHEMA_VERSION:
         values = {**_MIGRATIONS[version](values), "schema_version": version + 1}
         version += 1
     return values

@@ -20,7 +20,7 @@ from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.run import StaleAnswerError, ThreadDeletedError, advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
+from nodes.state import CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from tests.support.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
 from tests.support.patience import patience, wait_for
@@ -233,12 +233,12 @@ def test_after_a_kill_only_the_interrupted_node_runs_again(tmp_path: Path) -> No
 def test_an_old_checkpoint_is_migrated() -> None:
     values = migrate({"schema_version": 0, "redirect_instructions": "the parser"})
     assert BugTriageState(**values).redirect_instructions == ("the parser",)
-    assert values["schema_version"] == _CURRENT_SCHEMA_VERSION
+    assert values["schema_version"] == CURRENT_SCHEMA_VERSION
 
 
 def test_a_newer_checkpoint_is_refused() -> None:
     with pytest.raises(NewerSchemaError, match="newer release"):
-        migrate({"schema_version": _CURRENT_SCHEMA_VERSION + 1})
+        migrate({"schema_version": CURRENT_SCHEMA_VERSION + 1})
 
 
 async def test_a_waiting_run_of_an_old_schema_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +253,7 @@ async def test_a_waiting_run_of_an_old_schema_continues(tmp_path: Path, monkeypa
             app, context(brain), "t", old, answer=Answer(text="2"), question_id=waiting.exchange.question_id
         )
     assert isinstance(done, Finished)
-    assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
+    assert done.state.schema_version == CURRENT_SCHEMA_VERSION
 
 
 async def test_what_a_port_lacks_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,7 @@ from bot.store.databases.database import StoreError
 from bot.store.databases.postgres_checkpoints import open_postgres_checkpoints
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
+from nodes.state import CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
 from tests.serve.app import ask
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
@@ -35,7 +35,7 @@ async def test_a_run_that_waits_continues_in_another_process(url: str, start: Bu
     async with open_postgres_checkpoints(url) as saver:
         done = await advance(build_graph(saver), context(brain), "t", start, answer=answer, question_id=question_id)
         assert isinstance(done, Finished)
-        assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
+        assert done.state.schema_version == CURRENT_SCHEMA_VERSION
         assert done.state.issue_body == start.issue_body
         await saver.adelete_thread("t")
         assert await saver.aget_tuple({"configurable": {"thread_id": "t"}}) is None

@@ -21,7 +21,7 @@ from bot.worker.runs.graph import _GraphRun
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, Finished, Waiting, checkpoints
+from nodes.state import CURRENT_SCHEMA_VERSION, Answer, Finished, Waiting, checkpoints
 from tests.support.fakes import SHA, FakeEvidence, ScriptedBrain, context, decide
 from tests.upgrade.keep import THREAD, wait_in
 
@@ -29,7 +29,7 @@ KEPT = {path.name.removesuffix(".json.gz"): path for path in sorted((Path(__file
 
 
 def test_every_version_of_the_state_is_saved_for_both_databases() -> None:
-    wanted = {(str(version), kind) for version in range(_CURRENT_SCHEMA_VERSION + 1) for kind in ("sqlite", "postgres")}
+    wanted = {(str(version), kind) for version in range(CURRENT_SCHEMA_VERSION + 1) for kind in ("sqlite", "postgres")}
     assert {tuple(name.split("-")[:2]) for name in KEPT} == wanted, "keep.py keeps today's"
 
 
@@ -54,7 +54,7 @@ async def test_a_waiting_run_continues_after_the_upgrade(
         answer = Answer(text="2", answered_by="rita")
         done = await advance(graph, given, THREAD, start, answer=answer, question_id=kept["question"])
     assert isinstance(done, Finished)
-    assert (done.state.schema_version, done.state.issue_title) == (_CURRENT_SCHEMA_VERSION, "scan hangs")
+    assert (done.state.schema_version, done.state.issue_title) == (CURRENT_SCHEMA_VERSION, "scan hangs")
     assert [exchange.answer for exchange in done.state.human_exchanges] == ["2"]
     assert done.state.report is not None
     assert done.state.report.suspects
@@ -64,7 +64,7 @@ async def test_a_run_of_a_newer_release_is_not_resumed(tmp_path: Path, monkeypat
     """A worker of the release before works beside those of this one; a new run would lose the answers."""
     async with open_saver(Settings(triage_data_dir=tmp_path)) as saver:
         await wait_in(saver, before_versions=False)
-        monkeypatch.setattr(checkpoints, "_CURRENT_SCHEMA_VERSION", _CURRENT_SCHEMA_VERSION - 1)
+        monkeypatch.setattr(checkpoints, "CURRENT_SCHEMA_VERSION", CURRENT_SCHEMA_VERSION - 1)
         store = SimpleNamespace(thread=lambda _number: THREAD)
         issue_job: Any = SimpleNamespace(tools=SimpleNamespace(graph=build_graph(saver)), store=store)
         unread: Any = SimpleNamespace(number=1)

@@ -67,7 +67,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What an attempt leaves of its run, which ended or waits for an answer."""
+    """The result of an attempt at a run, which ended or waits for an answer."""
 
     status: RunStatus
     last_signal: int = 0
