@@ -103,6 +103,7 @@ Retries = Annotated[
 class IssueRun(_Request):
     """Triage an existing issue. Nothing is written to it."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"repository": "octo/feedbox", "issue": 42}]})
     repository: Repository
     issue: Number = Field(description="The issue's number.")
     max_retries: Retries = None

@@ -1,4 +1,4 @@
-"""``/api/v1``: request runs and read their results; the API's description (OpenAPI 3.1), generated from the models."""
+"""``/api/v1``: request runs and read their results; the API's description (OpenAPI 3.1)."""
 
 import json
 import re
@@ -6,27 +6,24 @@ import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ValidationError
-from pydantic.json_schema import JsonSchemaMode, models_json_schema
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from bot.jobs import ApiRun
 from bot.server.api import models
+from bot.server.api.description import describe_routes, operation
 from bot.server.connections.bodies import read_body
 from bot.server.web.security import has_bearer_token
 from bot.settings.environment import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
-from nodes.described import Described
 
 PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"
@@ -41,19 +38,21 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mount:
     """Mount the API, with public descriptions. Runs require TRIAGE_API_TOKEN or the operator's token."""
-    api = _Api(settings, store, wake)
-    routes = [
+    handlers = dict.fromkeys(
+        (models.ProblemError, HTTPException, StoreError, TooManyRunsError, Exception), models.answer_problem
+    )
+    mount = Mount(PREFIX, app=Starlette(routes=_routes(_Api(settings, store, wake)), exception_handlers=handlers))
+    # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is not a problem document.
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
+
+
+def _routes(api: "_Api | type[_Api]") -> list[BaseRoute]:
+    return [
         Route("/runs", api.create, methods=["POST"]),
         Route("/runs/{id}", api.get, methods=["GET"]),
         Route(DOCUMENT, _describe, methods=["GET"]),
     ]
-    handlers = dict.fromkeys(
-        (models.ProblemError, HTTPException, StoreError, TooManyRunsError, Exception), models.answer_problem
-    )
-    mount = Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
-    # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is not a problem document.
-    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
-    return mount
 
 
 async def _describe(_request: Request) -> Response:
@@ -66,8 +65,25 @@ class _Api:
         self._store = store
         self._wake = wake
 
+    @operation(
+        "createRun",
+        202,
+        models.Run,
+        (400, 401, 404, 408, 409, 413, 415, 422, 429, 503),
+        body=(models.IssueRun, models.TextRun),
+        parameters=[
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "description": "A repeated request with the same key returns the same run.",
+                "schema": {"type": "string", "pattern": f"^{_KEY.pattern}$"},
+            }
+        ],
+        headers={"Location": {"description": "The address of the run.", "schema": {"type": "string"}}},
+        links={"run": {"operationId": "getRun", "parameters": {"id": "$response.body#/id"}}},
+    )
     async def create(self, request: Request) -> Response:
-        """Store a run for a worker and answer 202."""
+        """Triage an issue, or a text that is not an issue yet. Nothing is written to GitHub."""
         self._admit(request)
         asked, key = await _read(request), _key(request)
         # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
@@ -84,8 +100,15 @@ class _Api:
         self._wake()
         return _shown(run, 202, {"Location": f"{PREFIX}/runs/{run.id}"})
 
+    @operation(
+        "getRun",
+        200,
+        models.Run,
+        (401, 404, 503),
+        parameters=[{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}],
+    )
     async def get(self, request: Request) -> Response:
-        """Return the current state of a run."""
+        """Return the current state of a run: queued, running, finished with its result, or failed."""
         self._admit(request)
         run = await self._store.api_runs.get(request.path_params["id"])
         if run is None:
@@ -142,18 +165,4 @@ def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -
 @cache
 def openapi() -> dict[str, Any]:
     """Return the whole document."""
-    text = resources.files(__package__).joinpath("openapi.yml").read_text(encoding="utf-8")
-    document: dict[str, Any] = yaml.safe_load(text)
-    says = document.pop("problems")
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    for operations in document["paths"].values():
-        for operation in operations.values():
-            codes = operation.pop("problems")
-            operation["responses"] |= {code: {"description": says[code], "content": content} for code in codes}
-    given: list[tuple[type[BaseModel], JsonSchemaMode]] = [
-        *((model, "validation") for model in (models.IssueRun, models.TextRun)),
-        *((model, "serialization") for model in (models.Run, models.Problem)),
-    ]
-    _, definitions = models_json_schema(given, ref_template="#/components/schemas/{model}", schema_generator=Described)
-    document["components"]["schemas"] = definitions["$defs"]
-    return document
+    return describe_routes(PREFIX, _routes(_Api))
