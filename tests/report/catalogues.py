@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-from babel.messages.pofile import read_po
-
-from bot.report import languages
+from docs.catalogues import catalogue_file, read
+from nodes.search.sentences import Sentence
 
 EXACT = re.compile(r"`[^`\n]+`|\]\(\S+?\)|https?://\S+|“[^”\n]*”|L?\d+(?:[.-]L?\d+)*")
 """What a translation repeats: code, links, addresses, quotations and numbers."""
@@ -16,11 +15,18 @@ EXACT = re.compile(r"`[^`\n]+`|\]\(\S+?\)|https?://\S+|“[^”\n]*”|L?\d+(?:[
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """Return the sentences of a language by the English ones."""
-    with Path(languages.__path__[0], f"{language}.po").open("rb") as file:
-        return {str(message.id): str(message.string) for message in read_po(file) if message.id}
+    """Return the translated sentences of a language by the English ones."""
+    known = read(catalogue_file(language).read_text("utf-8"))
+    return {str(message.id): str(message.string) for message in known if message.id and message.string}
 
 
 def exact(text: str) -> list[str]:
     """Return what every translation of a text repeats, in alphabetical order."""
     return sorted(EXACT.findall(text))
+
+
+def parts_of(sentence: Sentence) -> Iterator[str]:
+    """Yield the texts that a catalogue needs for a sentence: its own and those of its parts."""
+    yield sentence.text
+    for value in sentence.values.values():
+        yield from parts_of(value) if isinstance(value, Sentence) else ()

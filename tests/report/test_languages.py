@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.report.comment.folds import sentence_without_path
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.comment.sticky import (
     answer_reply,
@@ -25,6 +26,7 @@ from bot.report.languages.codes import LANGUAGES
 from bot.report.languages.detect import language_of
 from bot.report.sanitise import prose
 from bot.report.words import LEAKED, SECURITY, all_words
+from docs.catalogues import catalogue_file, faults, missing, sentences
 from nodes.messages import Message, messages_of
 from nodes.report import TriageReport
 from nodes.search.sentences import Sentence, say
@@ -36,7 +38,9 @@ from tests.report.visible import FOLDED, QUESTION_WORDS, visible_words
 
 GOLDEN = Path(__file__).parent / "golden" / "languages"
 OTHERS = LANGUAGES[1:]
-SENTENCES = tuple(catalogue("de"))
+SENTENCES = sentences()
+MAX_MISSING = 0.05
+"""The largest share of sentences without a translation between two releases; a release lacks none."""
 PATH, LINE = "parser/lexer.py", 12
 FACTS = (
     replace(
@@ -102,12 +106,12 @@ def english_lines(markdown: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_a_catalogue_has_each_sentence_with_the_same_placeholders(language: str) -> None:
+def test_a_catalogue_has_nearly_each_sentence_with_the_same_placeholders(language: str) -> None:
     marks = re.compile(r"[*`\[\]<>#@\\|]|https?:|\]\(|\{\w*\}")
-    theirs = catalogue(language)
-    assert set(theirs) == set(SENTENCES)
-    for english, text in theirs.items():
-        assert text, english
+    text = catalogue_file(language).read_text("utf-8")
+    assert list(faults(language, text)) == []
+    assert len(missing(text)) <= MAX_MISSING * len(SENTENCES)
+    for english, text in catalogue(language).items():
         assert sorted(marks.findall(text)) == sorted(marks.findall(english)), english
         assert (text == text.strip()) or english != english.strip()
 
@@ -125,7 +129,7 @@ def test_every_sentence_is_written_with_its_values(language: str) -> None:
         names = re.findall(r"{(\w+)}", text)
         english = say(text, **{name: f"“b {{c}} {name}”" for name in names})
         written = Translator(language)(english)
-        assert written != english or catalogue(language)[text] == text, text
+        assert (written != english) is (catalogue(language).get(text, text) != text), text
         assert exact(written) == exact(english), text
 
 
@@ -164,7 +168,7 @@ def test_every_other_post_is_in_the_language(language: str) -> None:
         "leaked": Translator(language)(LEAKED),
     }
     visible = {name: outside_folds(text) for name, text in posted.items()}
-    english = english_words()
+    english = english_words(language)
     assert [(name, words) for name, text in visible.items() for words in english if words in text] == []
     for name in ("question", "waiting", "reminder"):
         assert visible_words(posted[name], thread.words) <= QUESTION_WORDS
@@ -175,9 +179,9 @@ def outside_folds(comment: str) -> str:
     return FOLDED.sub("", comment)
 
 
-def english_words() -> list[str]:
-    """Return the parts of the sentences between their placeholders that are several words."""
-    parts = (part.strip(" ,;:.*") for text in SENTENCES for part in re.split(r"{\w+}|`[^`]*`|\n", text))
+def english_words(language: str) -> list[str]:
+    """Return the parts of the translated sentences between their placeholders that are several words."""
+    parts = (part.strip(" ,;:.*") for text in catalogue(language) for part in re.split(r"{\w+}|`[^`]*`|\n", text))
     return [part for part in parts if part.count(" ") >= 2]
 
 
@@ -198,6 +202,21 @@ def test_a_sentence_stays_whole_in_english_if_a_part_of_it_has_no_translation() 
     assert Translator("de")(known) == "Die Meldung nennt diese Zeile von `f`."
     assert Translator("de")(unknown) == unknown
     assert Translator("de")("A model wrote this.") == "A model wrote this."
+
+
+def test_a_comment_has_a_sentence_without_a_translation_in_english_as_a_whole() -> None:
+    new = say("No catalogue has this sentence of `{path}`.", path=FOUND.facts[0].path or "")
+    thread = replace(THREAD, language="de")
+    fact = replace(FOUND.facts[0], says=new)
+    assert sentence_without_path(fact, Translator("de")) == "No catalogue has this sentence of this file."
+    asked = FOUND.model_copy(update={"missing": ("No catalogue has this need",), "kind": "bug"})
+    assert "For the reporter: please add no catalogue has this need." in report_comment(asked, thread)
+    by_model = asked.model_copy(update={"written_by": "gpt-4o", "missing": ("Die Konfiguration",)})
+    assert "Bitte ergänzen: die Konfiguration" in report_comment(by_model, thread)
+    same = FOUND.model_copy(update={"related": (DUPLICATE.model_copy(update={"state": "open", "why": str(new)}),)})
+    told = report_comment(same, thread)
+    assert "(open)**: No catalogue has this sentence of `" in told
+    assert "a maintainer decides" in told
 
 
 def test_a_stored_report_is_written_in_a_language_and_one_without_messages_in_english() -> None:

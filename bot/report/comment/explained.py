@@ -30,20 +30,17 @@ def cause(report: TriageReport, links: Links) -> Iterator[str]:
 
 def places(report: TriageReport, links: Links, write: Translator) -> str:
     """Return the places to change, with their functions."""
-    shown = ", ".join(
-        dict.fromkeys(
-            _place(suspect.path, suspect.start_line, suspect.end_line, suspect.symbol, links)
-            for suspect in report.suspects[:PLACES]
-        )
-    )
+    suspects = report.suspects[:PLACES]
+    named = (_place(suspect.path, suspect.start_line, suspect.end_line, suspect.symbol, links) for suspect in suspects)
+    shown = ", ".join(dict.fromkeys(named))
     if not shown:
         return ""
     if report.statement != "claim":
-        named = say("Places that it names: {places}.", places=shown)
+        says = say("Places that it names: {places}.", places=shown)
     else:
         # The confidence is about the search's order of files and says nothing about what the model explains.
-        named = probable_place(report.kind, shown)
-    return f"- {write(named)}"
+        says = probable_place(report.kind, shown)
+    return f"- {write(says)}"
 
 
 def probable_place(kind: Kind, place: str, inside: str = "", share: str = "") -> Sentence:

@@ -107,7 +107,7 @@ def sentence_without_path(fact: Fact, write: Translator = IN_ENGLISH) -> str:
         short = short.replace(f" this line of {path}.", " this line.").replace(f"test file {path}", "test file")
     else:
         short = says.replace(write(say(" of `{place}`", place=fact.path)), "")
-    without = short.replace(path, write(say("this file")))
+    without = short.replace(path, "this file" if says == fact.says else write(say("this file")))
     return without[:1].upper() + without[1:]
 
 

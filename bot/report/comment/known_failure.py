@@ -26,13 +26,13 @@ def known(report: TriageReport, links: Links, write: Translator, base: str = "")
     related = next((related for related in report.related if related.relation != "related"), None)
     if related is None:
         return ""
+    write = write.whole(related.why) if related.why not in ("", CONFIRMED_BY_MAINTAINER) else write
     reference, reason = _reference(related, links, base), related_reason(related, write)
     if related.relation == "fixed_by":
         return write(say("**Probably fixed already by {reference}**{reason}.", reference=reference, reason=reason))
     if related.why == CONFIRMED_BY_MAINTAINER:
-        return write(
-            say("**The same as {reference}, as a maintainer said.** Nothing is closed by this.", reference=reference)
-        )
+        same = say("**The same as {reference}, as a maintainer said.** Nothing is closed by this.", reference=reference)
+        return write(same)
     states = {"open": say(" (open)"), "closed": say(" (closed)")}
     return write(
         say(

@@ -29,7 +29,6 @@ EXPLAINED_WORDS = 170
 """The same for a comment in which a model explains the fault."""
 _SHOWN_LINES = 8
 _NO_VERDICT = say("No verdict.")
-
 _MAX_SHARE = 0.95
 """The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
 
@@ -218,9 +217,7 @@ def _range(line: int, place: Suspect) -> tuple[int, int]:
 
 
 def _claim(report: TriageReport, write: Translator, record: Record | None) -> str:
-    if report.statement != "claim" or not report.root_cause:
-        return ""
-    if not report.suspects:
+    if report.statement != "claim" or not report.root_cause or not report.suspects:
         return ""
     function = function_of(report)
     inside = say(", in {function}", function=code(function)) if function else ""
@@ -274,6 +271,7 @@ def _reporter(report: TriageReport, write: Translator) -> str:
     if not report.missing:
         return write(say("Nothing more is needed from the reporter.")) if report.statement == "claim" else ""
     wanted = report.missing[0]
+    write = write.whole(wanted) if report.written_by == "rules" else write
     text = prose(write(wanted))
     if prose(wanted).endswith((".", "?", "!")):
         return write(say("For the reporter: {request}", request=text))

@@ -47,6 +47,10 @@ class Translator:
         text = _texts(self.language).gettext(message.text)
         return text.format(**values) if values else text
 
+    def whole(self, part: str) -> "Translator":
+        """Return the translator of a sentence with such a part: the one into English if the part has no translation."""
+        return self if self(part) != part else Translator(ENGLISH)
+
     @property
     def has_spaces(self) -> bool:
         """Return whether words are separated by spaces."""
