@@ -88,6 +88,7 @@ INVALID = {
     "name one of the repositories: app, lib": {"issue": ISSUE},
     "name one of the repositories": {"issue": ISSUE, "repository": "/etc"},
     "the issue is empty": {"issue": " ", "repository": "app"},
+    "ref": {"issue": ISSUE, "repository": "lib", "ref": "v1"},  # the argument is called `rev`
     "nope": {"issue": ISSUE, "repository": "app", "rev": "nope"},
 }
 

@@ -206,12 +206,19 @@ def _change(change: SuspectCommit) -> dict[str, Any]:
 def build_server(tools: RepositoryTools, version: str) -> MCPServer[Any]:
     """Return the server with its tools, each marked as read-only."""
     from mcp.server import MCPServer
+    from mcp.server.mcpserver.tools import Tool
     from mcp_types import ToolAnnotations
 
-    server: MCPServer[Any] = MCPServer("tracehound", version=version, instructions=_INSTRUCTIONS, log_level="WARNING")
-    for tool in tools.all():
-        server.add_tool(_with_named_faults(tool), annotations=ToolAnnotations(read_only_hint=True))
-    return server
+    made = []
+    for method in tools.all():
+        tool = Tool.from_function(_with_named_faults(method), annotations=ToolAnnotations(read_only_hint=True))
+        # The SDK drops an argument that a tool does not have: with `ref` for `rev`, the answer is about another commit.
+        arguments = tool.fn_metadata.arg_model
+        arguments.model_config["extra"] = "forbid"
+        arguments.model_rebuild(force=True)
+        tool.parameters["additionalProperties"] = False
+        made.append(tool)
+    return MCPServer("tracehound", version=version, instructions=_INSTRUCTIONS, log_level="WARNING", tools=made)
 
 
 def _with_named_faults(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
