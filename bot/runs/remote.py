@@ -18,6 +18,7 @@ from bot.ports import Issue, RepositoryRef
 from bot.runs.code import NoCode
 from bot.runs.fetching import ForbiddenError
 from bot.runs.mirrors import Mirrors
+from bot.server.registration import read_registration
 from bot.settings.environment import Settings
 from bot.settings.server import app_key
 
@@ -79,12 +80,13 @@ async def token_for(full_name: str, settings: Settings) -> str:
     """Return GITHUB_TOKEN if set, else a read-only installation token for this repository, else an empty string."""
     if settings.github_token is not None:
         return settings.github_token.get_secret_value()
-    key = app_key(settings)
-    if settings.github_app_id is None or key is None:
+    app, key = str(settings.github_app_id or ""), app_key(settings)
+    if not app:
+        kept = read_registration(settings.triage_data_dir)  # as `/setup` stored it
+        app, key = kept.get("github_app_id", ""), kept.get("github_private_key")
+    if not app or not key:
         return ""
-    return await installation_token(
-        full_name, app_id=str(settings.github_app_id), private_key=key, api_url=settings.github_api_url
-    )
+    return await installation_token(full_name, app_id=app, private_key=key, api_url=settings.github_api_url)
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ import pytest
 
 from bot.cli.local.issue_text import issue_of
 from bot.cli.options import NamedIssue
+from bot.server.registration import store_registration
 from tests.cli.process import triage
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import GitHubServer, private_key, serve_github
@@ -41,11 +42,14 @@ def here(github: GitHubServer) -> dict[str, str]:
 APP = {"GITHUB_APP_ID": str(APP_ID), "GITHUB_WEBHOOK_SECRET": "s"}
 
 
-@pytest.mark.parametrize("way", ["a-token", "the-app"])
+@pytest.mark.parametrize("way", ["a-token", "the-app", "the-stored-app"])
 def test_a_private_issue_is_read_and_linked(
     github: GitHubServer, repo: Repo, here: dict[str, str], tmp_path: Path, way: str
 ) -> None:
     given = {"GITHUB_TOKEN": TOKEN} if way == "a-token" else {**APP, "GITHUB_PRIVATE_KEY": private_key()}
+    if way == "the-stored-app":
+        store_registration(tmp_path / "data", {name.lower(): value for name, value in given.items()})
+        given = {"TRIAGE_DATA_DIR": str(tmp_path / "data")}
     done = triage(tmp_path, "run", "--issue", "octo/feedbox#1", **here, **given)
     assert done.returncode == 0, done.stderr
     assert f"{github.url}/octo/feedbox/blob/{repo.head}/feedbox/dates.py#L" in done.stdout
@@ -116,6 +120,7 @@ def test_text_is_triaged_in_the_current_repository(tmp_path: Path) -> None:
         pytest.param(("https://github.example/octo/feedbox/issues/1",), "GITHUB_SERVER_URL", id="another-server"),
         pytest.param(("https://github.example/octo/feedbox",), "owner/repo#n", id="no-issue"),
         pytest.param(("octo/feedbox#1", "--issue", "octo/feedbox#1"), "once", id="named-twice"),
+        pytest.param(("octo/feedbox#1", "--title", "It fails"), "--title", id="a-title-of-its-own"),
         pytest.param(("--issue", "octo/feedbox#1"), "GITHUB_TOKEN", id="private-and-no-token"),
         pytest.param(("--issue", "octo/nowhere#1"), "octo/nowhere", id="no-such-repository"),
         pytest.param(("--issue", "octo/feedbox#0"), "owner/repo#n", id="no-number"),

@@ -92,6 +92,8 @@ def issue_of(named: NamedIssue, here: Callable[[], str]) -> tuple[IssueText | st
     """
     issue, repo = named.issue, named.repo
     if named.text is None and issue is not None and _NAMED.fullmatch(issue) and not Path(issue).exists():
+        if named.title is not None:
+            raise UserError(f"{issue} has a title of its own: --title is for a text or a file")
         digits = issue.removeprefix("#")
         if not digits.isdecimal():
             return issue, repo
