@@ -131,19 +131,14 @@ class Attempts:
         Returns False without a change if another attempt took the job over, which then frees it, or if the store is
         closed. A job still in progress then is freed at the next start, or by another process.
         """
-        while True:
-            try:
-                await change()
-            except JobTakenOverError as error:
-                logger.warning("%s", error, extra={"action": "job_taken_over"})
-                return False
-            except ClosedError:
-                return False
-            except StoreError as error:
-                await self._outage.wait(error)
-            else:
-                self._outage.over()
-                return True
+        try:
+            await self._outage.outlast(change)
+        except JobTakenOverError as error:
+            logger.warning("%s", error, extra={"action": "job_taken_over"})
+            return False
+        except ClosedError:
+            return False
+        return True
 
 
 class Dispatcher:

@@ -4,8 +4,11 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+from bot.store.databases.database import ClosedError, StoreError
 
 BEAT = 2.0
 """Seconds between two heartbeats."""
@@ -19,6 +22,7 @@ LOG_INTERVAL = 30.0
 """Seconds between two log messages during an outage."""
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class ActiveAttempts:
@@ -106,6 +110,19 @@ class Outage:
             self._logged_at = now
             logger.warning("the store does not answer: %s", error, extra={"action": "store_failed"})
         await asyncio.sleep(STORE_WAIT)
+
+    async def outlast(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Return what a call of the store returns; while it does not answer, call again."""
+        while True:
+            try:
+                answer = await call()
+            except ClosedError:
+                raise
+            except StoreError as error:
+                await self.wait(error)
+            else:
+                self.over()
+                return answer
 
     def over(self) -> None:
         """Record that the store answered."""

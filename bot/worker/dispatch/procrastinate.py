@@ -6,6 +6,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, LiteralString, TypeVar
 
 import psycopg
@@ -175,10 +176,11 @@ class SharedDispatcher(Dispatcher):
     async def _claim_and_run(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
         """Claim and run jobs while any is due. The wake-up only signals work; the store chooses the job."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
+        claim = partial(self._store.jobs.claim, lane, owner, early=EARLY)
         # `_free_unanswered` must not treat a wake-up as lost while its task runs here.
         self._awake.add(wakeup)
         try:
-            while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:
+            while not self._draining and (claimed := await self._outage.outlast(claim)) is not None:
                 await self._make(claimed)
         finally:
             self._awake.discard(wakeup)
@@ -189,16 +191,6 @@ class SharedDispatcher(Dispatcher):
             await self._attempts.make(job)
         finally:
             self._active_jobs.discard(job.id)
-
-    async def _claimed(self, lane: Lane, owner: str) -> Job | None:
-        while True:
-            try:
-                claimed = await self._store.jobs.claim(lane, owner, early=EARLY)
-            except StoreError as error:
-                await self._outage.wait(error)
-            else:
-                self._outage.over()
-                return claimed
 
     async def _sweep(self, app: App, connector: RetryingConnector) -> None:
         suspects: set[tuple[int, ...]] = set()

@@ -10,12 +10,12 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bot.errors import UnreachableError, UserError
 from bot.files import DirectoryLock
 from bot.settings.server import ServerSettings
-from bot.store.databases.database import StoreError
 from bot.store.databases.sqlite import open_store
 from bot.store.jobs.queue import Jobs
 from bot.store.tables import Store
@@ -126,14 +126,8 @@ class WorkerProcess:
 
     async def _recovered(self) -> int:
         """Return the number of jobs freed. Wait while the store is unavailable; otherwise no worker would restart."""
-        while True:
-            try:
-                freed = await self._jobs.recover(blame=True, place=self._place if self._shared else None)
-            except StoreError as error:
-                await self._outage.wait(error)
-            else:
-                self._outage.over()
-                return freed
+        place = self._place if self._shared else None
+        return await self._outage.outlast(partial(self._jobs.recover, blame=True, place=place))
 
     async def _run_once(self) -> int:
         root = str(Path(__file__).parents[3])
