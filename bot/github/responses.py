@@ -12,17 +12,7 @@ from typing import Any
 
 import httpx
 
-from bot.errors import (
-    AppRefusedError,
-    BotError,
-    GoneError,
-    MissingPermissionError,
-    OutcomeUnknownError,
-    RateLimitedError,
-    RefusedError,
-    RetryableError,
-    SuspendedError,
-)
+from bot import errors
 
 _NO_CONTENT = frozenset({202, 204, 205})
 """Successful statuses whose body may be empty."""
@@ -38,7 +28,7 @@ _MAX_WAIT = 6 * 3600.0
 """Seconds; a longer wait in a header is cut to this."""
 
 
-class UndecodableError(RetryableError):
+class UndecodableError(errors.RetryableError):
     """The response is not GitHub's: HTML, a truncated body, or JSON of another shape. It proves nothing."""
 
 
@@ -68,7 +58,7 @@ class GitHubResponse:
         return self.data
 
 
-class TokenRefusedError(RetryableError):
+class TokenRefusedError(errors.RetryableError):
     """GitHub rejected the token, so nothing was done: the token was revoked, or the clocks differ."""
 
 
@@ -104,14 +94,14 @@ def _refusal_of(response: httpx.Response) -> Mapping[str, Any]:
     return data if isinstance(data, dict) and isinstance(data.get("message"), str) else {}
 
 
-def undecodable(response: httpx.Response) -> BotError:
+def undecodable(response: httpx.Response) -> errors.BotError:
     """Return the error for a response that GitHub did not send."""
     method = response.request.method
     kind = " ".join(response.headers.get("content-type", "no content type").split())[:60]
     description = (
         f"the answer to {method} is not GitHub's: status {response.status_code}, {kind}, {len(response.content)} bytes"
     )
-    return OutcomeUnknownError(description) if method == "POST" else UndecodableError(description)
+    return errors.OutcomeUnknownError(description) if method == "POST" else UndecodableError(description)
 
 
 @contextmanager
@@ -123,16 +113,16 @@ def expect_shape(what: str) -> Iterator[None]:
         raise UndecodableError(f"GitHub's response is not {what}: {type(error).__name__}") from error
 
 
-def fault_of(response: httpx.Response) -> BotError:
+def fault_of(response: httpx.Response) -> errors.BotError:
     """Return the error for an unsuccessful status. Only GitHub's own response proves absence or refusal."""
     status, method = response.status_code, response.request.method
     description = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
         spent = response.headers.get("x-ratelimit-remaining") == "0"
-        return RateLimitedError(description, after=retry_after(response), whole=spent, limit="github.limit")
+        return errors.RateLimitedError(description, after=retry_after(response), whole=spent, limit="github.limit")
     # The server may have executed the request before it failed, so a POST has an unknown outcome.
     if status >= 500 or status == 408:
-        return OutcomeUnknownError(description) if method == "POST" else RetryableError(description)
+        return errors.OutcomeUnknownError(description) if method == "POST" else errors.RetryableError(description)
     return _refusal(response, description) if _refusal_of(response) else undecodable(response)
 
 
@@ -182,25 +172,25 @@ def _says_json(response: httpx.Response) -> bool:
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
 
-def _refusal(response: httpx.Response, description: str) -> BotError:
+def _refusal(response: httpx.Response, description: str) -> errors.BotError:
     """Return the error for a response in which GitHub itself refuses the request."""
     status = response.status_code
     reason = message(response).lower()
     # GitHub does not recognize the App. An operator can fix that, so the error is retried.
     by_app = status == 401 and is_signed_by_app(response.request)
     if by_app or (status == 404 and "integration not found" in reason):
-        return AppRefusedError(f"{_cause(response)}: {description}")
-    by_status: dict[int, type[BotError]] = {401: TokenRefusedError, 404: GoneError, 410: GoneError}
+        return errors.AppRefusedError(f"{_cause(response)}: {description}")
+    by_status: dict[int, type[errors.BotError]] = {401: TokenRefusedError, 404: errors.GoneError, 410: errors.GoneError}
     if status != 403:
-        return by_status.get(status, RefusedError)(description)
+        return by_status.get(status, errors.RefusedError)(description)
     # GitHub has no code for these refusals, so its message decides.
     if "suspended" in reason:
-        return SuspendedError(description)
+        return errors.SuspendedError(description)
     if "not accessible by integration" in reason:
         # The header names permissions, as in ``issues=write,contents=read``.
         named = _NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500])
-        return MissingPermissionError(description, permissions=tuple(named))
-    return RefusedError(description)
+        return errors.MissingPermissionError(description, permissions=tuple(named))
+    return errors.RefusedError(description)
 
 
 def _cause(response: httpx.Response) -> str:
@@ -217,11 +207,11 @@ def _cause(response: httpx.Response) -> str:
 def _reasons(response: httpx.Response) -> str:
     """Return the reasons in GitHub's own refusal: its message, those of its errors, the page that explains it."""
     refusal = _refusal_of(response)
-    errors = refusal.get("errors")
-    listed = (
-        [error.get("message") for error in errors[:10] if isinstance(error, dict)] if isinstance(errors, list) else []
-    )
-    return " ".join(str(reason)[:300] for reason in (refusal.get("message"), refusal.get("documentation_url"), *listed))
+    listed = refusal.get("errors")
+    items = listed[:10] if isinstance(listed, list) else []
+    details = [item.get("message") for item in items if isinstance(item, dict)]
+    reasons = (refusal.get("message"), refusal.get("documentation_url"), *details)
+    return " ".join(str(reason)[:300] for reason in reasons)
 
 
 def _bounded(seconds: float) -> float:

@@ -1,17 +1,9 @@
 """Define the payload fields that are read, and check whether a body fits its event."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    OnErrorOmit,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    create_model,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, OnErrorOmit, ValidationError, WrapValidator, create_model
 
 from bot.ports import is_bot
 
@@ -40,7 +32,7 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 """A string; GitHub's null becomes an empty string."""
 
 
-def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+def _or_none(value: object, handler: Callable[[object], object]) -> object:
     try:
         return handler(value)
     except ValidationError:

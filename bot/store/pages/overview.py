@@ -171,8 +171,8 @@ class RepositoryRow:
     key: str
     owner: str
     name: str
-    archived: bool
-    gone: bool
+    archived: int
+    gone: int
     runs: int
     last_began: float | None
 
@@ -207,7 +207,7 @@ class Repositories(TableGroup):
             WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
             ORDER BY lower(owner), lower(name), repositories.repository_key
         """
-        return [read_repository(row) for row in await self._rows(statement, parameters)]
+        return [RepositoryRow(*row) for row in await self._rows(statement, parameters)]
 
     async def named(self, owner: str, name: str) -> RepositoryRow | None:
         """Find a repository by its current name, ignoring case; an existing one comes before a removed one."""
@@ -216,7 +216,7 @@ class Repositories(TableGroup):
             ORDER BY gone, repositories.repository_key LIMIT 1
         """
         row = await self._row(statement, (owner, name))
-        return read_repository(row) if row else None
+        return RepositoryRow(*row) if row else None
 
     async def outcomes(self, keys: Keys) -> list[OutcomeRow]:
         """Return the outcomes of their reports, the earliest first; those without a time come first."""
@@ -231,9 +231,3 @@ class Repositories(TableGroup):
         return [
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
         ]
-
-
-def read_repository(row: tuple[str, str, str, int, int, int, float | None]) -> RepositoryRow:
-    """Convert a row of ``_REPOSITORY`` to a repository."""
-    key, owner, name, archived, gone, runs, last = row
-    return RepositoryRow(key, owner, name, bool(archived), bool(gone), runs, last)

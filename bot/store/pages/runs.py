@@ -9,22 +9,7 @@ from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.databases.database import Connection, TableGroup, Value, query
 from bot.store.issues.people import Questions, StoredSignal, read_signals
-from bot.store.pages.rows import (
-    COLUMNS,
-    FIX_ROW,
-    FROM,
-    LISTED,
-    OUTCOME,
-    STATUS,
-    THIS,
-    Keys,
-    ListPosition,
-    RunFilter,
-    RunRow,
-    conditions_of,
-    read_row,
-    visible,
-)
+from bot.store.pages import rows
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
 from bot.store.runs.outcomes import Feedback, Outcome, read_feedback, read_outcome
 from bot.store.runs.run_events import RunEvents, RunEvidence, Visit
@@ -32,7 +17,7 @@ from nodes.evidence import Evidence
 
 _NEWER = {"run": "newer", "fix": "newer_fixes"}
 """Names of the tables of a newer run of the same issue."""
-FACETS = {"status": STATUS, "outcome": OUTCOME}
+FACETS = {"status": rows.STATUS, "outcome": rows.OUTCOME}
 """Fields of a filter by which the list counts its issues, as SQL."""
 COUNTED = 20_000
 """Runs that are counted at most, the newest ones."""
@@ -55,7 +40,7 @@ class Counts:
 class FullRun:
     """A run with its result."""
 
-    row: RunRow
+    row: rows.RunRow
     sha: str
     config_hash: str
     result: Result | None
@@ -85,12 +70,12 @@ class Runs(TableGroup):
 
     @query
     def listing(
-        self, db: Connection, run_filter: RunFilter, keys: Keys, *, before: ListPosition | None = None
-    ) -> tuple[list[RunRow], ListPosition | None]:
+        self, db: Connection, run_filter: rows.RunFilter, keys: rows.Keys, *, before: rows.ListPosition | None = None
+    ) -> tuple[list[rows.RunRow], rows.ListPosition | None]:
         """Return the newest matching run of each issue, from a position on, and the position of the next page."""
         where, parameters = _where(run_filter, keys)
-        conditions, values = conditions_of(run_filter, _NEWER)
-        joined = f"runs AS newer LEFT JOIN {FIX_ROW.format(**_NEWER)}"
+        conditions, values = rows.conditions_of(run_filter, _NEWER)
+        joined = f"runs AS newer LEFT JOIN {rows.FIX_ROW.format(**_NEWER)}"
         same = "newer.issue_key = runs.issue_key AND newer.run_no > runs.run_no"
         where.append(f"NOT EXISTS (SELECT 1 FROM {joined} WHERE {' AND '.join((same, *conditions))})")
         parameters += values
@@ -99,33 +84,33 @@ class Runs(TableGroup):
             where.append(f"{_PLACE} < (?, ?, ?)")
             parameters += [before.began_at, before.issue_key, before.number]
         statement = f"""
-            SELECT {COLUMNS} {FROM} WHERE {" AND ".join(where)}
+            SELECT {rows.COLUMNS} {rows.FROM} WHERE {" AND ".join(where)}
             ORDER BY began_at DESC, runs.issue_key DESC, runs.run_no DESC LIMIT ?
         """
         # One row more than the page shows, which shows whether there is another page.
-        rows = [read_row(row) for row in db.execute(statement, (*parameters, LISTED + 1))]
-        last = rows[LISTED - 1] if len(rows) > LISTED else None
-        return rows[:LISTED], ListPosition(last.began_at, last.issue_key, last.number) if last else None
+        found = [rows.read_row(row) for row in db.execute(statement, (*parameters, rows.LISTED + 1))]
+        last = found[rows.LISTED - 1] if len(found) > rows.LISTED else None
+        return found[: rows.LISTED], rows.ListPosition(last.began_at, last.issue_key, last.number) if last else None
 
     @query
-    def counts(self, db: Connection, run_filter: RunFilter, keys: Keys) -> Counts:
+    def counts(self, db: Connection, run_filter: rows.RunFilter, keys: rows.Keys) -> Counts:
         """Count the issues that have a matching run, by status and outcome."""
         found = {facet: _counted(db, run_filter, keys, facet) for facet in FACETS}
         runs = [sum(number for _, number in values.values()) for values in found.values()]
         issues = {facet: {value: n for value, (n, _) in values.items()} for facet, values in found.items()}
         return Counts(issues, is_cut=max(runs) >= COUNTED)
 
-    async def last_change(self, keys: Keys) -> float:
+    async def last_change(self, keys: rows.Keys) -> float:
         """Return when a run changed last, in seconds since 1970; 0 without runs."""
-        allowed, parameters = visible("repository_key", keys)
+        allowed, parameters = rows.visible("repository_key", keys)
         (changed,) = await self._row(f"SELECT max(changed_at) FROM runs WHERE {allowed}", parameters)
         return float(changed or 0)
 
-    async def row(self, issue_key: str, number: int) -> RunRow | None:
+    async def row(self, issue_key: str, number: int) -> rows.RunRow | None:
         """Return one run of the list."""
-        statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? AND runs.run_no = ?"
+        statement = f"SELECT {rows.COLUMNS} {rows.FROM} WHERE runs.issue_key = ? AND runs.run_no = ?"
         row = await self._row(statement, (issue_key, number))
-        return read_row(row) if row else None
+        return rows.read_row(row) if row else None
 
     async def full(self, issue_key: str, number: int) -> FullRun | None:
         """Return one run with its result."""
@@ -138,32 +123,31 @@ class Runs(TableGroup):
         sha, config_hash, result = rest
         return FullRun(row, sha, config_hash, Result.model_validate_json(result) if result else None)
 
-    async def of_issue(self, issue_key: str) -> list[RunRow]:
+    async def of_issue(self, issue_key: str) -> list[rows.RunRow]:
         """Return every run of an issue, the first one first."""
-        statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? ORDER BY runs.run_no"
-        rows = await self._rows(statement, (issue_key,))
-        return [read_row(row) for row in rows]
+        statement = f"SELECT {rows.COLUMNS} {rows.FROM} WHERE runs.issue_key = ? ORDER BY runs.run_no"
+        return [rows.read_row(row) for row in await self._rows(statement, (issue_key,))]
 
-    async def evidence(self, run: RunRow) -> list[Evidence]:
+    async def evidence(self, run: rows.RunRow) -> list[Evidence]:
         """Return the evidence of a run, the best first."""
         found = await RunEvidence(self._database, run.thread).all()
         return sorted(found, key=lambda item: -item.score)
 
-    async def visits(self, run: RunRow) -> list[Visit]:
+    async def visits(self, run: rows.RunRow) -> list[Visit]:
         """Return the steps of a run so far."""
         return [Visit.model_validate_json(body) for body in await RunEvents(self._database, run.thread).all()]
 
-    async def questions(self, run: RunRow) -> tuple[AskedQuestion, ...]:
+    async def questions(self, run: rows.RunRow) -> tuple[AskedQuestion, ...]:
         """Return the questions that were asked on its issue."""
         return await Questions(self._database, run.issue_key).all()
 
-    async def cost(self, run: RunRow) -> int:
+    async def cost(self, run: rows.RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""
         row = await self._row("SELECT cost_micros FROM usage WHERE scope = ? AND day = 'run'", (run.thread,))
         return int(row[0]) if row else 0
 
     @query
-    def context(self, db: Connection, run: RunRow) -> RunContext:
+    def context(self, db: Connection, run: rows.RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
         key = run.issue_key
         fields = "body, author, why, asked_by, asked_in, last_signal"
@@ -195,20 +179,20 @@ class Runs(TableGroup):
         return (str(row[0]), str(row[1])) if row else None
 
 
-def _counted(db: Connection, run_filter: RunFilter, keys: Keys, facet: str) -> dict[str, tuple[int, int]]:
+def _counted(db: Connection, run_filter: rows.RunFilter, keys: rows.Keys, facet: str) -> dict[str, tuple[int, int]]:
     """Count the issues with a matching run by a facet: value to issues and runs; the facet's own filter is ignored."""
     without: dict[str, Any] = {facet: ""}
     where, parameters = _where(replace(run_filter, **without), keys)
     statement = f"""
         SELECT value, count(DISTINCT issue_key), count(*) FROM (
-            SELECT runs.issue_key AS issue_key, {FACETS[facet].format(**THIS)} AS value
-            {FROM} WHERE {" AND ".join(where)} ORDER BY began_at DESC LIMIT {COUNTED}
+            SELECT runs.issue_key AS issue_key, {FACETS[facet].format(**rows.THIS)} AS value
+            {rows.FROM} WHERE {" AND ".join(where)} ORDER BY began_at DESC LIMIT {COUNTED}
         ) AS found GROUP BY value
     """
     return {value: (issues, runs) for value, issues, runs in db.execute(statement, parameters).fetchall()}
 
 
-def _where(run_filter: RunFilter, keys: Keys) -> tuple[list[str], list[Value]]:
-    allowed, parameters = visible("runs.repository_key", keys)
-    conditions, values = conditions_of(run_filter, THIS)
+def _where(run_filter: rows.RunFilter, keys: rows.Keys) -> tuple[list[str], list[Value]]:
+    allowed, parameters = rows.visible("runs.repository_key", keys)
+    conditions, values = rows.conditions_of(run_filter, rows.THIS)
     return [allowed, *conditions], [*parameters, *values]

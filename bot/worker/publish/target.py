@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, get_args
 
-from bot.errors import (
-    GoneError,
-    MissingPermissionError,
-    OutcomeUnknownError,
-    RateLimitedError,
-    RefusedError,
-    RetryableError,
-    StoppedError,
-)
+from bot import errors
 from bot.github.repository import RepositoryClient
 from bot.limits.writes import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, IssueRef, OwnerCheck, Reaction, RepositoryRef
@@ -30,7 +22,7 @@ GRACE = timedelta(seconds=15)
 # The repetition is bounded, so that a hostile body costs linear time.
 _RUN = re.compile(rf"\A({REPORT_MARKER}[^\n>]{{0,80}}) run=\d{{1,18}}")
 _KIND: Final = "reaction"
-Lacks = Callable[[MissingPermissionError], Awaitable[None]]
+Lacks = Callable[[errors.MissingPermissionError], Awaitable[None]]
 """Called with a permission that the installation lacks."""
 logger = logging.getLogger(__name__)
 
@@ -110,24 +102,24 @@ class Target:
         await self.owner_check()
         try:
             await self.github.edit_comment(comment_id, self._stamped(body), budget)
-        except GoneError as error:
-            raise StoppedError("a person deleted our comment") from error
+        except errors.GoneError as error:
+            raise errors.StoppedError("a person deleted our comment") from error
 
     async def _post(self, effect: Effect, body: str, budget: WriteBudget) -> int:
         if effect.intent_at is not None:
             # A POST that was just sent may be executed after our search.
             seconds_left = (effect.intent_at + GRACE - self.now()).total_seconds()
             if seconds_left > 0:
-                raise RetryableError("a comment may still be in transit", after=seconds_left + 1)
+                raise errors.RetryableError("a comment may still be in transit", after=seconds_left + 1)
         # Checked right before the write: a stop may arrive, or another attempt start, during the search.
         await self.owner_check()
         # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
         await self.effects.record_intent(effect.kind, effect.subject)
         try:
             return (await self.github.create_comment(self.ref.number, self._stamped(body), budget)).id
-        except OutcomeUnknownError as error:
-            raise OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
-        except (RateLimitedError, RefusedError):
+        except errors.OutcomeUnknownError as error:
+            raise errors.OutcomeUnknownError(str(error), after=GRACE.total_seconds() + 1) from error
+        except (errors.RateLimitedError, errors.RefusedError):
             # GitHub created nothing, so another comment on this issue need not wait for it.
             await self.effects.record_intent(effect.kind, effect.subject, refused=True)
             raise
@@ -171,10 +163,10 @@ class Target:
         where = {"issue": self.ref.number} if on == "issue" else {"comment": int(on)}
         try:
             await self.github.react(content, **where)
-        except RetryableError as error:
+        except errors.RetryableError as error:
             logger.info("reaction postponed", extra={"action": "reaction.later", "reason": str(error)})
             return
-        except RefusedError as error:
+        except errors.RefusedError as error:
             logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})
         # A refused reaction counts as done too, because GitHub would refuse it again.
         await self.effects.record_done(_KIND, subject, content)

@@ -10,20 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from nodes.search.git import objects
 from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, Shortfalls, UnknownRevision
-from nodes.search.git.objects import (
-    TEXT_LIMIT,
-    Entry,
-    QueryCache,
-    cut,
-    decode,
-    is_text,
-    last_line,
-    parse_content,
-    parse_entry,
-    printable,
-    split_lines,
-)
 from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
 
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
@@ -49,7 +37,7 @@ class Repository:
     """One clone on this machine. Answers for full ids are cached, because each git process costs milliseconds."""
 
     directory: Path
-    known: QueryCache = field(default_factory=QueryCache, repr=False, compare=False)
+    known: objects.QueryCache = field(default_factory=objects.QueryCache, repr=False, compare=False)
     """Answers to earlier queries."""
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
     """Limits of each git command."""
@@ -63,11 +51,11 @@ class Repository:
         """Open the repository at a path; raise NotARepository if it does not exist or is not a clone."""
         directory = Path(path).expanduser()
         if not directory.is_dir():
-            raise NotARepository(f"{printable(str(path))}: no such directory")
+            raise NotARepository(f"{objects.printable(str(path))}: no such directory")
         repository = cls(directory.resolve(), limits=limits or ReadLimits())
         found = repository._answer("rev-parse", "--git-common-dir")
         if found is None:
-            raise NotARepository(f"{printable(str(path))}: not a git repository")
+            raise NotARepository(f"{objects.printable(str(path))}: not a git repository")
         # git prints a path relative to the folder; old versions print a wrong one below the top of a work tree.
         git_directory = repository.directory / os.fsdecode(found.removesuffix(b"\n"))
         return replace(repository, git_directory=git_directory if (git_directory / "refs").is_dir() else None)
@@ -81,7 +69,9 @@ class Repository:
         """
         # An argument cannot contain a NUL, no ref name contains a line feed, and a leading dash would be an option.
         if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
-            raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
+            raise UnknownRevision(
+                f"{objects.printable(revision)!r} is not a revision: name a branch, a tag or a commit"
+            )
         if self.known.get(("commit", revision)):
             return revision
         # A full id has the same parent as long as the clone reaches back as far.
@@ -98,14 +88,14 @@ class Repository:
             return sha
         # Asked only after a failure: it distinguishes an empty repository from a wrong name.
         if not self._answer("rev-list", "--all", "--max-count=1"):
-            raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
-        raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
+            raise EmptyRepository(f"{objects.printable(str(self.directory))}: the repository has no commits yet")
+        raise UnknownRevision(f"{objects.printable(revision)}: no such commit here; fetch it, or name another revision")
 
-    def tree(self, commit: str) -> list[Entry]:
+    def tree(self, commit: str) -> list[objects.Entry]:
         """List the regular files of a commit by path, without submodules and symlinks; up to the limits."""
         return sorted(self._listed(commit, "-r"), key=lambda entry: entry.path)
 
-    def entry(self, commit: str, path: str) -> Entry | None:
+    def entry(self, commit: str, path: str) -> objects.Entry | None:
         """Return one file of a commit, or None if no regular file has that path."""
         if not path or path.startswith("/") or "\0" in path:
             return None
@@ -130,14 +120,14 @@ class Repository:
                 return False
         return bool(sizes)
 
-    def under(self, commit: str, *paths: str) -> list[Entry]:
+    def under(self, commit: str, *paths: str) -> list[objects.Entry]:
         """List the regular files at or below some paths, ordered by path."""
         return sorted(self._some(commit, "-r", *paths), key=lambda entry: entry.path)
 
-    def _some(self, commit: str, depth: str, *paths: str) -> Sequence[Entry]:
+    def _some(self, commit: str, depth: str, *paths: str) -> Sequence[objects.Entry]:
         """List some paths: ``-r`` includes everything below them, ``-t`` does not."""
         requested = ("tree", commit, depth, *paths)
-        found: Sequence[Entry] | None = self.known.get(requested)
+        found: Sequence[objects.Entry] | None = self.known.get(requested)
         if found is None:
             found = tuple(self._listed(commit, depth, *map(os.fsencode, paths)))
             # A later fetch may add missing objects of a partial clone, and a branch may later name another commit.
@@ -145,7 +135,7 @@ class Repository:
                 self.known.keep(requested, found, _ENTRY * (1 + len(found)))
         return found
 
-    def _listed(self, commit: str, depth: str, *paths: bytes) -> list[Entry]:
+    def _listed(self, commit: str, depth: str, *paths: bytes) -> list[objects.Entry]:
         failed = b""
         # In a partial clone git exits at the first missing object, so the second attempt does not ask it for sizes.
         for size in ("-l", "-z"):
@@ -154,7 +144,7 @@ class Repository:
             command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
             with self.start(*command, most=self.limits.listing) as git:
                 records = git.records(b"\0", self.limits.entries)
-                found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
+                found = [entry for record in records if (entry := objects.parse_entry(record, sizes)) is not None]
                 code = git.finish()
                 # A truncated listing is used too, because a part of a huge repository is better than nothing.
                 if git.cut is not None:
@@ -163,7 +153,7 @@ class Repository:
                     return found
                 failed = git.stderr_tail()
         hint = "; this is a partial clone: fetch what is missing" if b"promisor" in failed else ""
-        raise GitFailed(f"git cannot list {commit}: {last_line(failed)}{hint}")
+        raise GitFailed(f"git cannot list {commit}: {objects.last_line(failed)}{hint}")
 
     def record_shortfall(self, what: str, message: str, why: Cut) -> None:
         """Log once that a limit left a part of the repository unread, and record it."""
@@ -206,7 +196,7 @@ class Repository:
                 for blob in left:
                     done += 1
                     header = git.out.readline() if present is None or blob.encode() in present else _MISSING
-                    content = parse_content(git.out, header)
+                    content = objects.parse_content(git.out, header)
                     # The memory limit is set after git's start, so it may print a large object before.
                     yield None if content is None or len(content) > self.limits.memory else content
                     # git exits at a damaged object, and in a partial clone at the first that is missing.
@@ -218,19 +208,19 @@ class Repository:
     def read_file(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes, or None if it does not exist or is too large to be text."""
         entry = self.entry(commit, path)
-        if entry is None or not 0 <= entry.size <= TEXT_LIMIT:
+        if entry is None or not 0 <= entry.size <= objects.TEXT_LIMIT:
             return None
         return next((content for _, content in self.read([entry.blob])), None)
 
     def text(self, commit: str, path: str) -> str | None:
         """Return a whole text file, or None if it does not exist, is not text or is too large."""
         content = self.read_file(commit, path)
-        return decode(content) if content is not None and is_text(content) else None
+        return objects.decode(content) if content is not None and objects.is_text(content) else None
 
     def lines(self, commit: str, path: str, start: int, end: int) -> str | None:
         """Return lines ``start`` to ``end`` (1-based, inclusive) verbatim, or None if the range does not exist."""
         text = self.text(commit, path)
-        return None if text is None else cut(split_lines(text), start, end)
+        return None if text is None else objects.cut(objects.split_lines(text), start, end)
 
     @property
     def shallow(self) -> bool:

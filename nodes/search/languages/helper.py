@@ -17,16 +17,7 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_text
-from nodes.search.languages.protocol import (
-    PLAIN,
-    TOO_MUCH_MEMORY,
-    Outlined,
-    Task,
-    deadline,
-    load_task,
-    packed,
-    plain_text,
-)
+from nodes.search.languages import protocol
 from nodes.search.languages.syntax import outline
 from nodes.search.languages.table import language_of
 
@@ -36,26 +27,26 @@ PROCESSOR = 300
 """Seconds of processor time of one process, even if no file exceeds its own deadline."""
 
 
-def work(task: Task, contents: Iterator[bytes | None], output: int) -> None:
+def work(task: protocol.Task, contents: Iterator[bytes | None], output: int) -> None:
     """Parse while files are left and the parent lives."""
     for job, content in zip(task.jobs, contents, strict=True):
         # The parent id changes when the parent ends; then no process reads the results.
         if os.getppid() != task.parent:
             return
         # Before the parser starts: after the kernel has ended the process, only this frame remains.
-        _write(output, packed(job.number, time.process_time()))
-        _write(output, packed(job.number, None if content is None else _text(task, job.path, content)))
+        _write(output, protocol.packed(job.number, time.process_time()))
+        _write(output, protocol.packed(job.number, None if content is None else _text(task, job.path, content)))
 
 
-def _text(task: Task, path: str, content: bytes) -> Outlined:
+def _text(task: protocol.Task, path: str, content: bytes) -> protocol.Outlined:
     if not content or not is_text(content):
-        return Outlined(b"", PLAIN)
+        return protocol.Outlined(b"", protocol.PLAIN)
     if language_of(path) in task.gave_up:
-        return plain_text(path, content)
+        return protocol.plain_text(path, content)
     # SIGPROF has no handler, so the kernel ends the process. A handler in Python would only run after the parser
     # returns.
-    signal.setitimer(signal.ITIMER_PROF, deadline(len(content)))
-    text = Outlined(content, outline(path, content))
+    signal.setitimer(signal.ITIMER_PROF, protocol.deadline(len(content)))
+    text = protocol.Outlined(content, outline(path, content))
     signal.setitimer(signal.ITIMER_PROF, 0)
     return text
 
@@ -78,14 +69,14 @@ def main() -> None:
     """Run the task on standard input."""
     # A child process inherits ignored signals; the kernel must be able to end this process.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    task = load_task(sys.stdin)
+    task = protocol.load_task(sys.stdin)
     contents = Repository(Path(task.directory)).contents([job.blob for job in task.jobs])
     first = next(contents, None)
     _limit()  # not earlier: git maps packs, which may need more address space than a parser
     try:
         work(task, chain((first,), contents), sys.stdout.fileno())
     except MemoryError:
-        os._exit(TOO_MUCH_MEMORY)
+        os._exit(protocol.TOO_MUCH_MEMORY)
 
 
 if __name__ == "__main__":

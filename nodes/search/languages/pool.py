@@ -14,17 +14,7 @@ from collections.abc import Iterator, Sequence
 from nodes.search.git import Repository
 from nodes.search.index.columns import Columns
 from nodes.search.index.records import ColumnBuilder
-from nodes.search.languages.protocol import (
-    FAULTS,
-    PLAIN,
-    BlobToParse,
-    Helper,
-    Outlined,
-    Task,
-    plain_text,
-    text_without_parser,
-    used,
-)
+from nodes.search.languages import protocol
 from nodes.search.languages.table import always_needs_parser, language_of
 
 BATCH_BYTES = 250_000
@@ -44,19 +34,19 @@ _TURNS = 64
 """Files that this process reads between two checks of the helpers."""
 PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""
-_MISSING = Outlined(b"", PLAIN)
+_MISSING = protocol.Outlined(b"", protocol.PLAIN)
 
 
 class Pool:
     """Reads files with helpers and this process: replaces a helper that a file ended, and stops at the total time."""
 
-    def __init__(self, repository: Repository, jobs: Sequence[BlobToParse]) -> None:
+    def __init__(self, repository: Repository, jobs: Sequence[protocol.BlobToParse]) -> None:
         """Create a pool without helpers; each job has its position as its number."""
         self._repository = repository
         self._jobs = jobs
         self._left = dict.fromkeys(range(len(jobs)))
         """The numbers of the files that are not read."""
-        self._helpers: list[Helper] = []
+        self._helpers: list[protocol.Helper] = []
         self._missed: Counter[str | None] = Counter()
         self._suspects: set[int] = set()
         """Files at which a helper ended for an unknown reason."""
@@ -70,12 +60,12 @@ class Pool:
 
     def build(self) -> Iterator[tuple[list[str], Columns]]:
         """Yield the keys of all files in batches, in no particular order, with a row of columns for each."""
-        builder, batch, size = ColumnBuilder(), list[tuple[str, Outlined]](), 0
+        builder, batch, size = ColumnBuilder(), list[tuple[str, protocol.Outlined]](), 0
         try:
             for number, text in self._read():
                 self._left.pop(number)
                 self.complete &= text is not None
-                if text and text.content and text.outline.language == PLAIN.language:
+                if text and text.content and text.outline.language == protocol.PLAIN.language:
                     # A NUL means that the file is not of that language.
                     self.unparsed += language_of(self._jobs[number].path) is not None and b"\0" not in text.content
                 batch.append((self._jobs[number].key, text or _MISSING))
@@ -86,7 +76,7 @@ class Pool:
         finally:
             self._stop()
 
-    def _read(self) -> Iterator[tuple[int, Outlined | None]]:
+    def _read(self) -> Iterator[tuple[int, protocol.Outlined | None]]:
         """Yield the text of every file when it is read; None for a missing blob."""
         hard = [job for job in self._jobs if always_needs_parser(job.path)]
         easy = [job for job in self._jobs if not always_needs_parser(job.path)]
@@ -98,7 +88,7 @@ class Pool:
         for turn, (job, content) in enumerate(
             zip(own, self._repository.contents([job.blob for job in own]), strict=True)
         ):
-            if content is None or (text := text_without_parser(job.path, content)):
+            if content is None or (text := protocol.text_without_parser(job.path, content)):
                 yield job.number, None if content is None else text
             if turn % _TURNS == 0:
                 yield from self._collect()
@@ -124,18 +114,20 @@ class Pool:
         running = sum(at.processor for helper in self._helpers if (at := helper.last))
         return self._processor + running > MAX_PROCESSOR
 
-    def _start(self, jobs: list[BlobToParse]) -> None:
+    def _start(self, jobs: list[protocol.BlobToParse]) -> None:
         """Start a helper for some files, unless there are none or the pool is over."""
         if self.is_over or not jobs:
             return
         gave_up = [name for name, count in self._missed.items() if name and count >= MAX_MISSED_OF_A_LANGUAGE]
         try:
-            self._helpers.append(Helper(Task(os.fspath(self._repository.directory), jobs, os.getpid(), gave_up)))
+            self._helpers.append(
+                protocol.Helper(protocol.Task(os.fspath(self._repository.directory), jobs, os.getpid(), gave_up))
+            )
         except OSError:  # no process can be started, or no file written
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MAX_FAILURES
 
-    def _collect(self) -> Iterator[tuple[int, Outlined | None]]:
+    def _collect(self) -> Iterator[tuple[int, protocol.Outlined | None]]:
         """Yield the texts since the last call, and replace helpers that ended at a file."""
         for helper in list(self._helpers):
             code = helper.ended()  # before reading its output, so that the read includes everything it wrote
@@ -146,15 +138,15 @@ class Pool:
             if code:
                 yield from self._replace(helper, code)
 
-    def _replace(self, helper: Helper, code: int) -> Iterator[tuple[int, Outlined | None]]:
+    def _replace(self, helper: protocol.Helper, code: int) -> Iterator[tuple[int, protocol.Outlined | None]]:
         at = helper.last
         if at is None:
             self._failures += 1
         else:
             job = self._jobs[at.number]
-            self._processor += used(at, job.size, code)
+            self._processor += protocol.used(at, job.size, code)
             # A helper may also be killed from outside. Only the second such end at the same file is the file's fault.
-            if code in FAULTS or at.number in self._suspects:
+            if code in protocol.FAULTS or at.number in self._suspects:
                 self._missed[language_of(job.path)] += 1
                 yield from self._read_without_parser([job] if at.number in self._left else [])
             else:
@@ -162,10 +154,12 @@ class Pool:
                 self._suspects.add(at.number)
         self._start([job for job in helper.jobs if job.number in self._left])
 
-    def _read_without_parser(self, jobs: Sequence[BlobToParse]) -> Iterator[tuple[int, Outlined | None]]:
+    def _read_without_parser(
+        self, jobs: Sequence[protocol.BlobToParse]
+    ) -> Iterator[tuple[int, protocol.Outlined | None]]:
         """Read files as far as no parser is needed."""
         for job, content in zip(jobs, self._repository.contents([job.blob for job in jobs]), strict=True):
-            yield job.number, None if content is None else plain_text(job.path, content)
+            yield job.number, None if content is None else protocol.plain_text(job.path, content)
 
     def _stop(self) -> None:
         for helper in self._helpers:

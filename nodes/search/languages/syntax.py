@@ -16,15 +16,7 @@ from typing import Any
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor
 
-from nodes.search.languages.grammar import (
-    MAX_NAME,
-    MAX_STRINGS,
-    FoundBlock,
-    Language,
-    message,
-    nested,
-    outline_without_parser,
-)
+from nodes.search.languages import grammar
 from nodes.search.languages.table import BY_KEY, language_for
 from nodes.search.types import Outline
 
@@ -51,10 +43,10 @@ def outline(path: str, source: bytes) -> Outline:
     language = language_for(path, source)
     if language is None:
         return Outline("text")
-    return outline_without_parser(language, source) or parsed(language, source)
+    return grammar.outline_without_parser(language, source) or parsed(language, source)
 
 
-def parsed(language: Language, source: bytes) -> Outline:
+def parsed(language: grammar.Language, source: bytes) -> Outline:
     """Outline one file by its syntax tree, or by another grammar's if that finds more in a file with errors."""
     code = scripts_of(source) if language.name == "component" else source
     root, outlined = _parsed(language, code)
@@ -77,7 +69,7 @@ def scripts_of(source: bytes) -> bytes:
     return b"".join([*parts, source[at:].translate(_NOT_FEED)])
 
 
-def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
+def _parsed(language: grammar.Language, source: bytes) -> tuple[Node | None, Outline]:
     """Return the tree and the outline of a source; no tree if it gives none that can be read."""
     parser, query = _loaded(language)
     try:
@@ -86,7 +78,7 @@ def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
         return None, Outline(language.name)
     if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
         return None, Outline(language.name)
-    found: list[FoundBlock] = []
+    found: list[grammar.FoundBlock] = []
     imports: dict[str, None] = {}
     strings: list[tuple[int, str]] = []
     leads: list[Node] = []
@@ -103,24 +95,24 @@ def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
     ends = [lead.end_byte for lead in leads]
     for item in found if leads else ():
         item.start_line = _first_line(item, leads, ends, source)
-    return root, Outline(language.name, nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
+    return root, Outline(language.name, grammar.nested(found), tuple(imports), tuple(strings[: grammar.MAX_STRINGS]))
 
 
 @cache
-def _loaded(language: Language) -> tuple[Parser, Query]:
-    grammar = load(language)
+def _loaded(language: grammar.Language) -> tuple[Parser, Query]:
+    loaded = load(language)
     query = "".join((_QUERIES / f"{name}.scm").read_text(encoding="utf-8") for name in language.queries)
-    return Parser(grammar), Query(grammar, query)
+    return Parser(loaded), Query(loaded, query)
 
 
 @cache
-def load(language: Language) -> Grammar:
+def load(language: grammar.Language) -> Grammar:
     """Return the grammar of a language from its wheel."""
     module: Any = importlib.import_module(language.package)
     return Grammar(getattr(module, language.factory)())
 
 
-def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[FoundBlock]:
+def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[grammar.FoundBlock]:
     kind = next((name for name in captures if name in _KINDS or name == "scope"), None)
     names = captures.get("name")
     if kind is None or not names:
@@ -129,7 +121,9 @@ def _found(captures: dict[str, list[Node]], source: bytes) -> Iterator[FoundBloc
     name = ".".join(filter(None, (_dotted(part) for part in (*captures.get("owner", ()), names[0]))))
     if not name:
         return
-    yield FoundBlock(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source))
+    yield grammar.FoundBlock(
+        kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, _last_line(node, source)
+    )
 
 
 def _last_line(node: Node, source: bytes) -> int:
@@ -141,7 +135,7 @@ def _last_line(node: Node, source: bytes) -> int:
     return line
 
 
-def _first_line(item: FoundBlock, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
+def _first_line(item: grammar.FoundBlock, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
     line, start = item.start_line, item.start
     # Backwards from the definition: several attributes may stand above each other.
     for number in range(bisect_right(ends, start) - 1, -1, -1):
@@ -154,7 +148,7 @@ def _first_line(item: FoundBlock, leads: Sequence[Node], ends: Sequence[int], so
 
 def _messages(nodes: Iterable[Node], source: bytes) -> Iterator[tuple[int, str]]:
     for node in nodes:
-        if text := message(source[node.start_byte : node.end_byte]):
+        if text := grammar.message(source[node.start_byte : node.end_byte]):
             yield node.start_point[0] + 1, text
 
 
@@ -163,7 +157,7 @@ def _text(node: Node) -> str:
 
 
 def _dotted(node: Node) -> str:
-    text = _text(node)[:MAX_NAME]
+    text = _text(node)[: grammar.MAX_NAME]
     if text.isidentifier():
         return text
     text = text.strip("*& \r\n\t`:")
