@@ -72,6 +72,7 @@ def brief(report: TriageReport, title: str, body: str) -> str:
     task = "Fix the bug that this issue reports." if fit.fits else f"This is a {report.kind} issue, to be read first."
     left = f"\n[shortened: {len(body) - MAX_TEXT:,} more characters]" if len(body) > MAX_TEXT else ""
     still = "the tests above" if tests else "the other tests"
+    changes = (f"{code(change.sha[:12])} {prose(change.title)}" for change in report.suspect_changes)
     parts = [
         f"# {prose(title)}",
         f"{task} {_READ}",
@@ -80,9 +81,7 @@ def brief(report: TriageReport, title: str, body: str) -> str:
         f"## Issue\n\n{block(body[:MAX_TEXT] + left)}" if body.strip() else "",
         _section("Checked facts", map(_fact, others)),
         _places(report),
-        _section(
-            "Suspect changes, not bisected", (f"{code(c.sha[:12])} {prose(c.title)}" for c in report.suspect_changes)
-        ),
+        _section("Suspect changes, not bisected", changes),
         _section("Tests to read and to run", map(_fact, tests)),
         f"## How to confirm\n\n{prose(report.how_to_confirm)}" if report.how_to_confirm else "",
         _section("Missing from the issue", map(prose, report.missing)),

@@ -65,9 +65,7 @@ def _listed(report: TriageReport) -> dict[str, dict[object, str]]:
         # Without the line number: a commit in between moves lines, and the fact remains the same.
         "fact": {(fact.kind, fact.path, fact.text or fact.says, fact.change): fact.says for fact in report.facts},
         "suspect change": {change.sha: f"`{change.sha[:7]}` “{change.title}”." for change in report.suspect_changes},
-        "related issue": {
-            (issue.reference, issue.relation): f"{issue.reference} ({issue.relation})." for issue in report.related
-        },
+        "related issue": {(it.reference, it.relation): f"{it.reference} ({it.relation})." for it in report.related},
     }
 
 

@@ -127,10 +127,8 @@ def _sections(account: Account) -> Iterator[tuple[str, list[str]]]:
     result, is_open = account.result, account.result.report.kind != "security"
     steps = [entry if is_open else without_reasons(entry) for entry in result.trace]
     review = result.report.review_message
-    retries = [
-        (str(retry.iteration), retry_reasons(retry), f"{retry.confidence:.0%}")
-        for retry in result.metrics.retry_reasons
-    ]
+    retried = result.metrics.retry_reasons
+    retries = [(str(item.iteration), retry_reasons(item), f"{item.confidence:.0%}") for item in retried]
     yield "Path through the graph", _path(steps)
     yield "Guards that fired", _guards(steps) or ["None: no rule overruled a decision."]
     if is_open:
@@ -145,13 +143,8 @@ def _sections(account: Account) -> Iterator[tuple[str, list[str]]]:
     looked = [f"- Looked up: {prose(look)}" for item in steps for look in item.looks]
     yield "Model, lookups and cost", [*(f"- {label}: {prose(value)}" for label, value in pairs), *looked]
     if is_open:
-        yield (
-            "Questions",
-            [
-                f"- {prose(asked.question)} — {prose(asked.answer[:200]) if asked.answer else 'no answer'}"
-                for asked in result.questions
-            ],
-        )
+        answered = ((asked.question, asked.answer or "no answer") for asked in result.questions)
+        yield "Questions", [f"- {prose(question)} — {prose(answer[:200])}" for question, answer in answered]
         yield "Ticket draft", _ticket(result)
 
 
@@ -181,10 +174,8 @@ def _path(steps: Iterable[TraceEntry]) -> list[str]:
 def _guards(steps: Iterable[TraceEntry]) -> list[str]:
     """Return one line per guard that changed a decision, with the number of times."""
     fired = Counter(item.guard for item in steps if item.guard)
-    return [
-        f"- {code(name)}{f', {times} times' if times > 1 else ''}: {prose(MEANINGS.get(name, ''))}"
-        for name, times in fired.items()
-    ]
+    often = {name: f", {times} times" if times > 1 else "" for name, times in fired.items()}
+    return [f"- {code(name)}{times}: {prose(MEANINGS.get(name, ''))}" for name, times in often.items()]
 
 
 def _evidence(account: Account) -> list[str]:

@@ -66,10 +66,8 @@ def facts_beside(report: TriageReport) -> tuple[Fact, ...]:
 def _is_cited(fact: Fact, report: TriageReport) -> bool:
     if fact.line is None or fact.sha:
         return False
-    return any(
-        citation.path == fact.path and citation.start_line <= fact.line <= citation.end_line
-        for citation in report.citations
-    )
+    of_file = (citation for citation in report.citations if citation.path == fact.path)
+    return any(citation.start_line <= fact.line <= citation.end_line for citation in of_file)
 
 
 def _link(citation: Citation, links: Links) -> str:

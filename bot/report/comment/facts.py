@@ -62,10 +62,9 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
 
 def _is_about(report: TriageReport) -> Callable[[Fact], bool]:
     """Return a test for facts to fold: a test is listed if the report names it, or the function of a place."""
-    places = [fact.symbol for fact in report.facts if is_stated(fact)] + [
-        suspect.symbol for suspect in report.suspects[:1]
-    ]
-    functions = {_last(symbol) for symbol in places if symbol}
+    symbols = [fact.symbol for fact in report.facts if is_stated(fact)]
+    symbols += [suspect.symbol for suspect in report.suspects[:1]]
+    functions = {_last(symbol) for symbol in symbols if symbol}
     return lambda fact: fact.kind != "tested_here" or _last(fact.words or "") in {*functions, _last(fact.symbol or "")}
 
 

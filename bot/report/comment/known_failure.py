@@ -34,14 +34,13 @@ def known(report: TriageReport, links: Links, write: Translator, base: str = "")
         same = say("**The same as {reference}, as a maintainer said.** Nothing is closed by this.", reference=reference)
         return write(same)
     states = {"open": say(" (open)"), "closed": say(" (closed)")}
-    return write(
-        say(
-            "**Probably the same as {reference}{state}**{reason}. Both stay as they are; a maintainer decides.",
-            reference=reference,
-            state=states[related.state] if related.state else "",
-            reason=reason,
-        )
+    probably = say(
+        "**Probably the same as {reference}{state}**{reason}. Both stay as they are; a maintainer decides.",
+        reference=reference,
+        state=states[related.state] if related.state else "",
+        reason=reason,
     )
+    return write(probably)
 
 
 def _reference(related: RelatedIssue, links: Links, base: str) -> str:
@@ -58,15 +57,9 @@ def apply_corrections(outcome: Outcome, relations: tuple[Relation, ...]) -> Outc
     if not relations or not isinstance(outcome, Finished) or outcome.state.report is None:
         return outcome
     by_reference = {f"#{relation.other}": relation.duplicate for relation in relations}
-    confirmed = tuple(
-        RelatedIssue(reference=reference, relation="duplicate", why=CONFIRMED_BY_MAINTAINER)
-        for reference, duplicate in by_reference.items()
-        if duplicate
-    )
-    other_issues = tuple(
-        related
-        for related in outcome.state.report.related
-        if related.reference not in by_reference and not (confirmed and related.relation == "duplicate")
-    )
-    report = outcome.state.report.model_copy(update={"related": (*confirmed, *other_issues)})
+    named = [reference for reference, duplicate in by_reference.items() if duplicate]
+    confirmed = [RelatedIssue(reference=name, relation="duplicate", why=CONFIRMED_BY_MAINTAINER) for name in named]
+    others = [related for related in outcome.state.report.related if related.reference not in by_reference]
+    left = [related for related in others if not (confirmed and related.relation == "duplicate")]
+    report = outcome.state.report.model_copy(update={"related": (*confirmed, *left)})
     return Finished(outcome.state.model_copy(update={"report": report}))

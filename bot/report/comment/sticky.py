@@ -7,15 +7,7 @@ from bot.ports import AskedQuestion
 from bot.report.comment.folds import fold
 from bot.report.comment.known_failure import known
 from bot.report.comment.markdown import MarkdownRenderer, fitting, join, most_words
-from bot.report.comment.thread import (
-    Thread,
-    answered_news,
-    marker,
-    open_questions,
-    reasons,
-    settled_questions,
-    with_time,
-)
+from bot.report.comment.thread import Thread, marker, news, open_questions, reasons, settled_questions, with_time
 from bot.report.difference import is_other_finding
 from bot.report.links import Links
 from bot.report.sanitise import code
@@ -39,7 +31,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     links = Links(thread.server_url, thread.repository, report.commit)
     follows = ours(FOLLOWS) if thread.follows else ""
     known_already = known(report, links, ours, thread.base)
-    head = (thread.marker, known_already, follows, shown.headline, shown.link, answered_news(thread, ours))
+    head = (thread.marker, known_already, follows, shown.headline, shown.link, news(thread, ours))
     room = most_words(report) + len(thread.marker.split()) - thread.words(with_time(thread.footer, "2026-01-01 10:02"))
     visible = fitting((*head, shown.facts, settled, "" if settled else shown.reporter), room, thread.words)
     for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
@@ -48,13 +40,8 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
 
 def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     """Render a run that waits for an answer: the question, without a cause."""
-    visible = (
-        thread.marker,
-        thread.to_reporter()(WAITING),
-        open_questions(thread),
-        answered_news(thread, thread.to_reporter()),
-        settled_questions(thread),
-    )
+    write = thread.to_reporter()
+    visible = (thread.marker, write(WAITING), open_questions(thread), news(thread, write), settled_questions(thread))
     for_them = fold("For maintainers: why it is asked", reasons(thread.questions))
     commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
     about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")

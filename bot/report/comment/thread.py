@@ -135,7 +135,7 @@ def reasons(questions: Sequence[AskedQuestion]) -> str:
     return "\n".join(("**Why it is asked:**", *listed)) if listed else ""
 
 
-def answered_news(thread: Thread, write: Translator) -> str:
+def news(thread: Thread, write: Translator) -> str:
     """Return one line on why the comment was rewritten."""
     return f"*{write(thread.update_reason)}*" if thread.update_reason else ""
 
