@@ -144,9 +144,8 @@ class EndedSessions(TableGroup):
         """End a session whose cookie would be valid for at most this many seconds."""
         now = self._clock()
         db.execute("DELETE FROM ended_sessions WHERE until < ?", (now,))
-        db.execute(
-            "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING", (session, now + lasts)
-        )
+        statement = "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        db.execute(statement, (session, now + lasts))
 
     async def has_ended(self, session: str) -> bool:
         """Return whether a session was ended."""

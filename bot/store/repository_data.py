@@ -76,11 +76,8 @@ class RepositoryData(TableGroup):
 
 
 def _forget(db: Connection, key: str) -> dict[str, int]:
-    parameters = _key_bounds(key)
-    return {
-        table: db.execute(f"DELETE FROM {table} WHERE {where}", parameters).rowcount
-        for table, where in REPOSITORY_ROWS.items()
-    }
+    bounds, tables = _key_bounds(key), REPOSITORY_ROWS.items()
+    return {table: db.execute(f"DELETE FROM {table} WHERE {where}", bounds).rowcount for table, where in tables}
 
 
 def _key_bounds(key: str) -> dict[str, Value]:

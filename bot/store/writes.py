@@ -74,9 +74,8 @@ class StoredWrites(TableGroup, Writes):
         delete_expired = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
         db.execute(delete_expired, (installation, now - 3_600.0, now + _AHEAD))
         # The window that stays full longest determines the wait and the interval between retries.
-        free, apart = max(
-            (_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows
-        )
+        windows = ((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
+        free, apart = max(windows)
         key, whose = installation, "our own"
         if free <= now and repository:
             free = max(_free_with_reserve(db, installation, repository, now, window) for window in budget.windows)

@@ -14,9 +14,8 @@ from bot.store.databases.database import STEPS
 
 TASK, EARLY = "work", 0.25
 """The task that ``tracehound-2.sql`` defers, and the seconds by which it may be early, as that file has them."""
-_STEPS = {
-    name: resources.files(__package__).joinpath(f"{name}.sql").read_text() for name in ("tracehound-1", "tracehound-2")
-}
+_SQL = resources.files(__package__)
+_STEPS = {name: _SQL.joinpath(f"{name}.sql").read_text() for name in ("tracehound-1", "tracehound-2")}
 """Steps by name, in order; a released step is never changed."""
 MIGRATION_SECONDS = 60.0
 """Seconds to wait for another migration."""

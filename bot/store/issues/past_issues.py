@@ -149,9 +149,7 @@ def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
     newer = "excluded.updated_at >= past_issues.updated_at OR excluded.version > past_issues.version"
     values = "is_open, updated_at, version, title, body, crash"
     statement = f"{upsert('past_issues', 'repository_key, number', values)} WHERE {newer}"
-    rows = (
-        (key, issue.number, int(issue.is_open), issue.updated_at, VERSION, *astuple(issue.words)) for issue in issues
-    )
+    rows = ((key, it.number, int(it.is_open), it.updated_at, VERSION, *astuple(it.words)) for it in issues)
     db.executemany(statement, rows)
 
 
@@ -168,8 +166,5 @@ def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list
     storms = [read_crashes(db, repository, fingerprint, now) for fingerprint in dict.fromkeys(crash.fingerprints)]
     # Of concurrent transactions exactly one claims the alert of a crash.
     claim = "INSERT INTO crash_alerts (repository_key, fingerprint, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    return [
-        storm
-        for storm in storms
-        if storm.reporters >= REPORTERS and db.execute(claim, (repository, storm.fingerprint, now)).rowcount
-    ]
+    large = (storm for storm in storms if storm.reporters >= REPORTERS)
+    return [storm for storm in large if db.execute(claim, (repository, storm.fingerprint, now)).rowcount]

@@ -91,12 +91,10 @@ class DeadJobs(TableGroup):
         now = self._clock()
         # The due time of a dead job is the time at which it died.
         # A dead job of an older release has no recorded cause and is not revived: only an operator replays it.
-        rows = db.execute(_DEAD).fetchall()
-        due = [
-            row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now
-        ]
         revived = 0
-        for number, key, lane, work, *_ in due:
+        for number, key, lane, work, died, death, times in db.execute(_DEAD).fetchall():
+            if times >= MAX_REVIVALS.get(death, 0) or died + FIRST_REST * 2.0**times > now:
+                continue
             # A later job of the same kind replaces it. In the lane ``control`` any later job does, because an old
             # command must not run after newer ones.
             later = db.execute(_LATER, (key, number)).fetchall()

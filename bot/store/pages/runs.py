@@ -22,6 +22,7 @@ FACETS = {"status": rows.STATUS, "outcome": rows.OUTCOME}
 COUNTED = 20_000
 """Runs that are counted at most, the newest ones."""
 _PLACE = "(began_at, runs.issue_key, runs.run_no)"
+_ORIGIN = "SELECT body, author, why, asked_by, asked_in, last_signal FROM runs WHERE issue_key = ? AND run_no = ?"
 _LABELS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
 _CHANGED = "SELECT label, added, actor FROM label_actors WHERE issue_key = ? ORDER BY label"
 _STICKY = "SELECT github_id FROM effects WHERE issue_key = ? AND kind = 'sticky' AND subject = ''"
@@ -150,10 +151,7 @@ class Runs(TableGroup):
     def context(self, db: Connection, run: rows.RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
         key = run.issue_key
-        fields = "body, author, why, asked_by, asked_in, last_signal"
-        found = db.execute(
-            f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, run.number)
-        ).fetchone()
+        found = db.execute(_ORIGIN, (key, run.number)).fetchone()
         *origin, last_signal = found or ("", "", "", "", None, 0)
         before = db.execute(RESULT_BEFORE, (key, run.number)).fetchone()
         sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()

@@ -106,12 +106,10 @@ class _Recorder:
         """Buffer a step."""
         # The store's clock, because pages compare these times with those of other processes.
         now = self._events.clock()
-        began = self._began.setdefault(step.id, now)
+        began, ended = self._began.setdefault(step.id, now), now if step.ended else None
         # Moved to the end: readers expect ends in the order in which they happened.
         self._waiting.pop(step.id, None)
-        self._waiting[step.id] = Visit(
-            id=step.id[:8], node=step.node, began=began, ended=now if step.ended else None, trace=step.trace
-        )
+        self._waiting[step.id] = Visit(id=step.id[:8], node=step.node, began=began, ended=ended, trace=step.trace)
 
     async def keep_writing(self, over: asyncio.Event) -> None:
         """Write periodically until the run is over, then write the rest."""

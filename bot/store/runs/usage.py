@@ -8,12 +8,10 @@ from bot.store.databases.database import Connection, Database, Keyed, TableGroup
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"
-_ADD = """
-INSERT INTO usage (scope, day, calls, tokens, cost_micros, issues, questions, answers)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (scope, day) DO UPDATE SET calls = usage.calls + excluded.calls, tokens = usage.tokens + excluded.tokens,
-    cost_micros = usage.cost_micros + excluded.cost_micros, issues = usage.issues + excluded.issues,
-    questions = usage.questions + excluded.questions, answers = usage.answers + excluded.answers
+_SUMS = ", ".join(f"{name} = usage.{name} + excluded.{name}" for name in _COLUMNS.split(", "))
+_ADD = f"""
+INSERT INTO usage (scope, day, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (scope, day) DO UPDATE SET {_SUMS}
 """
 _POSTPONE = """
 INSERT INTO usage (scope, day, postponed) VALUES (?, ?, 1)

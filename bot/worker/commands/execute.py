@@ -58,11 +58,8 @@ async def _run(
     """Run commands in order. The budget of replies is checked once, and only if there is something to answer."""
     answers: bool | None = None
     for previous, command in zip((None, *commands), commands, strict=False):
-        effects = (
-            CommandEffects()
-            if previous and previous.canonical == command.canonical
-            else await _effects(command, context)
-        )
+        is_repeated = previous is not None and previous.canonical == command.canonical
+        effects = CommandEffects() if is_repeated else await _effects(command, context)
         if effects.reply is not None or effects.reaction is not None:
             answers = await may_answer() if answers is None else answers
             effects = effects if answers else replace(effects, reply=None, reaction=None)

@@ -72,9 +72,8 @@ def _own_lines(text: str) -> Iterator[str]:
             typed = lines[token.map[0] : token.map[1]]
             shown = _without_hidden("\n".join(typed)).split("\n")
             # The argument may contain code; the command itself must not be in code.
-            yield from (
-                line for line, visible_line in zip(typed, shown, strict=True) if line[:_HEAD] == visible_line[:_HEAD]
-            )
+            both = zip(typed, shown, strict=True)
+            yield from (line for line, seen in both if line[:_HEAD] == seen[:_HEAD])
 
 
 def _without_hidden(text: str) -> str:

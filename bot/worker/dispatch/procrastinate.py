@@ -225,11 +225,8 @@ class SharedDispatcher(Dispatcher):
         doing = await app.job_manager.list_jobs_async(status="doing")
         assigned: set[tuple[int, ...]] = {(entry.id or 0,) for entry in doing if entry.worker_id in connector.workers}
         assigned = {entry for entry in assigned if entry[0] not in self._awake}
-        assigned |= {
-            entry
-            for entry in await self._store.workers.active_attempts(self._place)
-            if entry[0] not in self._active_jobs
-        }
+        attempts = await self._store.workers.active_attempts(self._place)
+        assigned |= {entry for entry in attempts if entry[0] not in self._active_jobs}
         for entry in assigned & suspects:
             if len(entry) == 1:
                 await self._retry_wakeup(app, entry[0])

@@ -145,10 +145,8 @@ def wanted_labels(
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
     """Return the report with only those labels that exist and are allowed in the repository; models invent labels."""
-    existing_names = {name.casefold() for name in existing}
-    labels = tuple(
-        label for label in report.labels if label.casefold() in existing_names and config.labels.allows(label)
-    )
+    names = {name.casefold() for name in existing}
+    labels = tuple(label for label in report.labels if label.casefold() in names and config.labels.allows(label))
     return report.model_copy(update={"labels": labels})
 
 

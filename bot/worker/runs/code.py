@@ -37,9 +37,8 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: ListedRun) -> 
         return
     async with AsyncExitStack() as stack:
         try:
-            mirror = await stack.enter_async_context(
-                issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github)
-            )
+            mirrors, repository = issue_job.tools.mirrors, issue_job.ref.repository
+            mirror = await stack.enter_async_context(mirrors.ready(repository, issue_job.github))
         except errors.SuspendedError:
             raise
         except (errors.RefusedError, ForbiddenError) as error:

@@ -53,9 +53,8 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
 
 async def _skip_triaged(issue_job: IssueJob, work: Triage, run: ListedRun) -> None:
     """Skip an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
-    open_question = (
-        await issue_job.store.questions.open() if work.moved_from is not None and run.status == "waiting" else None
-    )
+    waits = work.moved_from is not None and run.status == "waiting"
+    open_question = await issue_job.store.questions.open() if waits else None
     then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
     await issue_job.settle("triaged before", then)
 
@@ -67,9 +66,8 @@ async def _open_run(
     try:
         return await _new_run(issue_job, seen, last, by_author=by_author)
     except RateLimitedError as error:
-        await explain_refusal(
-            issue_job, seen.found, work.asked_in, f"Not now: {error}. The run starts when the limit allows."
-        )
+        why = f"Not now: {error}. The run starts when the limit allows."
+        await explain_refusal(issue_job, seen.found, work.asked_in, why)
         raise
     except OverLimitError as error:
         await explain_refusal(issue_job, seen.found, work.asked_in, f"Not done: {error}.")

@@ -80,17 +80,14 @@ async def read_actionable(issue_job: IssueJob, why: Why, work: RunWork) -> Curre
     if issue is None:
         return None
     skip_reason = reason_to_skip(issue, found.config)
-    asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
+    asked_in, asked_by = (work.asked_in, work.actor) if isinstance(work, Triage | Continue) else (None, "")
     if skip_reason is not None:
-        await explain_refusal(
-            issue_job, found, asked_in, f"Nothing was done: {skip_reason}. {remedy_for(skip_reason)}".rstrip()
-        )
+        why_not = f"Nothing was done: {skip_reason}. {remedy_for(skip_reason)}".rstrip()
+        await explain_refusal(issue_job, found, asked_in, why_not)
         await settle_skipped(issue_job, skip_reason)
         return None
     commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
-    return CurrentIssue(
-        issue, found, why, commanded, asked_in, work.actor if isinstance(work, Triage | Continue) else ""
-    )
+    return CurrentIssue(issue, found, why, commanded, asked_in, asked_by)
 
 
 async def read_issue(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue | None]:
