@@ -158,9 +158,8 @@ class Answerer:
             return None
         fact = self._definition(name)
         text = fact.says if fact else f"`{name}` is defined in {counted(found.total, 'place')}."
-        return _passages(
-            "where", text, sorted(found.passages, key=lambda it: fact is not None and it.path != fact.path)
-        )
+        of_fact_first = sorted(found.passages, key=lambda it: fact is not None and it.path != fact.path)
+        return _passages("where", text, of_fact_first)
 
     def _definition(self, name: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
@@ -216,10 +215,8 @@ class Answerer:
         history, found = self._past(question)
         if not found.locations:
             return QuestionReply("owner", _NOTHING)
-        owners = [
-            f"{owner.name}: {'; '.join(reason.text for reason in owner.reasons[:2])}"
-            for owner in history.owners[:PLACES]
-        ]
+        first = history.owners[:PLACES]
+        owners = [f"{owner.name}: {'; '.join(reason.text for reason in owner.reasons[:2])}" for owner in first]
         unknown = "No owner is known: these lines have neither a CODEOWNERS rule nor a history."
         text = f"{history.owners[0].name} knows this best." if owners else unknown
         return QuestionReply("owner", text, _places(found, question)[: 2 if owners else PLACES], tuple(owners))
@@ -229,9 +226,8 @@ class Answerer:
         history, found = self._past(question)
         if suspects := history.suspicion.changes[:PLACES]:
             lines = [_change(it.commit, *(reason.text for reason in it.reasons[:1])) for it in suspects]
-            return QuestionReply(
-                "changes", "Suspect changes, not bisected.", _places(found, question)[:2], changes=tuple(lines)
-            )
+            places = _places(found, question)[:2]
+            return QuestionReply("changes", "Suspect changes, not bisected.", places, changes=tuple(lines))
         files = self._tools
         of_files = ((name, files.answer(ToolCall("log", path=name)).changes) for name in question.names)
         if of_file := next(((name, changes) for name, changes in of_files if changes), None):
@@ -271,9 +267,8 @@ def understand(text: str) -> ClassifiedQuestion:
     """Classify a question by rules. A stack trace in it takes precedence over its words."""
     text = text[:MAX_LENGTH]
     line = " ".join(text.split())[:2_000]
-    names = tuple(dict.fromkeys((found[1] or found[2]).removesuffix("()") for found in _WRITTEN_NAME.finditer(text)))[
-        :MAX_NAMES
-    ]
+    written = ((found[1] or found[2]).removesuffix("()") for found in _WRITTEN_NAME.finditer(text))
+    names = tuple(dict.fromkeys(written))[:MAX_NAMES]
     words = (next(filter(None, found.groups())) for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES))
     plain = tuple(word for word in words if word.lower() not in _PRONOUNS and word not in names)
     kinds = (kind for kind in _KINDS if _FORMS[kind].search(line))

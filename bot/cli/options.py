@@ -58,13 +58,9 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[Command], Co
 def prints_only_json(command: Command) -> Command:
     """Give a command that prints JSON lines the options of the others, which change nothing there."""
     flag = click.option("--json", is_flag=True, expose_value=False, help="The same as --format json.")
-    forms: dict[str, Any] = {
-        "type": click.Choice(["json"]),
-        "default": "json",
-        "show_default": True,
-        "expose_value": False,
-    }
-    return click.option("--format", **forms, help="json: one object per line.")(flag(command))
+    only, says = click.Choice(["json"]), "json: one object per line."
+    form = click.option("--format", type=only, default="json", show_default=True, expose_value=False, help=says)
+    return form(flag(command))
 
 
 @dataclass(frozen=True, slots=True)

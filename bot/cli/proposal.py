@@ -41,9 +41,8 @@ mode: comment
 # The kinds of issues that get a comment: bug, feature, question, docs.
 comment_on: [bug]
 """
-WORKFLOW = (
-    resources.files(__package__).joinpath("workflow.yml").read_text(encoding="utf-8").replace("RELEASE", released())
-)
+_WORKFLOW = resources.files(__package__).joinpath("workflow.yml")
+WORKFLOW = _WORKFLOW.read_text(encoding="utf-8").replace("RELEASE", released())
 """The workflow of docs/action.md."""
 
 

@@ -90,12 +90,8 @@ class Channel:
         repositories = repositories or (self._repository.id,)
         call = partial(self._authorized, method, path, repositories, permissions, params=params, follow=follow)
         # GitHub's ETags differ for each token, and a response may contain what another token must not read.
-        key = (
-            self._installation,
-            repositories,
-            *(tuple(sorted(values.items())) for values in (permissions, params or {})),
-            path,
-        )
+        asked = (tuple(sorted(values.items())) for values in (permissions, params or {}))
+        key = (self._installation, repositories, *asked, path)
         try:
             response = await (self._cached(key, call) if method == "GET" else call(json=json))
         except MissingPermissionError as error:

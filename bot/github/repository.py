@@ -175,9 +175,8 @@ class RepositoryClient:
         except GoneError:
             return frozenset()
         with expect_shape("a list of issue types"):
-            return frozenset(
-                values.text(answer["name"]) for answer in response.objects() if answer.get("is_enabled", True)
-            )
+            enabled = (item for item in response.objects() if item.get("is_enabled", True))
+            return frozenset(values.text(item["name"]) for item in enabled)
 
     async def set_type(self, number: int, name: str, suggestion: Mapping[str, str] | None = None) -> str:
         """Set an issue's type, or suggest it to people; return the issue's type."""

@@ -96,11 +96,9 @@ def _refusal_of(response: httpx.Response) -> Mapping[str, Any]:
 
 def undecodable(response: httpx.Response) -> errors.BotError:
     """Return the error for a response that GitHub did not send."""
-    method = response.request.method
+    method, size = response.request.method, len(response.content)
     kind = " ".join(response.headers.get("content-type", "no content type").split())[:60]
-    description = (
-        f"the answer to {method} is not GitHub's: status {response.status_code}, {kind}, {len(response.content)} bytes"
-    )
+    description = f"the answer to {method} is not GitHub's: status {response.status_code}, {kind}, {size} bytes"
     return errors.OutcomeUnknownError(description) if method == "POST" else UndecodableError(description)
 
 

@@ -139,9 +139,8 @@ def text_file(answer: object) -> str:
         raise UnreadableFileError("not a file but a directory", digest=_digest(b"directory"))
     sha, kind = text(answer.get("sha")), text(answer.get("type"))
     if kind != "file":
-        raise UnreadableFileError(
-            f"not a file but a {kind[:20] or 'entry without a type'}", digest=_digest(sha.encode())
-        )
+        what = kind[:20] or "entry without a type"
+        raise UnreadableFileError(f"not a file but a {what}", digest=_digest(sha.encode()))
     content = _content(answer)
     # GitHub omits the content of large files but states their size.
     size = max(int(answer.get("size") or 0), len(content))

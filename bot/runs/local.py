@@ -117,12 +117,8 @@ def settings_hash(settings: Settings) -> str:
     models = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
     tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
     # The place of a former setting: without it, stored runs would not be found again.
-    text = (
-        (settings.brain, *models, *tiers, None, settings.openai_base_url)
-        if settings.brain == "llm"
-        else (settings.brain,)
-    )
-    return hashlib.sha256("\x00".join(str(item) for item in text).encode()).hexdigest()[:12]
+    of_models = (*models, *tiers, None, settings.openai_base_url) if settings.brain == "llm" else ()
+    return hashlib.sha256("\x00".join(map(str, (settings.brain, *of_models))).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager

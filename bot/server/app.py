@@ -109,9 +109,8 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         # Last: one gate covers every remaining path, so a new page is behind the login by default.
         Mount("/", routes=_CLOSED, middleware=[Middleware(login.RequireLogin, site.authenticator)]),
     ]
-    pages = Starlette(
-        routes=routes, lifespan=lifespan, exception_handlers=dict.fromkeys(render.FAILURES, render.answer_failure)
-    )
+    handlers = dict.fromkeys(render.FAILURES, render.answer_failure)
+    pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     pages.state.site = site
     return pages
 

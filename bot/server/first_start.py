@@ -57,11 +57,8 @@ def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) ->
     host, port = listener.getsockname()[:2]
     host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
     address = (settings.triage_public_url or f"http://{host}:{port}").rstrip("/")
-    logger.info(
-        "no App is configured; open %s/setup?token=%s to register one",
-        *(address, setup.pending.token),
-        extra={"action": "setup"},
-    )
+    page = f"{address}/setup?token={setup.pending.token}"
+    logger.info("no App is configured; open %s to register one", page, extra={"action": "setup"})
     if settings.triage_public_url is None:
         message = "TRIAGE_PUBLIC_URL is not set: GitHub needs an address at which it reaches this server"
         logger.warning(message, extra={"action": "setup"})

@@ -125,16 +125,21 @@ def registration() -> dict[str, Any]:
 def api_of(server_url: str) -> str:
     """Return the API address of a GitHub server, given the address of its pages."""
     split = urlsplit(server_url.rstrip("/"))
-    if split.hostname == "github.com" or (split.hostname or "").endswith(".ghe.com"):
+    if _is_hosted(server_url):
         return f"{split.scheme}://api.{split.netloc}"
     return f"{server_url.rstrip('/')}/api/v3"
 
 
 def installation_address(server_url: str, slug: str) -> str:
     """Return the address of the page that installs the App on repositories."""
-    host = urlsplit(server_url).hostname or ""
-    apps = "apps" if host == "github.com" or host.endswith(".ghe.com") else "github-apps"
+    apps = "apps" if _is_hosted(server_url) else "github-apps"
     return f"{server_url.rstrip('/')}/{apps}/{quote(slug, safe='')}/installations/new"
+
+
+def _is_hosted(server_url: str) -> bool:
+    """Return whether GitHub itself runs the server."""
+    host = urlsplit(server_url).hostname or ""
+    return host == "github.com" or host.endswith(".ghe.com")
 
 
 def is_address(text: str) -> bool:
@@ -143,9 +148,8 @@ def is_address(text: str) -> bool:
         return False
     try:
         split = urlsplit(text)
-        return (
-            split.scheme in ("http", "https") and bool(split.hostname) and "@" not in split.netloc and split.port != 0
-        )
+        is_plain = "@" not in split.netloc and split.port != 0
+        return is_plain and split.scheme in ("http", "https") and bool(split.hostname)
     except ValueError:
         return False
 

@@ -274,9 +274,8 @@ def _with_moved(config: OperatorConfig, settings: Settings) -> OperatorConfig:
         try:
             read = OperatorConfig.model_validate({section: {scope: values} if scope else values}, strict=False)
         except ValidationError as error:
-            raise UserError(
-                f"{name.upper()}: {explain(error.errors()[0])}; write `{where}` in TRIAGE_CONFIG"
-            ) from error
+            fault = explain(error.errors()[0])
+            raise UserError(f"{name.upper()}: {fault}; write `{where}` in TRIAGE_CONFIG") from error
         limits = config.limits.model_copy(update={scope: getattr(read.limits, scope)}) if scope else config.limits
         config = config.model_copy(update={"limits": limits, "prices": config.prices if scope else read.prices})
     return config

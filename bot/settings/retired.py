@@ -16,9 +16,8 @@ MOVED: Mapping[str, str] = {
     "triage_prices": "prices",
 }
 """Variables that still have an effect, and the key of the operator's file that replaces each."""
-_INSTEAD: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    Path(__file__).with_name("retired.toml").read_text(encoding="utf-8")
-)
+_FILE = Path(__file__).with_name("retired.toml")
+_INSTEAD: Mapping[str, Mapping[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 VARIABLES, OPERATOR_KEYS, REPOSITORY_KEYS = (_INSTEAD[name] for name in ("variables", "operator", "repository"))
 """Variables, keys of the operator's file and of ``.github/triage.yml``, without effect, and what applies instead."""
 _AMOUNT = re.compile(r"\d{1,12}(?:\.\d{1,6})?")

@@ -100,9 +100,8 @@ def check_machine(settings: Settings) -> Iterator[Check]:
 def _git() -> Check:
     if shutil.which("git") is None:
         return Check(ok=False, name="git", says="was not found on the PATH: install git", part="machine")
-    output = subprocess.run(
-        ["git", "--version"], capture_output=True, text=True, timeout=10, check=False
-    ).stdout.strip()
+    asked = subprocess.run(["git", "--version"], capture_output=True, text=True, timeout=10, check=False)
+    output = asked.stdout.strip()
     found = re.match(r"git version ((\d+)\.(\d+)\S*)", output)
     if found is None:
         return Check(ok=False, name="git", says=output or "does not answer to `git --version`", part="machine")

@@ -16,9 +16,7 @@ from nodes.search.types import Query, Ranking, Reason
 
 def reasons_of(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
     """Return reasons as JSON values."""
-    return [
-        {"kind": reason.kind, "text": reason.text, "contribution": round(reason.contribution, 6)} for reason in reasons
-    ]
+    return [{"kind": it.kind, "text": it.text, "contribution": round(it.contribution, 6)} for it in reasons]
 
 
 def printable(text: str) -> str:

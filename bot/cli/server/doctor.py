@@ -96,11 +96,8 @@ def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]
     says += "the others at their defaults" if given or faults else "all at their defaults"
     yield Check(ok=True, name="settings", says=says, part="settings")
     for name in names:
-        shown = faults.get(name) or _shown(name, settings)
-        is_sound = name not in faults
-        yield Check(
-            is_sound, name.upper(), f"{shown}. {' '.join(docs[name].split())}", None if is_sound else "settings"
-        )
+        says = f"{faults.get(name) or _shown(name, settings)}. {' '.join(docs[name].split())}"
+        yield Check(name not in faults, name.upper(), says, "settings" if name in faults else None)
 
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:

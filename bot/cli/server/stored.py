@@ -5,7 +5,7 @@ import json
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -177,22 +177,14 @@ def _row(tally: Tally, width: int) -> str:
 def _words(known: _Known) -> str:
     """Return a line on how well confidences matched the outcomes, and which calibration the confidence words use."""
     worth = ", ".join(f"{fifth.mean:.0%} → {fifth.right}/{fifth.cases}" for fifth in known.fifths)
-    by = (
-        f"its {known.record.basis}"
-        if known.record
-        else f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
-    )
+    shipped = f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
+    by = f"its {known.record.basis}" if known.record else shipped
     correlation = f"; confidence and accuracy, highest confidence first: {worth}" if worth else ""
     return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}.{_feedback(known.people)}"
 
 
 def _feedback(counts: FeedbackCounts) -> str:
     """Return a line on people's judgements of reports and their label changes; empty if there are none."""
-    parts = (
-        (counts.right, "called right"),
-        (counts.wrong, "called wrong"),
-        (counts.labels_added, "labels added"),
-        (counts.labels_removed, "labels removed"),
-    )
-    shown = ", ".join(f"{number} {name}" for number, name in parts if number)
+    names = ("called right", "called wrong", "labels added", "labels removed")
+    shown = ", ".join(f"{number} {name}" for number, name in zip(astuple(counts), names, strict=True) if number)
     return f"\nFeedback by people: {shown}." if shown else ""

@@ -117,12 +117,8 @@ def render(
     addition to the given context. The Content-Security-Policy forbids inline styles and scripts, including ``style=``
     attributes.
     """
-    shown = {
-        "viewer": getattr(request.state, "viewer", None),
-        "navigation": NAVIGATION,
-        "here": request.url.path,
-        **context,
-    }
+    viewer = getattr(request.state, "viewer", None)
+    shown = {"viewer": viewer, "navigation": NAVIGATION, "here": request.url.path, **context}
     return HTMLResponse(environment().get_template(template).render(shown), status, headers)
 
 
@@ -168,14 +164,8 @@ def environment() -> Environment:
         auto_reload=False,
         finalize=_seen,
     )
-    made.globals |= {
-        "asset": asset,
-        "share": share,
-        "between": between,
-        "tones": _TONES,
-        "outcomes": OUTCOMES,
-        "guards": MEANINGS,
-    }
+    made.globals |= {"asset": asset, "share": share, "between": between}
+    made.globals |= {"tones": _TONES, "outcomes": OUTCOMES, "guards": MEANINGS}
     made.filters |= {"file": file_name, "prose": prose, "line": line, "label": label, "moment": moment}
     made.filters |= {"address": address, "confidence": confidence, "span": span}
     return made

@@ -142,11 +142,8 @@ def handle_repository(delivery: Delivery) -> list[jobs.Work]:
     if part is None or delivery.action not in get_args(_Changed):
         return []
     how: _Changed = delivery.action  # type: ignore[assignment]  # checked above
-    return [
-        jobs.RepositoryChanged(
-            ref=delivery.repository, how=how, private=bool(part.private), archived=bool(part.archived)
-        )
-    ]
+    ref, private, archived = delivery.repository, bool(part.private), bool(part.archived)
+    return [jobs.RepositoryChanged(ref=ref, how=how, private=private, archived=archived)]
 
 
 HANDLERS: Mapping[str, Handler] = {

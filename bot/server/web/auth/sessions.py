@@ -57,9 +57,8 @@ class Sessions:
     def __init__(self, secret: bytes, *, https: bool, name: str = "triage", lasts: int = LASTS) -> None:
         """Sign cookies that are valid for ``lasts`` seconds; with ``https``, browsers reach these pages by it only."""
         # The salt contains the cookie's name, so that one cookie's value is invalid as another's.
-        self._signer = URLSafeTimedSerializer(
-            secret, salt=f"tracehound.{name}", signer_kwargs={"digest_method": hashlib.sha256}
-        )
+        signs = {"digest_method": hashlib.sha256}
+        self._signer = URLSafeTimedSerializer(secret, salt=f"tracehound.{name}", signer_kwargs=signs)
         self._https = https
         self._name = name
         self._lasts = lasts

@@ -107,13 +107,8 @@ async def repository(request: Request) -> Response:
 def tally(outcomes: Sequence[OutcomeRow]) -> dict[str, Any]:
     """Count reports: ``scored`` by a fix, the ``first`` file or one of ``three`` fixed, fixes that are ``unknown``."""
     ranks = [outcome.rank for outcome in outcomes if outcome.state == "scored"]
-    unknown = sum(outcome.state == "unknown" for outcome in outcomes)
-    return {
-        "scored": len(ranks),
-        "first": ranks.count(1),
-        "three": sum(1 <= rank <= 3 for rank in ranks),
-        "unknown": unknown,
-    }
+    unknown, three = sum(outcome.state == "unknown" for outcome in outcomes), sum(1 <= rank <= 3 for rank in ranks)
+    return {"scored": len(ranks), "first": ranks.count(1), "three": three, "unknown": unknown}
 
 
 def by_month(outcomes: Sequence[OutcomeRow]) -> list[tuple[str, dict[str, Any]]]:

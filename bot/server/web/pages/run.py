@@ -88,9 +88,8 @@ def _may_read(request: Request, full: FullRun) -> bool:
 def _links(request: Request, full: FullRun) -> Links:
     """Build links to the GitHub server that hosts the repository."""
     server, host = site_of(request).settings.github_server_url.rstrip("/"), full.row.repository_key.rpartition("/")[0]
-    return Links(
-        server if urlsplit(server).netloc == host else f"https://{host}", f"{full.row.owner}/{full.row.name}", full.sha
-    )
+    server = server if urlsplit(server).netloc == host else f"https://{host}"
+    return Links(server, f"{full.row.owner}/{full.row.name}", full.sha)
 
 
 async def accept(request: Request) -> Response:

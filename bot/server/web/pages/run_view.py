@@ -195,9 +195,8 @@ def _result(outcome: Outcome, links: Links) -> FixComparison | None:
         return FixComparison("good", prose(f"Right: the fix changed `{first}`, the first file."), sha, link)
     if verdict.rank:
         named = outcome.reported.named[verdict.rank - 1]
-        return FixComparison(
-            "warn", prose(f"Partly right: the fix changed `{named}`, file {verdict.rank} here."), sha, link
-        )
+        says = f"Partly right: the fix changed `{named}`, file {verdict.rank} here."
+        return FixComparison("warn", prose(says), sha, link)
     return FixComparison("bad", prose("Wrong: the fix changed none of the files named here."), sha, link)
 
 
