@@ -14,11 +14,8 @@ from nodes.state import BugTriageState, Metrics, TraceEntry
 async def load_case(state: BugTriageState, context: Context) -> Case:
     """Return the state with the issue's whole text, its facts, and the evidence under its short numbers."""
     known = await context.evidence.get(state.evidence)
-    numbered = tuple(
-        NumberedEvidence(id=f"E{number}", evidence=known[key])
-        for number, key in enumerate(state.evidence, 1)
-        if key in known
-    )
+    keys = enumerate(state.evidence, 1)
+    numbered = tuple(NumberedEvidence(id=f"E{at}", evidence=known[key]) for at, key in keys if key in known)
     added = (*state.answers, *state.redirect_instructions)
     return Case(
         state=state,

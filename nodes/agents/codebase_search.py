@@ -120,9 +120,8 @@ async def _gather(state: BugTriageState, context: Context) -> _Gathered:
     facts = places.lines_of_facts(survey.facts, context.code.sha)
     files = await places.list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
-    candidates = places.find_candidates(
-        ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts
-    )
+    retry = state.retry_count > 0
+    candidates = places.find_candidates(ranking, state.evidence, retry=retry, pointed=pointed, facts=facts)
     seen = candidates.all if asked else candidates.strong
     keys = [item.evidence.key for item in seen]
     tools = CodeTools(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), context.listener, query)
@@ -236,9 +235,8 @@ def _by_keys(read: _JudgedSearch) -> Submission | None:
     def place(one: SubmittedPlace) -> SubmittedPlace:
         return one.model_copy(update={"evidence": keys[one.evidence]})
 
-    cause = (
-        entry.model_copy(update={"evidence": tuple(map(keys.__getitem__, entry.evidence))}) for entry in submitted.cause
-    )
+    cited = ((entry, tuple(map(keys.__getitem__, entry.evidence))) for entry in submitted.cause)
+    cause = (entry.model_copy(update={"evidence": evidence}) for entry, evidence in cited)
     rival, against = place(submitted.rival) if submitted.rival else None, keys.get(submitted.against, "")
     places = {"cause": tuple(cause), "places": tuple(map(place, submitted.places)), "rival": rival, "against": against}
     return submitted.model_copy(update=places)

@@ -211,11 +211,8 @@ async def choose_files(
     Raises:
         ModelError: no usable answer arrived.
     """
-    sections = (
-        ("What was read from it", read_before(case)),
-        ("Said since", later_messages(case)),
-        ("Files", fence("files", listed)),
-    )
+    before, since = read_before(case), later_messages(case)
+    sections = (("What was read from it", before), ("Said since", since), ("Files", fence("files", listed)))
     messages = build_conversation(case, "files", join_sections(sections))
     answer = await ask_structured(model, FileStep, messages, budget=budget)
     step = answer.value

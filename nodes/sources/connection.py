@@ -60,9 +60,8 @@ def load_library() -> None:
         import mcp.client.stdio  # noqa: PLC0415
         import mcp.client.streamable_http  # noqa: F401, PLC0415
     except ImportError as error:
-        raise SourceError(
-            "the package mcp is missing: install the extra `tools` (in a clone: make install EXTRAS=tools)"
-        ) from error
+        says = "the package mcp is missing: install the extra `tools` (in a clone: make install EXTRAS=tools)"
+        raise SourceError(says) from error
     # Faults of a server appear in the trace as one line, so the SDK's tracebacks are kept out of the log.
     for name in ("mcp", "client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

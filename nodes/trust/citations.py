@@ -51,9 +51,8 @@ async def check(
     reasoned, replaced = reasons(suspects, basis)
     supported_lines, dropped_lines = ruled_out(draft.ruled_out, basis)
     verdict, headlines = headline(draft.verdict, basis)
-    clean = draft.model_copy(
-        update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": supported_lines}
-    )
+    checked = {"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": supported_lines}
+    clean = draft.model_copy(update=checked)
     audit = CitationAudit(
         citations=len(cited),
         fabricated=fabricated,

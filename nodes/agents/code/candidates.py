@@ -104,9 +104,8 @@ def pointed_at(ranking: Ranking, text: str) -> tuple[Evidence, ...]:
     that does not exist, no other file replaces it.
     """
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
-    named = _most_shared_words(
-        text, [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places]
-    )
+    names = [(place, f"{PurePosixPath(place.path).name} {place.symbol or ''}") for place in places]
+    named = _most_shared_words(text, names)
     if not named and not _FILE.search(text):
         fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
         named = _most_shared_words(text, [(place, place.path) for place in places]) or fitting[:1]

@@ -120,9 +120,8 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
     placed = report.kind == "feature" and report.statement == "claim" and report.claim_strength >= claim_from
     if not review and not placed and (case.state.tier == "simple" or report.verdict == TOO_THIN):
         silent: NotFoundReason = "not_searched" if report.verdict == NOT_SEARCHED else "text_too_short"
-        return without_claim(report).model_copy(
-            update={"not_found": silent if report.kind == "bug" else "not_a_bug_report"}
-        )
+        not_found: NotFoundReason = silent if report.kind == "bug" else "not_a_bug_report"
+        return without_claim(report).model_copy(update={"not_found": not_found})
     if is_unreadable(case.state):
         # No part of the report implies that code was searched.
         verdict = say("The code could not be read, so the report names no place.")

@@ -43,9 +43,8 @@ class FactBasis:
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> Self:
         """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
         stated = levels.statement(survey.facts, paths, survey.confidence)
-        others = dict.fromkeys(
-            fact.path for fact in stated.stated if fact.path and fact.path not in paths and fact.kind not in OTHER_ROLES
-        )
+        placed = [fact.path for fact in stated.stated if fact.path and fact.kind not in OTHER_ROLES]
+        others = dict.fromkeys(path for path in placed if path not in paths)
         paths = (*paths, *list(others)[:OTHERS])
         shown = tuple(fact for fact in survey.facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)
         return cls(shown, paths, stated, survey.confidence)

@@ -159,9 +159,8 @@ def next_question(case: Case) -> ReporterQuestion | None:
 def _is_thin(case: Case) -> bool:
     """Return whether the issue contains only a few words and nothing else to search for."""
     facts = case.facts
-    return facts.words < THIN and not (
-        facts.traces or facts.errors or facts.code_blocks or facts.symbols or facts.paths or facts.modules
-    )
+    names = facts.symbols or facts.paths or facts.modules
+    return facts.words < THIN and not (facts.traces or facts.errors or facts.code_blocks or names)
 
 
 def _is_guess(case: Case) -> bool:

@@ -83,11 +83,8 @@ def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[
     asides = [(item, "a test, example or document, not code at fault") for item, source in others if not source]
     # A trace whose frames are elsewhere, such as in the built package, says nothing about these files.
     is_mapped = main_trace(case.facts) is not None and any(frame_in(case, item.evidence) for item in ranked)
-    off_trace = [
-        (item, "not on the stack trace")
-        for item, source in others
-        if source and is_mapped and not frame_in(case, item.evidence)
-    ]
+    sources = [item for item, source in others if source and is_mapped]
+    off_trace = [(item, "not on the stack trace") for item in sources if not frame_in(case, item.evidence)]
     return tuple(f"{name(item.evidence)}: {why} [{item.id}]"[:300] for item, why in (*asides, *off_trace))[:3]
 
 

@@ -130,20 +130,16 @@ def find_marks(sentence: str) -> list[Mark]:
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
         text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
-        if (
-            text
-            and not _ADDRESS.fullmatch(text)
-            and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
-        ):
+        in_path = _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
+        if text and not in_path and not _ADDRESS.fullmatch(text):
             file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
             is_file = file is not None and not sentence[found.start() - 1].isspace()
             between = sentence[marks[-1].end if marks else 0 : found.start()]
             name, certain = name_before(between, is_file=is_file)
             if marks and not name and _FROM_TO.fullmatch(between):  # "numpy 1.2 to 1.3": both are of numpy
                 name, certain = marks[-1].name, marks[-1].certain
-            marks.append(
-                Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), name, certain)
-            )
+            end = file.end() if file and is_file else found.end()
+            marks.append(Mark(kind, text, found.start(), end, name, certain))
     return marks
 
 

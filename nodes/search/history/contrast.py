@@ -107,9 +107,8 @@ def _stated(before: str, after: str) -> Role | None:
         if not sign:
             return None
         # "2.1 does not work": a word for what works, turned around, says that it worked before.
-        is_new = SAYS["new"].search(f"{before[-NEAR * 2 // 3 :]} \0 {after[: NEAR // 2]}") or not SAYS["bad"].search(
-            clause
-        )
+        near = f"{before[-NEAR * 2 // 3 :]} \0 {after[: NEAR // 2]}"
+        is_new = SAYS["new"].search(near) or not SAYS["bad"].search(clause)
     else:
         is_new = True
     works = sign > 0 and SAYS["or_later"].match(after)
@@ -223,11 +222,8 @@ def _steps(text: str, marks: Sequence[Mark]) -> dict[int, int]:
     for at, (one, other) in enumerate(pairwise(marks)):
         between = text[one.end : other.start]
         lead, rest = text[max(0, one.start - NEAR) : one.start], text[other.end : other.end + NEAR]
-        if (
-            one.product != other.product
-            or len(between) > _LISTED + len(other.product)
-            or SAYS["cut"].search(between.replace(":", " "))
-        ):
+        is_far = len(between) > _LISTED + len(other.product)
+        if one.product != other.product or is_far or SAYS["cut"].search(between.replace(":", " ")):
             continue
         is_step = SAYS["between"].search(lead) or SAYS["arrow"].search(between) or SAYS["reverted"].search(lead)
         left, right = one.version, other.version

@@ -171,9 +171,8 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
 
 def _containing(log: Log, change: str, made: Releases) -> Release | None:
     """Return the first final release of a product whose tag contains a change."""
-    printed = log.repository.output(
-        "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
-    )
+    names = ("--format=%(refname:lstrip=2)", "refs/tags")
+    printed = log.repository.output("for-each-ref", f"--contains={checked(change)}", *names)
     tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
     final = (release for release in made.all if not release.version.is_prerelease)
     return next((named for named in final if named.tag in tags), None)

@@ -70,10 +70,8 @@ def find_owners(log: Log, touched: Sequence[Touched], recent: Sequence[Commit]) 
         # Two places of one file must not count its rule and its recent changes twice.
         if place.spot.path not in seen:
             seen.add(place.spot.path)
-            for name, reason in (
-                *_listed(rules, place.spot, weight, log),
-                *_recent_authors(recent, place.spot.path, weight, log),
-            ):
+            authors = _recent_authors(recent, place.spot.path, weight, log)
+            for name, reason in (*_listed(rules, place.spot, weight, log), *authors):
                 found[name].append(reason)
         for name, reason in _authors(place, commits, weight, log.committed_at):
             found[name].append(reason)

@@ -104,9 +104,8 @@ def affected(named: Sequence[Claim], log: Log, series: Mapping[str, Releases], o
     end = log.merge_base(release.commit) if release else None
     if end is None:
         return NoRange("no_version", "no sentence was found that says in which version or since when it broke")
-    return NoRange(
-        "no_version", f"it happens with {version}, but no sentence was found that says which version worked", end
-    )
+    reason = f"it happens with {version}, but no sentence was found that says which version worked"
+    return NoRange("no_version", reason, end)
 
 
 def find_range(claims: Claims, log: Log, own: frozenset[str]) -> Range | NoRange:
@@ -202,9 +201,8 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
     words = _words(str(lower.version), str(upper.version) if upper else None)
     start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
     if start is None or end is None:
-        return NoRange(
-            "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
-        )
+        why = f"the history of this clone does not reach {words}"
+        return NoRange("shallow" if log.shallow else "no_such_release", why)
     if start != end:
         return Range(start, end, words, "versions")
     # Both releases come from one release branch with backported changes; use the main line's commits of the same days.

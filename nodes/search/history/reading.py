@@ -187,11 +187,8 @@ def read_touched(log: Log, spots: Sequence[Spot], span: Range | NoRange, horizon
         replaced = dict(islice(by_path.items(), files))
         walks = pool.map(lambda item: log.of_lines(item[0], item[1], start, MAX_CHANGES), replaced.items())
         blamed = dict(zip(by_path, blames, strict=True))
-        changed = {
-            path: frozenset(found) - log.ignored
-            for path, found in zip(replaced, walks, strict=True)
-            if found is not None
-        }
+        walked = zip(replaced, walks, strict=True)
+        changed = {path: frozenset(found) - log.ignored for path, found in walked if found is not None}
     touched = []
     for spot, (first, last) in zip(spots, windows, strict=True):
         found = blamed[spot.path]

@@ -144,9 +144,8 @@ def load_index(
     # so that only the contents of its tree are used again.
     if cache and complete:
         cache.put_tree(f"shallow:{tree_key}" if repository.shallow else tree_key, tree.pack())
-    loaded = Loaded(
-        _index(repository, tree, other), tree.texts, len(jobs), read.unparsed, files.left_out, complete=read.complete
-    )
+    built, left_out = _index(repository, tree, other), files.left_out
+    loaded = Loaded(built, tree.texts, len(jobs), read.unparsed, left_out, complete=read.complete)
     _log_limits(repository, commit, loaded)
     return loaded
 

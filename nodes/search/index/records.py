@@ -157,9 +157,8 @@ def _texts(cut: Chunks, texts: Sequence[bytes], lines: Sequence[int]) -> Iterato
     line = np.append(0, np.flatnonzero(np.frombuffer(whole, np.uint8) == ord("\n")) + 1)
     first = starts(np.asarray(lines, np.int64))[cut.file] - 1
     words = whole.translate(WORD_BYTES)
-    return (
-        words[a:b] for a, b in zip(line[first + cut.start].tolist(), line[first + cut.end + 1].tolist(), strict=True)
-    )
+    begins, ends = line[first + cut.start].tolist(), line[first + cut.end + 1].tolist()
+    return (words[start:end] for start, end in zip(begins, ends, strict=True))
 
 
 def _names(cut: Chunks, outlines: Sequence[Outline]) -> Iterator[tuple[int, str]]:

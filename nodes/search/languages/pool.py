@@ -85,9 +85,8 @@ class Pool:
             self._start([*hard[part::count], *easy[part :: count + 1]])
         # This process must not load a parser, so it has a share of the easy files only.
         own = easy[count :: count + 1]
-        for turn, (job, content) in enumerate(
-            zip(own, self._repository.contents([job.blob for job in own]), strict=True)
-        ):
+        contents = self._repository.contents([job.blob for job in own])
+        for turn, (job, content) in enumerate(zip(own, contents, strict=True)):
             if content is None or (text := protocol.text_without_parser(job.path, content)):
                 yield job.number, None if content is None else text
             if turn % _TURNS == 0:
@@ -120,9 +119,8 @@ class Pool:
             return
         gave_up = [name for name, count in self._missed.items() if name and count >= MAX_MISSED_OF_A_LANGUAGE]
         try:
-            self._helpers.append(
-                protocol.Helper(protocol.Task(os.fspath(self._repository.directory), jobs, os.getpid(), gave_up))
-            )
+            task = protocol.Task(os.fspath(self._repository.directory), jobs, os.getpid(), gave_up)
+            self._helpers.append(protocol.Helper(task))
         except OSError:  # no process can be started, or no file written
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MAX_FAILURES

@@ -109,9 +109,8 @@ class PathIndex:
     def with_suffix(self, written: str) -> list[tuple[int, int]]:
         """Return (file, shared parts) for the files that share the longest tail with a path as written."""
         parts = written.replace("\\", "/").strip("/.").split("/")
-        shared = [
-            (number, common_tail(parts, self.paths[number].split("/"))) for number in self.by_name.get(parts[-1], ())
-        ]
+        numbers = self.by_name.get(parts[-1], ())
+        shared = [(number, common_tail(parts, self.paths[number].split("/"))) for number in numbers]
         longest = max((length for _, length in shared), default=0)
         best = [(number, length) for number, length in shared if length == longest]
         return best if len(best) <= AMBIGUOUS else []
@@ -185,9 +184,8 @@ def repository_name(repository: Repository) -> str:
 
 def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozenset[str]:
     """Return the names of the project's packages, as its manifests write them."""
-    found = [
-        path for path in blobs if _MANIFEST.fullmatch(path.rpartition("/")[2]) and role_of(path) in ("source", "config")
-    ]
+    manifests = (path for path in blobs if _MANIFEST.fullmatch(path.rpartition("/")[2]))
+    found = [path for path in manifests if role_of(path) in ("source", "config")]
     chosen = sorted(found, key=lambda path: (path.count("/"), path))[:MAXMANIFESTS]
     names = {path.rpartition("/")[2].rpartition(".")[0] for path in chosen if _NAMED_BY_FILE.search(path)}
     for _, content in repository.read(dict.fromkeys(blobs[path] for path in chosen)):

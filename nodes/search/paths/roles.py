@@ -56,10 +56,8 @@ def _checks(path: str) -> Iterator[tuple[object, Role]]:
     yield _is_generated(folders, name), "generated"
     # The name of a file below ``src/main/java`` does not count either: TestController.java may be part of the
     # product.
-    yield (
-        _is_test(original[: len(role_folders)], role_folders, file if len(role_folders) == len(folders) else ""),
-        "test",
-    )
+    own_file = file if len(role_folders) == len(folders) else ""
+    yield _is_test(original[: len(role_folders)], role_folders, own_file), "test"
     # Cargo compiles what is below ``src`` into the crate, and examples are beside it.
     crate = folders.index("src") if name.endswith(".rs") and "src" in folders else len(folders)
     yield not _WORDS["examples"].isdisjoint(role_folders[:crate]) or _FORMS["story"].search(name), "example"

@@ -127,10 +127,8 @@ class Lookups:
         """Quote definitions, with fewer bytes of each if there are several."""
         index, size = self._index, size if len(rows) == 1 else SHORT
         sources = self._sources(int(index.def_file[row]) for row in rows)
-        found = (
-            passage(sources.get(int(index.def_file[row])), int(index.def_start[row]), int(index.def_end[row]), size)
-            for row in rows
-        )
+        spans = ((sources.get(int(index.def_file[row])), index.def_start[row], index.def_end[row]) for row in rows)
+        found = (passage(source, int(start), int(end), size) for source, start, end in spans)
         return tuple(filter(None, found))
 
     def references(self, name: str, most: int = REFERENCES) -> Lookup:

@@ -172,9 +172,8 @@ class ReadingTools(Lookups):
         paths = sorted((self._index.paths[number] for number in files), key=lambda path: path.count("/"))
         if not paths:
             return ToolAnswer(f"No folder or file is called `{wanted[:120]}`.")
-        return ToolAnswer(
-            f"No folder, but {len(paths)} paths match; {min(len(paths), _NAMES)} shown.", names=tuple(paths[:_NAMES])
-        )
+        names = tuple(paths[:_NAMES])
+        return ToolAnswer(f"No folder, but {len(paths)} paths match; {len(names)} shown.", names=names)
 
     def _log(self, call: ToolCall) -> ToolAnswer:
         number, note = self._file(call.path) if call.path else (None, "")
@@ -232,10 +231,8 @@ class ReadingTools(Lookups):
     def _described(self, shas: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
         """Return commits as ``ToolAnswer`` has them."""
         commits = self._history.details(shas)
-        return tuple(
-            (commit.sha, datetime.fromtimestamp(commit.committed, UTC).date().isoformat(), commit.subject)
-            for commit in commits
-        )
+        days = (datetime.fromtimestamp(commit.committed, UTC).date() for commit in commits)
+        return tuple((commit.sha, day.isoformat(), commit.subject) for commit, day in zip(commits, days, strict=True))
 
     def _files(self, path: str, *, ignore_case: bool = False) -> list[int]:
         """Return the files of a path, a folder or a pattern such as ``src/*.py``, the project's own code first."""
@@ -259,9 +256,8 @@ class ReadingTools(Lookups):
         index = self._index
         if wanted in index.number_of and index.number_of[wanted] not in self._ignored:
             return index.number_of[wanted], ""
-        ends = [
-            n for n, path in enumerate(index.paths) if wanted and path.endswith(f"/{wanted}") and n not in self._ignored
-        ]
+        named = (n for n, path in enumerate(index.paths) if wanted and path.endswith(f"/{wanted}"))
+        ends = [n for n in named if n not in self._ignored]
         if len(ends) == 1:
             return ends[0], ""
         several = ", ".join(index.paths[number] for number in ends[:6])
