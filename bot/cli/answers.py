@@ -7,10 +7,8 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import islice
-from pathlib import Path
-from typing import Literal
 
+from bot.cli.question import ClassifiedQuestion, understand
 from bot.report.words import count as counted
 from bot.runs.sources import Sources
 from nodes.evidence import Evidence
@@ -20,30 +18,13 @@ from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.history.log import Log
 from nodes.search.history.types import Commit, History, spots_of
-from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.reading.lookups import stems_of
 from nodes.search.reading.tools import ReadingTools
-from nodes.search.tokens import WORD, load_sections, terms_of
+from nodes.search.tokens import WORD, terms_of
 from nodes.search.types import Location, Passage, Query, Ranking, ToolCall
 from nodes.sources.protocol import FALLBACK, Inquiry, SourceAnswer, SourceError, route
 from nodes.sources.web import NAME
 
-Kind = Literal["trace", "owner", "changes", "where", "general"]
-MAX_NAMES = 3
-MAX_LENGTH = 20_000
-"""Maximum characters of a question that are read; a trace may be long."""
-_FORMS = {
-    name: re.compile("|".join(forms), re.IGNORECASE)
-    for name, forms in load_sections(Path(__file__).with_name("question.txt")).items()
-}
-# In order of precedence: the first match wins.
-_KINDS: tuple[Kind, ...] = ("owner", "changes", "where")
-_PLAIN_NAME = _FORMS["name"]
-"""A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
-_PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "the", "our", "your", "which", "what"])
-_WRITTEN_NAME = re.compile(
-    r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
-)
 PLACES, RESULTS = 5, 5
 """The most places of an answer, and results of a source."""
 LEAST_SURE = 0.4
@@ -55,18 +36,6 @@ _FEW = 4
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
 _CALLS = re.compile(r"\b(?:callers?|calls?|called)\b", re.IGNORECASE)
 _USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassifiedQuestion:
-    """A question and its classification."""
-
-    text: str
-    kind: Kind
-    names: tuple[str, ...] = ()
-    """Names of symbols as spelled in code, at most three."""
-    plain: tuple[str, ...] = ()
-    """Plain words in the position of a symbol; ordinary words if the commit does not define them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,18 +230,6 @@ class Answerer:
         of = [place for place in found.locations if f"/{place.path}".endswith(tuple(f"/{it}" for it in question.names))]
         found = replace(found, locations=tuple(of) or found.locations)
         return self._engine.history(Query(question.text), spots_of(found.locations), self._sha), found
-
-
-def understand(text: str) -> ClassifiedQuestion:
-    """Classify a question by rules. A stack trace in it takes precedence over its words."""
-    text = text[:MAX_LENGTH]
-    line = " ".join(text.split())[:2_000]
-    written = ((found[1] or found[2]).removesuffix("()") for found in _WRITTEN_NAME.finditer(text))
-    names = tuple(dict.fromkeys(written))[:MAX_NAMES]
-    words = (next(filter(None, found.groups())) for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES))
-    plain = tuple(word for word in words if word.lower() not in _PRONOUNS and word not in names)
-    kinds = (kind for kind in _KINDS if _FORMS[kind].search(line))
-    return ClassifiedQuestion(text, "trace" if find_traces(text) else next(kinds, "general"), names, plain)
 
 
 async def _answered(asking: Awaitable[SourceAnswer]) -> SourceAnswer:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,8 @@ class Server:
 def load_library() -> None:
     """Import the SDK, which takes two seconds once and is outside the server's time limit; SourceError without it."""
     try:
-        import mcp.client.stdio  # noqa: PLC0415
-        import mcp.client.streamable_http  # noqa: F401, PLC0415
+        for name in ("mcp.client.stdio", "mcp.client.streamable_http"):
+            import_module(name)
     except ImportError as error:
         says = "the package mcp is missing: install the extra `tools` (in a clone: make install EXTRAS=tools)"
         raise SourceError(says) from error

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.answers import understand
+from bot.cli.question import understand
 from tests.cli.process import triage
 from tests.support.repositories import make_repository
 
