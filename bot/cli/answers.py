@@ -126,7 +126,7 @@ class Answerer:
         if not found.passages:
             return None
         fact = self._definition(name)
-        text = fact.says if fact else f"`{name}` is defined in {counted(found.total, 'place')}."
+        text = fact.says if fact else f"`{name}` is defined in {_counted(found.total, 'place')}."
         of_fact_first = sorted(found.passages, key=lambda it: fact is not None and it.path != fact.path)
         return _passages("where", text, of_fact_first)
 
@@ -145,14 +145,14 @@ class Answerer:
             return self._uses(name, f"No call of `{name}` is known in the project's own code, tests aside; the name")
         named = f"`{name}`" if last == name else f"A function called `{last}`"
         least = "" if every else "at least "
-        text = f"{named} is called on {least}{counted(len(calls), 'line')} of the project's own code, tests aside."
+        text = f"{named} is called on {least}{_counted(len(calls), 'line')} of the project's own code, tests aside."
         lines = [(call, call.line or 1) for call in calls[:PLACES]]
         places = (QuotedLines(call.path or "", at, at, call.text or "", None, call.says) for call, at in lines)
         return QuestionReply("where", text, tuple(places))
 
     def _uses(self, name: str, subject: str = "") -> QuestionReply | None:
         found = self._tools.references(name)
-        text = f"{subject or f'`{name}`'} is used in {counted(found.total, 'place')}."
+        text = f"{subject or f'`{name}`'} is used in {_counted(found.total, 'place')}."
         return _passages("where", text, found.passages) if found.passages else None
 
     def _general(self, question: ClassifiedQuestion) -> QuestionReply:
@@ -242,6 +242,11 @@ async def _answered(asking: Awaitable[SourceAnswer]) -> SourceAnswer:
 def _change(commit: Commit, *why: str) -> str:
     by = "; ".join((f"{commit.author}, {datetime.fromtimestamp(commit.committed, UTC):%Y-%m-%d}", *why))
     return f"{commit.sha[:10]} {commit.subject} ({by})"
+
+
+def _counted(total: int, one: str) -> str:
+    """Format a count of places, of which an answer shows the first."""
+    return f"{counted(total, one)}{f' (the first {PLACES} are shown)' if total > PLACES else ''}"
 
 
 def _passages(route: str, text: str, passages: Sequence[Passage]) -> QuestionReply:

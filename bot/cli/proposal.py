@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from bot.release import released, schema_address
+from bot.report.words import count
 from bot.settings.repository import Labels
 from bot.settings.yaml_file import ConfigError, compose, values_of
 from nodes.search.git import Repository
@@ -156,7 +157,8 @@ def _tail(held: Held) -> Iterator[str]:
     yield "# The share of claims that must be right; `triage backtest` measures it here."
     yield "# precision: 0.9"
     if held.tags:
-        yield f"# A version in an issue is looked up in the {held.tags} tags; the newest is {json.dumps(held.newest)}."
+        tags, newest = count(held.tags, "tag"), json.dumps(held.newest)
+        yield f"# A version in an issue is looked up in {tags}; the newest is {newest}."
     if held.codeowners:
         yield f"# {held.codeowners} is read for owners; nothing has to be set."
 
