@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _end(status: Sequence[int]) -> None:
-    """End the process; to free its memory object by object took a tenth of a local run."""
+    """End the process; freeing its memory object by object took a tenth of a local run."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status[0])

@@ -198,7 +198,7 @@ def _is_worthwhile(state: BugTriageState, node: NodeName) -> bool:
         "codebase_search": not searched or people_added(state, state.marks.after_search) or is_objection_open(state),
         "web_search": is_rejected(state) or all(entry.node != "web_search" for entry in state.trace),
         "critic": searched and _given_since(state, state.marks.at_critic),
-        # What a model submitted is refuted first: a question before that delays a report that may need no answer.
+        # A submission goes to the critic first: a question would delay a report that may need no answer.
         "human_input": searched and not is_rejected(state) and not (is_unread(state) and has_submitted(state)),
         "writer": searched or is_simple(state) or not may_search(state),
     }

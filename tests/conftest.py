@@ -80,7 +80,7 @@ COMPUTING = (
     "graph",
     "search",
 )
-"""The longest of those that mostly compute. They run beside the first, so that no core is left idle."""
+"""The longest of those that mostly compute. They run at the same time as the first, so that no core is left idle."""
 
 GARBAGE = (20_000, 20, 20)
 """Objects before a collection. With Python's own 700, collections take a twentieth of the processor time of tests."""

@@ -164,7 +164,7 @@ def _hostile(github: GitHubServer, folder: Path, name: str, number: int) -> Repo
 def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Effect:
     world, most = app.github.world, 0
     bad = app.open_issue(hostile, f"{TITLE}, {name}", BODY)
-    good = app.open_issue(healthy, f"{TITLE}, beside {name}", BODY)
+    good = app.open_issue(healthy, f"{TITLE}, next to {name}", BODY)
     started = time.monotonic()
 
     def is_done(repo: Repo, number: int) -> bool:

@@ -123,7 +123,7 @@ class Day:
 
 
 def frozen_workers(day: Day) -> None:
-    """One busy worker freezes for 30 seconds, then both do; they resume beside the workers that took over."""
+    """One busy worker freezes for 30 seconds, then both do; they resume next to the workers that took over."""
     day.github.fault = lambda _call: time.sleep(0.3)
     with day.fleet() as fleet:
         opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES))

@@ -56,7 +56,7 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[Command], Co
 
 
 def prints_only_json(command: Command) -> Command:
-    """Give a command that prints JSON lines the options of the others, which change nothing there."""
+    """Give a command that always prints JSON lines the same options; they change nothing there."""
     flag = click.option("--json", is_flag=True, expose_value=False, help="The same as --format json.")
     only, says = click.Choice(["json"]), "json: one object per line."
     form = click.option("--format", type=only, default="json", show_default=True, expose_value=False, help=says)

@@ -28,7 +28,7 @@ _MEANINGS = {
     r"|feedback|response|answers?|author|reporter|clarification)|info(?:rmation)? needed",
     "duplicate": r"duplicates?",
 }
-"""What a label, a type or a form is called that stands for a kind of issues or a state."""
+"""The names of labels, types and forms that mean a kind of issue or a state."""
 _AREA = re.compile(r"(areas?|components?|modules?|packages?|pkg|topics?|scopes?)(\s{0,3}[:/]\s{0,3})(\S.{0,80})", re.I)
 _LISTED = 8
 """Labels of one list in the file."""
@@ -98,7 +98,7 @@ def _words(value: Any) -> tuple[str, ...]:
 
 
 def meaning_of(name: str) -> str:
-    """Return the kind or state that a name stands for: ``Type: Bug``, ``kind/bug`` and ``C-bug`` mean ``bug``."""
+    """Return the kind or state that a name means: ``Type: Bug``, ``kind/bug`` and ``C-bug`` mean ``bug``."""
     words = re.sub(r"[^a-z]+", " ", re.split(r"[:/]", name[:100].lower())[-1]).strip()
     words = re.sub(r"^[a-z] ", "", words)
     return next((kind for kind, pattern in _MEANINGS.items() if re.fullmatch(pattern, words)), "")

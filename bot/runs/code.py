@@ -80,7 +80,7 @@ class EngineCode:
 
     def _find(self, asked: Query) -> Ranking:
         alone = replace(asked, limit=0)
-        # First the text of the issue is asked for, and on a retry more places of it.
+        # The first search is for the issue's text, and a retry asks for more places.
         if self._measured is None:
             self._measured = (alone, self._engine.measure(asked, self._sha))
         known, measured = self._measured

@@ -34,7 +34,7 @@ _MAX_LINE = 500
 EXCERPT = 6_000
 """Characters of all logs of an issue that are read: more than a trace has, and less than a prompt has room for."""
 _BEFORE, _AFTER = 3, 30
-"""Lines around one that tells of a failure."""
+"""Lines around one that reports a failure."""
 _FAILURE = re.compile(
     r"\b(?:traceback|panic(?:ked)?|fatal|exception|error|caused by|assert(?:ion)?|segmentation fault|failed)\b"
     r"|[a-z](?:Error|Exception)\b",
@@ -146,7 +146,7 @@ class LogReader:
                 for _ in range(_HOPS):
                     host = self._allowed(url)
                     address, port = await self.resolve(host)
-                    # Connected by address: a second lookup could give another one than was checked.
+                    # Connected by address: a second lookup could give an address that was not checked.
                     target = httpx.URL(url).copy_with(host=address, port=port)
                     headers = {"Host": host, "Accept": "*/*", "User-Agent": "tracehound", "Accept-Encoding": "identity"}
                     sni = {"sni_hostname": host}
@@ -222,7 +222,7 @@ def _texts(name: str, content: bytes, room: int) -> AttachedText:
         parts.append(excerpt(text, room - sum(map(len, parts))))
     whole = "\n".join(filter(None, parts))
     if not whole:
-        raise RefusedAttachment("nothing in it tells of a failure, or there is no room left")
+        raise RefusedAttachment("nothing in it reports a failure, or there is no room left")
     return AttachedText(name, whole)
 
 

@@ -54,7 +54,7 @@ ON_ISSUE: Mapping[type[jobs.OnIssueWork], Callable[[IssueJob, Any], Awaitable[No
     jobs.Labelled: control.labelled,
     jobs.Typed: control.typed,
 }
-"""What does each kind of work on an issue."""
+"""The function that does each kind of work on an issue."""
 logger = logging.getLogger(__name__)
 
 

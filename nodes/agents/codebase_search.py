@@ -96,7 +96,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
 def build_query(state: BugTriageState, context: Context) -> Query:
     """Combine the issue with redirects, answers, gaps and the investigator's search terms."""
     verdict = state.critic_feedback
-    # What a model's reading lacks is looked up by itself, because these words would move the search's own places.
+    # What a model's reading lacks is looked up separately, because these words would move the search's own places.
     objects = verdict is not None and (state.retry_count or is_rejected(state)) and not _is_read(state, context)
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict is not None and objects else ()
     terms = state.reading.search_terms if state.reading else ()
@@ -254,7 +254,7 @@ def _entry(state: BugTriageState, gathered: _Gathered, read: _JudgedSearch, star
     }
     by_model = {"chosen": len(read.seen) - candidates, "calls": len(tools.lines), "dropped": read.judged.dropped}
     counts |= {name: count for name, count in by_model.items() if count}
-    # Those of the places of the search that passed the threshold.
+    # The scores of the search's places that reached the threshold.
     strong = [item.evidence.score for item in gathered.candidates.strong]
     average = round(sum(strong) / len(strong), 4) if strong else 0.0
     scores = {"threshold_used": gathered.candidates.threshold, "avg_score": average}

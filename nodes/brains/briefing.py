@@ -154,8 +154,8 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
         return select(case.evidence, room, answers, cited)
-    # Of what only the search found, the place that it prefers and the lines that a program checked can refute. The
-    # issue itself is above.
+    # Among the results of the search alone, only its preferred place and the lines that a program checked can refute a
+    # submission. The issue itself is above.
     best = max((item.evidence.score for item in case.evidence if item.evidence.key not in places), default=0.0)
     basis = [item for item in case.evidence if item.evidence.key in answers | cited | places or _may_refute(item, best)]
     return select(basis, room, answers, cited | places)

@@ -30,7 +30,7 @@ BODIES = (360, 240, 220, 180, 120)
 _BEFORE, _AFTER = 15, 25
 """Lines around those that match the issue, or that a submission names."""
 _READ, _LISTING = 20_000, 240
-"""Maximum characters of a body that are read for that; maximum tokens of the names of the files that build."""
+"""Maximum characters of a function that are read for these lines; maximum tokens of the list of build files."""
 BUILD_FILES = ToolCall(
     "tree",
     path="{Cargo.toml,CMakeLists.txt,*.cmake,Makefile*,meson.build,setup.py,setup.cfg,pyproject.toml,package.json,go.mod"
@@ -166,7 +166,7 @@ class Conversation:
         given, case = self._case.state.submitted, self._case
         gathered = {item.evidence.key: item for item in case.evidence}
         places, cited = ([place.evidence for place in given.places], given.cited) if given is not None else ([], ())
-        # What was cited first, because the places are mostly in it.
+        # The cited lines come first, because they contain most of the places.
         quoted = tools.quote([gathered[key] for key in cited if key in gathered], _CITED)
         shown = [gathered[key] for key in places if key in gathered][:_PLACES]
         around = (_around(item.evidence.locator, above=_ABOVE) for item in shown)

@@ -51,7 +51,7 @@ _ID = re.compile(r"\bE\d{1,4}\b")
 
 
 class ComparedAudit(Objections):
-    """A second reading of two explanations, of which at most one is right."""
+    """A second reading of two explanations; at most one of them is right."""
 
     against_other: Sentence = Field(default="", description="What speaks against the other explanation, as [E1].")
     other_holds: bool = Field(default=True, description="Whether the other explanation is the right one.")

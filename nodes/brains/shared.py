@@ -25,7 +25,7 @@ _OF_A_TOKEN = 4
 """Approximate number of characters per token."""
 _FRAMES, _EACH = 5, 10
 LOOKS = load_patterns(Path(__file__).with_name("asides.toml"))
-"""What parts of a report look like, by what they are."""
+"""Patterns of the parts of a report, by the kind of part."""
 _KEPT_PACKAGES = 3
 
 
@@ -145,7 +145,7 @@ def _without_environment(text: str) -> str:
 
 
 def _without_repeats(text: str) -> str:
-    """Drop frames that a trace before has too, as when an error is logged twice or is the cause of another."""
+    """Drop frames that an earlier trace has too, as when an error is logged twice or causes another."""
     kept, seen = list[str](), set[str]()
     for line in text.split("\n"):
         found = LOOKS["frame"].match(line)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 TABLE = Path(__file__).with_name("agreement.json")
 Relation = Literal["agree", "disagree"]
-"""Whether the model prefers the search's first file; both only of a cause that it explained and a critic approved."""
+"""Whether model and search rank the same file first; only for a cause that is explained and that a critic approved."""
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MODEL_FROM = (0.0, 0.6, 0.9)
 ROWS = tuple(f"model_from_{model}" for model in MODEL_FROM)

@@ -11,7 +11,7 @@ from benchmarks.chaos.attacks import DESCRIPTORS, attack
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers", each=9)
-@pytest.mark.timeout(600)  # the start alone takes long on a busy machine
+@pytest.mark.timeout(600)  # the start alone is slow on a busy machine
 def test_attacks_do_not_prevent_deliveries(tmp_path: Path) -> None:
     outcome = attack(8.0, tmp_path, pause=0.1, patience=60.0)
     assert outcome.taken

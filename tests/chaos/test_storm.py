@@ -12,7 +12,7 @@ KILLS = 2
 
 
 @pytest.mark.tried("kills of the server and its workers while issues arrive", each=KILLS)
-@pytest.mark.timeout(90)  # each of its starts takes long on a busy machine
+@pytest.mark.timeout(90)  # each of its starts is slow on a busy machine
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_despite_kills_and_failures_every_issue_gets_one_report(
     request: pytest.FixtureRequest, tmp_path: Path, database: str

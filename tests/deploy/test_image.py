@@ -1,4 +1,4 @@
-"""What can be said about the images without building them, which takes minutes."""
+"""Checks of the images that need no build, which takes minutes."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def test_two_servers_and_three_workers_are_one_app_until_their_backup_is_restore
 
 
 def migrated_by_a_newer_release(url: str) -> None:
-    """Add to the tables what a newer release may add, as its `triage migrate` does beside older processes."""
+    """Add to the tables what a newer release may add, as its `triage migrate` does while older processes run."""
     for statement in (
         "CREATE TABLE newer (id BIGINT PRIMARY KEY)",
         "ALTER TABLE runs ADD COLUMN newer TEXT NOT NULL DEFAULT ''",
@@ -236,7 +236,7 @@ def documented(command: str) -> str:
 
 
 def restore(url: str, postgres: Postgres, folder: Path) -> str:
-    """Back a database up beside its servers, and restore it into an empty one; return its address."""
+    """Back a database up while its servers run, and restore it into an empty one; return its address."""
     empty = postgres.create()
     for line, database in ((documented("pg_dump"), url), (documented("pg_restore"), empty)):
         given = {**os.environ, "DATABASE_URL": database}

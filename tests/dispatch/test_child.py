@@ -43,7 +43,7 @@ async def test_the_worker_restarts_only_after_the_disk_has_room(monkeypatch) -> 
 
 @pytest.fixture
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fork workers: their interpreter is started in tests/serve/test_serve.py. One that is none is started as usual."""
+    """Fork workers: their interpreter is started in tests/serve/test_serve.py. Other processes start as usual."""
     usual = asyncio.create_subprocess_exec
 
     async def start(*command: Any, **given: Any) -> Any:
@@ -76,5 +76,5 @@ async def test_a_start_that_the_system_refuses_is_retried(monkeypatch, forked, c
             while "the worker ended with no start: Permission denied" not in caplog.text:
                 await asyncio.sleep(0.01)
     await asyncio.wait_for(given_up.wait(), patience(60))
-    assert "GITHUB_APP_ID: missing" in worker.fault  # the second start came as far as the settings
+    assert "GITHUB_APP_ID: missing" in worker.fault  # the second start got as far as the settings
     await worker.stop()

@@ -37,7 +37,7 @@ CODE = {
 """What the printed questions ask for."""
 ISSUE = '{"number": 1, "title": "It fails", "body": null, "state": "open", "url": "https://example.org/1"}\n'
 ASKS = "triage forget --repository octo/parser"
-"""It asks for a confirmation, which nobody gives here."""
+"""It asks for a confirmation, which is not given here."""
 
 
 def printed() -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The emulator, and the real server beside it, started once for the tests of this folder."""
+"""The emulator and the real server, started once for the tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole answer of a run whose specialists worked beside each other, against a golden file."""
+"""The whole answer of a run whose specialists worked in parallel, compared with a golden file."""
 
 from __future__ import annotations
 

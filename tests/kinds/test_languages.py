@@ -1,4 +1,4 @@
-"""Issues in other languages than English: at least bug or not."""
+"""Issues in languages other than English: whether each is a bug."""
 
 from __future__ import annotations
 

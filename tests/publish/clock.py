@@ -8,7 +8,7 @@ START = datetime(2026, 1, 1, 10, 2, tzinfo=UTC)
 
 
 class Clock:
-    """A clock that stands still until a test sets it."""
+    """A clock that stops until a test sets it."""
 
     def __init__(self) -> None:
         self.time = START

@@ -24,7 +24,7 @@ def collect(
     *,
     as_process: bool = False,
 ) -> list[dict[str, Any]]:
-    """Collect the rows of the clones into ``rows.jsonl`` and ``table.csv`` beside them; return the rows.
+    """Collect the rows of the clones into ``rows.jsonl`` and ``table.csv`` next to them; return the rows.
 
     In this process unless ``as_process``: most of a fresh interpreter's time goes to imports.
     """

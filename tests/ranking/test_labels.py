@@ -1,4 +1,4 @@
-"""Reports with known fixes are collected from real clones, without what must not be trained on."""
+"""Reports with known fixes are collected from real clones, without those that training must not see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comment says of intention and of pull requests."""
+"""What a comment says about intended behaviour and pull requests."""
 
 from __future__ import annotations
 

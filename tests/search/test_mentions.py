@@ -214,7 +214,7 @@ NAMES = (
     ("kettle, version 1.2.0 (build 44)", "1.2.0", ("kettle",)),
     ("Actual: nothing. Expected: 1.2.0 prints the title.", "1.2.0", ()),
 )
-"""Texts with a version, and the names that may stand before it."""
+"""Texts with a version, and the names that may precede it."""
 
 
 @pytest.mark.parametrize(("text", "version", "names"), NAMES, ids=[text[:30] for text, _, _ in NAMES])

@@ -99,7 +99,7 @@ def test_a_bomb_repository_gets_one_report_and_delays_no_other(
 ) -> None:
     sha = tree_bomb(tmp_path / "bomb")
     bomb = github.world.repository("octo/bomb", git=tmp_path / "bomb", head=sha)
-    # A search of such a tree ends at the time limit: by default after a minute, and again after a quarter of one.
+    # A search of such a tree ends at the time limit: by default after 60 seconds, and then after 15.
     limits = {GIT_LIMITS: json.dumps({"seconds": 12.0, "listing": 8_000_000})}
     with running(github, tmp_path / "data", **limits) as app:
         first = app.open_issue(bomb, *NAMES)

@@ -1,4 +1,4 @@
-"""An operator's commands beside the server: old issues, saved deliveries and dead jobs."""
+"""An operator's commands while the server runs: old issues, saved deliveries and dead jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.servers.github_world import APP_ID, Repo
 
 @pytest.fixture
 def settings(app: App) -> dict[str, str]:
-    """Return the server's own settings, for a command beside it."""
+    """Return the server's own settings, for a command that uses its data."""
     return {
         "GITHUB_APP_ID": str(APP_ID),
         "GITHUB_PRIVATE_KEY": private_key(),

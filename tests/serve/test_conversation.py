@@ -309,7 +309,7 @@ def test_jobs_wait_for_a_suspended_installation(app: App, github: GitHubServer, 
         if action == "suspend":
             assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202
             app.settled()
-            key = app.key(repo, number)  # jobs of other tests may be parked beside it
+            key = app.key(repo, number)  # jobs of other tests may be parked too
             assert len(app.ask(f"SELECT work FROM jobs WHERE state = 'parked' AND issue_key = '{key}'")) == 1
             assert github.world.ours(repo, number) == []
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])

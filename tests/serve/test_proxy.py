@@ -23,7 +23,7 @@ FAULTS = {
 def test_an_issue_is_triaged_once_github_itself_answers_again(
     app: App, github: GitHubServer, repo: Repo, fault: Fault
 ) -> None:
-    """For five attempts, one more than a job once survived, the API's responses are a proxy's; then git's."""
+    """For five attempts a proxy answers instead of the API, then instead of git; jobs once survived only four."""
     number = github.world.open_issue(repo, TITLE, BODY)["number"]
     key = app.key(repo, number)
 

@@ -35,7 +35,7 @@ def rows(question: str, database: str) -> str:
 
 
 def slow(query: str) -> str:
-    """Take longer than anybody waits."""
+    """Take longer than any client waits."""
     time.sleep(600)
     return query
 
@@ -51,7 +51,7 @@ def dies(query: str) -> str:
 
 
 def large(query: str) -> str:
-    """Say more than anybody reads."""
+    """Send more than any client reads."""
     return "x" * 3_000_000
 
 

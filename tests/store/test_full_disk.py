@@ -1,4 +1,4 @@
-"""Each writer finds a disk without a free byte: no data is damaged, no traceback printed, and work continues later."""
+"""Each writer finds a full disk: no data is damaged, no traceback is printed, and work continues later."""
 
 from __future__ import annotations
 

@@ -305,7 +305,7 @@ async def test_jobs_of_a_newer_release_are_not_claimed(
         assert job.work.key == ref(2).key
         await queue.jobs.postpone(job, 0.0, "again")
     assert len([record for record in caplog.records if record.__dict__.get("action") == "job_left"]) == 1
-    await queue.store(Edited(ref=ref(1)), Triage(ref=ref(1), why="command"))  # beside what an old process cannot read
+    await queue.store(Edited(ref=ref(1)), Triage(ref=ref(1), why="command"))  # besides what an old process cannot read
     rows = await database.read(lambda db: db.execute("SELECT work, attempt FROM jobs ORDER BY id").fetchall())
     kinds = [(kind_of(work), attempt) for work, attempt in rows]
     assert kinds == [("newer-triage", 0), ("newer-edited", 0), ("triage", 2), ("edited", 0), ("triage", 0)]

@@ -359,7 +359,7 @@ def _become(wish: dict[str, Any]) -> None:
 
 
 def _limit_git(limits: str) -> None:
-    """Limit what git reads by other numbers than the defaults, which a bomb uses up in over a minute."""
+    """Limit what git reads by numbers below the defaults, which a bomb takes over a minute to use up."""
     if limits:
         from nodes.search.git import repository, running
 
@@ -378,7 +378,7 @@ def _starts_workers(argv: list[str]) -> bool:
 
 
 def _with_forker(wish: dict[str, Any]) -> dict[str, Any]:
-    """Fork a process that forks the workers of a server; returns the server's wish, and in a worker the worker's."""
+    """Fork a process that forks the workers of a server; returns the server's request, and in a worker the worker's."""
     ours, theirs = _connected()
     if os.fork() == 0:
         ours.close()

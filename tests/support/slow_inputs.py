@@ -1,4 +1,4 @@
-"""Texts on which a regular expression is slow: text for its beginning, then repeated text for its repeated parts."""
+"""Texts on which a regular expression is slow: one for its beginning, then repetitions for its repeated parts."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ async def test_a_waiting_run_continues_after_the_upgrade(
 
 
 async def test_a_run_of_a_newer_release_is_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker of the release before works beside those of this one; a new run would lose the answers."""
+    """A worker of the previous release works together with those of this one; a new run would lose the answers."""
     async with open_saver(Settings(triage_data_dir=tmp_path)) as saver:
         await wait_in(saver, before_versions=False)
         monkeypatch.setattr(checkpoints, "CURRENT_SCHEMA_VERSION", CURRENT_SCHEMA_VERSION - 1)

@@ -48,7 +48,7 @@ class Check:
     says: str
     """The rest of a sentence that begins with the name."""
     part: Part | None = None
-    """The part of the installation whose line of the summary has it; None if only ``--all`` prints it."""
+    """The part of the installation in whose line of the summary it appears; None if only ``--all`` prints it."""
 
 
 _check = partial(Check, part="model")

@@ -49,7 +49,7 @@ def command(*, question: str | None, repo: str, rev: str, as_json: bool) -> None
         results = [{"url": it.locator.url, "quote": it.quote} for it in reply.results]
         shown = json.dumps(asdict(reply) | {"results": results}) if as_json else "\n".join(lines)
         click.echo(shown, color=False if os.environ.get("NO_COLOR") else None)
-        # A script has to see that there is no answer; a session goes on.
+        # A script has to see that there is no answer; a session continues.
         if question is not None and reply.is_empty:
             sys.exit(1)
 

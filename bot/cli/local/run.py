@@ -105,7 +105,7 @@ def command(
         operator, past = load_operator_config(settings, repo), _earlier(issues)
         where = local or fetch(str(given), repo, settings, progress)
         code = code or opened.enter_context(_code(where, rev, settings.triage_data_dir, progress))
-        # Before the report, which masks the token, while everybody who has the text can use it.
+        # Before the report, which masks the token: everybody who has the text can use it.
         if holds_token(f"{where.text.title}\n{where.text.body}"):
             click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
         ask = TerminalQuestions(progress).ask if interactive else None
@@ -182,7 +182,7 @@ def _code(where: LocatedIssue, rev: str, data_dir: Path, progress: ProgressLine)
     from nodes.search.types import Query
 
     code = EngineCode(*open_engine(where.repository, rev, data_dir, progress.phase))
-    # If nothing can be stored, that error is all that is said, and no file that could not be cached.
+    # If nothing can be stored, only that error is reported, and no file that could not be cached.
     if not is_possible() or not os.access(data_dir, os.W_OK):
         yield code
         return

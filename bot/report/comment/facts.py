@@ -42,7 +42,7 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     # Without a claim, the other places of the report matter as much as what surrounds the first.
     stated = (*elsewhere, *same) if report.statement != "claim" else (*same, *elsewhere)
     first = (*stated, *kinds.values()) if report.statement != "claim" and elsewhere else (*kinds.values(), *stated)
-    # What a program printed is always said.
+    # What a program printed is always shown.
     frames = [fact for fact in stated if fact.kind == "raised_here"] if lead.kind == "built_here" else []
     chosen = [*dict.fromkeys((*frames, *first))][: FACTS - 1]
     # Below a fact about another line, "it" would be that line.
@@ -73,7 +73,7 @@ def _last(name: str) -> str:
 
 
 def is_echo(fact: Fact) -> bool:
-    """Return whether a fact says of a name of the report only where it is."""
+    """Return whether a fact only says where a name of the report is."""
     return fact.kind == "defined_once" or (fact.kind == "named_here" and not fact.is_named_line)
 
 

@@ -182,7 +182,7 @@ def _changes(report: TriageReport, links: Links, others: Set[str | None]) -> lis
 
 
 def _about(reasons: str, others: Set[str | None]) -> str:
-    """Return the reasons without those about other places than the report's; empty if no place remains."""
+    """Return the reasons without those about places other than the report's; empty if no place remains."""
     named = [(reason, set(_NAME.findall(reason))) for reason in reasons.split("; ")]
     kept = [(reason, found) for reason, found in named if not found & others]
     return "; ".join(reason for reason, _ in kept) if kept == named or any(found for _, found in kept) else ""
@@ -237,7 +237,7 @@ def intent_of(report: TriageReport) -> str:
         if report.statement == "claim":  # of the place of the fix
             return ""
         return "unclear, because the code raises this error deliberately."
-    # Of a frame whose error comes from inside it, another line fails.
+    # In a frame whose error comes from an inner one, another line fails.
     is_inner = not (lead.by_library or " comes from inside " in lead.says or " is named in words " in lead.says)
     if lead.kind == "raised_here" and lead.exact and is_inner and not is_raising(lead.text or ""):
         return "probably a bug, because the line that fails does not raise the error deliberately."

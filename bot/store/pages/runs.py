@@ -88,7 +88,7 @@ class Runs(TableGroup):
             SELECT {rows.COLUMNS} {rows.FROM} WHERE {" AND ".join(where)}
             ORDER BY began_at DESC, runs.issue_key DESC, runs.run_no DESC LIMIT ?
         """
-        # One row more than the page shows, which shows whether there is another page.
+        # One more row than the page has, to tell whether there is another page.
         found = [rows.read_row(row) for row in db.execute(statement, (*parameters, rows.LISTED + 1))]
         last = found[rows.LISTED - 1] if len(found) > rows.LISTED else None
         return found[: rows.LISTED], rows.ListPosition(last.began_at, last.issue_key, last.number) if last else None

@@ -28,8 +28,8 @@ MAX_FACTS, FACT_SCORE = 8, 0.5
 place of the search."""
 _MAX_POINTED = 2
 _NAMES, _FEW, _AROUND, _PLACES = 6, 2, 6, 6
-"""Names that an objection has and that are looked up, definitions of a name that are quoted, lines around a named line,
-and places in all."""
+"""Maximum numbers of names of an objection that are looked up, of quoted definitions of each, of lines around a named
+line, and of places in total."""
 _LOOKED_UP = 0.4
 """The score of these places: below the score of places that the model read and ranked first."""
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
@@ -155,7 +155,7 @@ async def list_files(
 async def look_up_objections(state: BugTriageState, context: Context, tools: CodeTools) -> tuple[Evidence, ...]:
     """Return places that were not evidence before: the definitions, lines and files that the objections name."""
     verdict, audit = state.critic_feedback, state.metrics.last_citation_audit
-    # First what the critic would rather look at.
+    # The place that the critic names instead comes first.
     texts = [verdict.better_place, *verdict.required_evidence, *verdict.gaps] if verdict and is_rejected(state) else []
     # The dropped sentence follows the colon.
     texts += [line.rpartition(": ")[2] for line in audit.dropped] if audit is not None and state.retry_count else []

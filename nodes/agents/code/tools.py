@@ -20,12 +20,12 @@ _NAMES, _FILES_OF_A_NAME = 4, 2
 _FILE_NAME = re.compile(r"/|\w\.[A-Za-z]\w{0,4}$")
 _REFERENCE = re.compile(r"([\w@./ +\-\[\]()]{1,150}?)(?::L?(\d{1,7})(?:\s?-\s?L?(\d{1,7}))?)?")
 _CITED_LINES = 24
-"""Lines of one citation; a longer range is cited by its beginning."""
+"""Maximum lines of one citation; of a longer range, only the beginning is cited."""
 _LINE, _FEW = 240, 16
-"""Characters of a line; the number of last lines that are shown although they do not fit."""
+"""Maximum characters of a line; number of last lines that are shown even if they do not fit."""
 _ASKED, _NOTED = 100, 40
 _FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 1), (1, 1), (1, 0)
-"""The files that open a conversation in more detail; places and lines of these, of others with facts, of the rest."""
+"""Number of files that open a conversation in detail; places and lines of these, of others with facts, of the rest."""
 _FACTS, _FACT, _MATCH = 2, 160, 110
 
 
@@ -204,7 +204,7 @@ class CodeTools:
         return self._evidence(as_evidence(where, self._code.sha, _UNRANKED))
 
     def _number(self, shown: Shown) -> str:
-        # Above every number of an earlier conversation whose shown lines were added: nothing becomes unknown again.
+        # Higher than every number of an earlier conversation, so that the lines it showed keep their numbers.
         name = f"E{len(self._known) + len(self.shown) + 1}"
         self.shown[name] = shown
         return name

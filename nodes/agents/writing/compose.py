@@ -24,9 +24,9 @@ NOT_SEARCHED = say("The code was not searched, so no place is named.")
 SHORT_TEXT = 12
 """Number of words of prose below which an issue without code or errors is too short for a search."""
 _NEAR = 8
-"""Lines between two places in one function that a reader sees at one glance."""
+"""Maximum number of lines between two places of one function that a reader sees together."""
 _PATH = 110
-"""Maximum characters of a path in a doubt, which has 300 for a sentence with two of them."""
+"""Maximum characters of a path in a doubt: a sentence of at most 300 characters with two paths."""
 _WITHHELD = say("This is probably a security report; continue it in private.")
 _READS_LIKE = {
     "feature": say("This reads like a feature."),

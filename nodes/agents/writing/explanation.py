@@ -1,4 +1,4 @@
-"""A model's explanation of a fault: whether it explains it, what it adds to a draft, and the places that it cites."""
+"""A model's explanation of a fault: whether it is one, what it adds to a draft, and the places that it cites."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,13 +19,13 @@ CAUSE_WORDS = 100
 """Maximum words of a cause; a comment shows all of it with its verdict and places (SPEC section 5a)."""
 _SUSPECTS = 5
 _STEPS, _NAMES, _NEW, _QUOTED = 2, 2, 2, 0.25
-"""Steps of an explanation, the names in each, and those of all that the report lacks, if there are so many; the largest
-share of a step that may be the report's own words."""
+"""Minimum numbers of steps of an explanation, of names in each, and of names in all that the report lacks; the largest
+share of a step that may repeat the report."""
 _SHARED, _OF_TERMS = 2, 4
-"""Terms of the report in the steps; a short report needs only one in so many of its terms."""
+"""Minimum number of the report's terms in the steps; for a short report, one in this many of its terms."""
 _WORD = re.compile(r"[^\W\d_]+")
 _OF_LANGUAGES = LISTS["of languages"]
-"""Words of programming languages, which name nothing that is in one line and not in another."""
+"""Words of programming languages, which do not tell one line from another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class _Step:
     code: Mapping[str, str]
     """The cited lines that decide something, and their definition's name, by evidence."""
     files: Mapping[str, str | None]
-    """The file of each."""
+    """The file of each piece of evidence."""
     known: frozenset[str]
     """The names in these lines."""
 
     @property
     def names(self) -> frozenset[str]:
-        """Those of them that the sentence is about."""
+        """Those of these names that the sentence contains."""
         return names_in(self.text) & self.known
 
 
@@ -139,7 +139,7 @@ def proposed(draft: Draft, case: Case) -> Draft | None:
     now = progress(state)
     if (judged.answers, judged.redirects) != (now.answers, now.redirects):
         return None
-    # The support holds the reader's own number already.
+    # The support already includes the reader's own number.
     blank = {"root_cause": "", "suspects": (), "ruled_out": (), "how_to_confirm": "", "confidence": 1.0}
     return draft.model_copy(update={**blank, "verdict": given.verdict})
 

@@ -92,7 +92,7 @@ async def suspect_of(
 
 
 def is_single_line(fact: Fact) -> bool:
-    """Return whether a fact is one pasted line: often one to compare with, in another function than the fault."""
+    """Return whether a fact is one pasted line: often shown for comparison, and not in the function with the fault."""
     return fact.kind == "pasted_here" and fact.count == 1
 
 

@@ -26,7 +26,7 @@ PLACES, MAX_FILES = 2, 20
 """Files of a report for which open pull requests are searched; files of a pull request that is about a place, because
 larger ones touch everything."""
 READ, RELATED = 6, 3
-"""Nearest issues that are read again; those in a report in addition to a possible duplicate."""
+"""Number of nearest issues that are read again, and of those in a report besides a possible duplicate."""
 # A report on a security issue must not name any place in public.
 _NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
 _NOT_LOOKED_UP = frozenset({"spam", "security"})

@@ -178,7 +178,7 @@ def function_of(report: TriageReport) -> str | None:
 
 
 def _names_function(fact: Fact) -> bool:
-    """Return whether a claim may name a fact's function: none that only declares an option, or for words of a title."""
+    """Return whether a claim may name a fact's function: not for a declared option or for words of a title."""
     is_firm = fact.strong and not fact.unclaimed
     return is_firm and bool(fact.symbol and fact.line) and fact.kind not in ("default_here", "named_here")
 

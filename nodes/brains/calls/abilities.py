@@ -107,7 +107,7 @@ class FailedRequest:
     def of(cls, error: APIError) -> FailedRequest:
         """Read the fault of an exception of the client."""
         metadata = error.body.get("metadata") if isinstance(error.body, dict) else None
-        # Routers put the message of the provider behind them here.
+        # Routers put the message of their provider here.
         raw = str(metadata.get("raw") or "")[:_RAW] if isinstance(metadata, dict) else ""
         return cls(getattr(error, "status_code", None), f"{error} {raw}".strip(), str(error.param or ""))
 
@@ -130,7 +130,7 @@ class FailedRequest:
     def is_certain(self) -> bool:
         """Whether the message says that the server does not take a part of the request, so that it refuses it again.
 
-        Any other refusal may be a chance: some servers answer 400 if a model's output does not follow the schema.
+        Any other refusal may not recur: some servers answer 400 if a model's output does not follow the schema.
         """
         return bool(self.param or SAYS["certain"].search(self.text))
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 _FINISH = {"max_tokens": "length", "max_output_tokens": "length", "model_length": "length", "end_turn": "stop"}
-"""Reasons of other providers' interfaces, in lower case, and OpenAI's names for them."""
+"""Reasons for the end of an answer as other providers name them, in lower case, with OpenAI's names for them."""
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 """Fields in which servers put a model's reasoning; some put the whole answer there."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding"})

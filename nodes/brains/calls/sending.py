@@ -27,7 +27,7 @@ _CUT = 0.6
 """The share of our estimate below which the reported tokens mean that the server cut the prompt."""
 _WINDOWS = (2_048, 4_096, 8_192, 16_384)
 _FULL, _SURE, _CLEAR = 0.9, 0.95, 0.85
-"""The same share for a prompt that fills a window of a usual size; the shares of what is usual, for short and long."""
+"""The same share for a prompt that fills a usual window; shares of the model's usual one, for short and long ones."""
 _LEAST_USUAL = 0.75
 """The lowest share that a vocabulary explains; our estimate prefers too many tokens."""
 _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
@@ -56,7 +56,7 @@ class Sender:
     usage: Usage = field(default_factory=Usage)
     """All requests so far, refused and failed ones included."""
     tools: Sequence[dict[str, Any]] = ()
-    """Tools that the model may call instead of an answer by the schema."""
+    """Tools that the model may call instead of answering by the schema."""
 
     async def send(self, messages: Sequence[Message]) -> tuple[AIMessage, Method]:
         """Return the reply, and the method that requested it; raises ``InvalidOutput``, else ``ModelError``."""

@@ -174,7 +174,7 @@ def _candidates(case: Case) -> Iterator[ReporterQuestion]:
     weak = not found or case.state.search_confidence < WEAK
     likelier = acting_kind(case.title, case.body, case.facts).rather
     other = rival(found)
-    # Of few words that fit two places equally well, no answer about the places helps as much as what happened.
+    # If few words fit two places equally well, a description of what happened helps more than a choice of a place.
     if likelier != "feature" and (_is_guess(case) or (_is_thin(case) and (weak or other is not None))):
         yield _WHAT_HAPPENED
     between = _between(case, found[0].evidence, other.evidence) if other is not None else None

@@ -17,16 +17,16 @@ from nodes.search.tokens import comparable, load_patterns
 from nodes.search.types import StackTrace
 
 MAX_ITEMS, MAX_WORDS = 4, 20_000
-"""Maximum number of requests; of characters in which a sentence with an action and its result is looked for."""
+"""Maximum number of requests, and of characters that are searched for a sentence with an action and its result."""
 SHORT, LONG = 60, 150
 """Maximum words of prose of an issue without code and names that is asked for steps or the expected result; minimum
 words that describe an error well enough without a quotation."""
 FEW_WORDS, ENOUGH, ENOUGH_STEPS = 3, 12, 3
 """Minimum words of an answer to a heading of a form; words of prose that count as a description; steps of a list."""
 SAYS = load_patterns(Path(__file__).with_name("wordings.toml"))
-"""The words of a report that say something, by what they say."""
+"""Patterns of the words of a report, by what they state."""
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\n\d\.)(?<!\n\d\d\.)\s|\n")
-"""What is between sentences; the number of a step is none."""
+"""The end of a sentence; the full stop after the number of a step does not end one."""
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
     "error": say("The whole error message or stack trace"),
@@ -175,12 +175,12 @@ def _says_expected(case: Case, words: str) -> bool:
 def open_needs(case: Case, words: str) -> tuple[Need, ...]:
     """Return the needs that the issue does not meet; a version is needed unless the form does not ask for it."""
     facts, form = case.facts, form_of(case)
-    # Of a text in another language, only the structure says what is missing.
+    # In a text in another language, only the structure shows what is missing.
     if not is_english(case.title, case.body):
         return ("lines",) if facts.traces and main_trace(facts) is None else ()
     shows_both = SAYS["is"].search(words) and SAYS["shall_be"].search(words)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
-    # Who proposes a change has nothing to reproduce.
+    # A reporter who proposes a change has nothing to reproduce.
     proposes = SAYS["proposes"].match(case.title) is not None
     needs: dict[Need, bool] = {
         "error": bool(SAYS["says_error"].search(SAYS["template_step"].sub("", words)))

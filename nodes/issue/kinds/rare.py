@@ -37,7 +37,7 @@ RareKind = Literal["docs", "spam", "security"]
 SURE = 0.8
 """The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
 _PHONE = lazy(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
-"""A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
+"""A telephone number: usual in an advertisement, and rare in a report that names nothing that fails."""
 
 _WORDINGS = {name: row for file in ("security.txt", "rare.txt") for name, row in load_sections(_HERE / file).items()}
 _SECTIONS = {name: lazy("|".join(lines)) for name, lines in _WORDINGS.items()}
@@ -52,7 +52,7 @@ _ADVERTS = tuple(map(lazy, _WORDINGS["advert"]))
 def may_be_security(parts: KindParts) -> bool:
     """Return whether the title names a vulnerability, or the body describes one together with an attack."""
     title, prose, whole = parts.title, parts.prose[:READ], parts.whole[:READ]
-    # A crash whose frames the report itself prints: its place is public, and its name alone tells of no attack.
+    # A crash whose frames the report itself prints: its place is public, and its name alone indicates no attack.
     is_printed = bool(_SECTIONS["printed_crash"].search(parts.whole))
     if is_printed:
         title, prose, whole = (_SECTIONS["memory"].sub(" memoryerror ", text) for text in (title, prose, whole))

@@ -243,7 +243,7 @@ class Code:
         # Numbers of few bits are sorted ten times as fast.
         order = np.argsort(term.astype(np.min_scalar_type(len(hashes))), kind="stable")
         bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
-        # In order and each once, as the index has them.
+        # Sorted and distinct, as in the index.
         held = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
         return {text: _in_all([held[value] for value in values]) for text, values in wanted.items()}
 
@@ -294,6 +294,6 @@ def family(language: str) -> str:
 
 
 def whole_word(name: str) -> re.Pattern[str]:
-    """Return a pattern that matches a name only as a whole word; one with dashes goes on at no dash."""
+    """Return a pattern that matches a name only as a whole word; a name with dashes does not continue at a dash."""
     dash = "-" if "-" in name else ""
     return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w${dash}])")

@@ -39,7 +39,7 @@ MAX_OF_A_KIND = 40
 """Maximum number of facts of one kind."""
 WEIGHTS = Path(__file__).with_name("confidence.json")
 FUNCTION, AROUND = 2, 1
-"""What counts that the report names the function of a place, and that it names its class or its file."""
+"""The weight of a place whose function the report names, and of one whose class or file it names."""
 
 _BY_WORDS = frozenset({"read_here", "pasted_here", "quoted_here", "built_here", "default_here"})
 _OF_CODE = frozenset({"built_here", "quoted_here", "pasted_here"})
@@ -135,7 +135,7 @@ def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:
     best = [fact for fact in group if points[fact] == most]
     if not most:
         best = [fact for fact in group if fact.path in inquiry.first[:1]]
-    # Few places that are all in the search's first file are stated side by side, those of code in its first files too.
+    # A few places that are all in the search's first file are stated together; for code, in its first files.
     is_code = group[0].kind == "quoted_here" and not any(map(labelled_here.SAYS.match, (fact.says for fact in group)))
     if not most and is_code and {fact.path for fact in group} <= {*inquiry.first}:
         return list(group)
@@ -151,7 +151,7 @@ def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:
     around = {*owners, PurePosixPath(fact.path or "").stem}
     is_around = fact.path in files or not named.isdisjoint(around)
     if not is_around and labelled_here.SAYS.match(fact.says):
-        # A text of a program stands in many files; the title's other words say on which of its pages it was seen.
+        # Many files may contain a program's text; the title's other words say on which page it was seen.
         subject = {term for name in (*around, function) for term in terms_of(name)} - STOPWORDS
         is_around = not subject.isdisjoint({*query_terms(inquiry.issue.title)} - {*query_terms(fact.words or "")})
     return AROUND if is_around else 0

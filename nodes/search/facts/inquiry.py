@@ -34,7 +34,7 @@ _LICENCE = re.compile(
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
 _TRACE = "\1"
 """Placeholder for a removed stack trace."""
-# Of 809 files behind these that had a fact in development issues, 13 were in the fix.
+# Of 809 later files that had a fact in development issues, 13 were in the fix.
 _DECLARED = ("defined_once", "default_here")
 FIRST = 5
 """Number of ranked files that a report may show."""
@@ -59,7 +59,7 @@ class IssueParts:
     folded: str
     """Title and normalised text in lower case with normalised white space, for lookups of words."""
     quiet: frozenset[str] = frozenset()
-    """Lines of logs that only inform; without an error beside them, each may be what the report is about."""
+    """Lines of logs that only inform; if there is no error, each may be what the report is about."""
 
     @cached_property
     def spans(self) -> tuple[str, ...]:

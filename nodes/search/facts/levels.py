@@ -16,7 +16,7 @@ Level = Literal["claimed", "stated", "ranked", "none"]
 # A person refers to these places directly; on the first file of development issues 87 to 95 % were right.
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
 _EVENTS = frozenset({"raised_here", "built_here"})
-"""Kinds about what happened; unclaimed, they show a fault that other code has, or a line that may be another one."""
+"""Kinds about what happened; those without a claim show a fault of other code, or a line that may have moved."""
 _WEAK = frozenset({"quoted_here", "read_here", "default_here"})
 """Kinds that are unclaimed because they say little."""
 SUPPORTING: tuple[Kind, ...] = (
@@ -40,7 +40,7 @@ TRUSTS_TITLE = 0.7
 FIRST_PLACE = 0.85
 """Minimum confidence for the first place to be named without a fact."""
 LONG_LINE = 36
-"""Minimum number of characters of a single line of code that says where it is from."""
+"""Minimum number of characters of a single line of code for it to identify its place."""
 MAX_EMPTY_FUNCTION = 80
 """Maximum number of lines of a function whose body may be empty on purpose; most of them are documentation."""
 _CATCHES_ALL = re.compile(
@@ -49,14 +49,14 @@ _CATCHES_ALL = re.compile(
     r"|\bun(?:caught|handled)_?(?:exception|error|rejection)|[sS]etDefaultUncaught",
     re.IGNORECASE,
 )
-"""How the languages register, or are, the code through which every crash of a program passes."""
+"""The names by which languages register the code that every crash of a program passes through."""
 LOGS = re.compile(
     r"\s{0,200}(?:await\s|return\s)?(?:(?:[\w$]{1,40}(?:\(\))?(?:\.|::|->)){0,4}\$?_{0,2}(?:log(?:ger|ging|rus)?|slog|zap|glog|klog"
     r"|console|syslog|tracing|timber)(?:\(\))?(?:\.|::|->)\w{0,30}|(?:log|tracing)?:{0,2}(?:error|warn|info|debug|trace)!"
     r"|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
     re.IGNORECASE,
 )
-"""The beginning of a line that writes to a log: it tells of a fault of another one."""
+"""The beginning of a line that writes to a log: the fault that it reports is in another line."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
 _SAYS_LITTLE = re.compile(r"The words “[^”]{1,400}” are in the name |The word “")

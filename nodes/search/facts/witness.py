@@ -31,7 +31,7 @@ class Witness:
     sha: str
     issue_text: str
     _known: dict[tuple[tuple[str, ...], bool], list[Hit]] = field(default_factory=dict, repr=False, compare=False)
-    """What own source files have; finders ask again for the same names."""
+    """The hits in own source files by texts; finders ask again for the same names."""
 
     @cached_property
     def folded(self) -> str:
@@ -104,7 +104,7 @@ class Witness:
 
     def _in_memory(self, texts: Sequence[bytes], *, words: bool) -> Iterator[Hit]:
         """Yield the lines of own source files with one of several texts, as git finds them."""
-        # What stands before a word is looked at behind it: a pattern that begins with plain text is found faster.
+        # The text before a word is checked after the match: a pattern that begins with plain text is found faster.
         escaped = [re.escape(text) for text in texts]
         either = b"|".join(rb"%b(?<!\w%b)(?!\w)" % (text, text) for text in escaped) if words else b"|".join(escaped)
         pattern = re.compile(either)

@@ -245,7 +245,7 @@ class Repository:
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
-        ``cache_key`` stands for the arguments if these contain a value that differs in each call.
+        ``cache_key`` replaces the arguments in the key if these contain a value that differs in each call.
         """
         # The state of the clone is part of the key: deepening a shallow clone changes which commits a full id reaches.
         key = ("output", self._shallow_state(), cache_key or arguments, stdin)

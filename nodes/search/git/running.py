@@ -114,7 +114,7 @@ class Running:
         except subprocess.TimeoutExpired:
             self._pipe.stop("seconds")
             code = self.process.wait()
-        # Ctrl-C in a terminal reaches git too; what it has printed so far is not all there is.
+        # Ctrl-C in a terminal reaches git too; its output is incomplete then.
         if code == -signal.SIGINT:
             raise GitFailed("git was stopped by Ctrl-C")
         # Another signal that this process did not send: a stack overflow, or the system was out of memory.

@@ -191,7 +191,7 @@ def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:
     exact = bool(words) and words[-1] == "=="
     while words and words[-1].lower().strip("._-") in _SKIPPED:
         words.pop()
-    # The tag of an image, of which the last part is the program's name.
+    # The tag of an image, whose last part is the program's name.
     if words and before.endswith((":", ":v")) and not words[-1].startswith("@"):
         is_file, words[-1] = True, words[-1].rpartition("/")[2]
     # "upgraded numpy from 1.2"

@@ -77,7 +77,7 @@ def _alone(before: str, after: str, *, is_named: bool) -> Role | None:
         before = f"{before.rstrip().rpartition(' ')[0]} "
     near_before, near_after = SAYS["cut"].split(f" {before}")[-1], SAYS["cut"].split(after, maxsplit=1)[0]
     role = _stated(near_before, near_after)
-    # A colon or a bracket may stand between a version and the words about it.
+    # A colon or a bracket may be between a version and the words about it.
     if role is None and not says(near_before + near_after):
         role = _stated(before[-NEAR:], after[:NEAR])
     if role or not (is_named or SAYS["used"].search(before)) or SAYS["fixed"].search(near_before):
@@ -187,7 +187,7 @@ def _denied(group: Sequence[_Judged]) -> list[_Judged]:
 
 
 def _judged(number: int, text: str, marks: Sequence[Mark]) -> Iterator[_Judged]:
-    """Yield what a sentence says of each of its versions."""
+    """Yield what a sentence says about each of its versions."""
     clauses = list(_clauses(text, marks))
     stepped = _steps(text, marks)
     signs = [stepped.get(at, sign_of(before, after)) for at, (before, after) in enumerate(clauses)]

@@ -160,7 +160,7 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
         number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
         if number is None or commit.subject.startswith("Revert "):
             continue
-        # A merge stands for the commits that it added.
+        # A merge represents the commits that it added.
         how = "which its message names" if commit.files else "which it was merged by"
         for sha in (commit.sha,) if commit.files else log.merged(commit.sha):
             found.setdefault(sha, (f"#{number}, {how}", True))

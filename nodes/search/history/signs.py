@@ -1,4 +1,4 @@
-"""Words that say of a version whether it worked, in any language."""
+"""Words that say whether a version worked, in any language."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ SAYS = {
     },
     **{name: lazy("".join(lines)) for name, lines in WORDINGS["patterns"].items()},
 }
-"""For each thing that a report says of a version, the words that say it."""
+"""The words for each statement that a report makes about a version."""
 NEAR = 60
 """Maximum number of characters between a word and the version that it is about."""
 
@@ -34,7 +34,7 @@ def says(text: str) -> bool:
 
 
 def sign_of(before: str, after: str) -> int:
-    """Return what the words of a clause say of its version."""
+    """Return what the words of a clause say about its version."""
     if (back := SAYS["reverted"].search(before)) and not SAYS["not"].search(before, back.end()):
         return 1
     if SAYS["reverted"].match(after.lstrip(" 版本にへ으로에")) or re.match(

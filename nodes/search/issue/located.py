@@ -11,7 +11,7 @@ from nodes.search.tokens import load_sections
 MAX_LINE = 2_000
 """Characters of a line that are read."""
 _REACH = 80
-"""Characters in front of a path in which its line may be named."""
+"""Characters before a path in which its line may be named."""
 _SEGMENT = r"(?:@?[\w+.~$%,-]{1,100}(?:@[\w+.-]{1,60})?|\([\w.-]{1,60}\)|\[{1,2}[\w.-]{1,60}\]{1,2})"
 _PATH = re.compile(
     r"(?<![\w/\\.$+%~-])(?:(?:webpack|package|psql|file|app|dart|res|user|qrc):/{0,3}|(?:https?|[a-z][\w+.-]{1,30})://[^\s/]{0,200}/"
@@ -30,7 +30,7 @@ _FORMS = load_sections(Path(__file__).with_name("located.txt"))
 _AFTER = tuple(map(re.compile, _FORMS["afters"]))
 _COLUMN, _BELOW, _BEFORE = (re.compile("".join(_FORMS[name])) for name in ("column", "below", "before"))
 _GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
-"""The end of a path in a language that puts no space behind it."""
+"""The end of a path in a language that puts no space after it."""
 _DOTS, _VALUE = re.compile(r"(?<=\w)\.{3}(?=\w)"), re.compile(r"=[^=<>\n]{1,80}<$")
 _R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
 _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
@@ -47,16 +47,16 @@ _HEADS = re.compile(
 """The path above findings: of a table of PHPStan, of the compilers of Elm and Roc, and of Semgrep."""
 _ROW, _DRAWN = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S"), re.compile(r"\s{0,16}(?P<line>\d{1,6})[|│┆]")
 _BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
-"""What may stand between a path and its number below it."""
+"""What may be between a path and its number below it."""
 _HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)
 _CELL = re.compile(r"\W{0,4}[~≈]?L?(?P<line>\d{1,6})(?:\s?[-–,]\s?L?\d{1,6}){0,9}\W{0,4}$")  # noqa: RUF001
 _CALLER = re.compile(
     r"\s{0,8}(?P<line>\d{1,6}) (?:main|source|[\w:@.-]{1,100}(?= [.~\w/-]{0,300}/)) (?=[.~\w/-]{1,300}$)"
 )
-"""What the shell's ``caller`` prints in front of a path: ``142 install ./setup.sh``."""
+"""What the shell's ``caller`` prints before a path: ``142 install ./setup.sh``."""
 _SHELL = (".sh", ".bash", ".bats", ".ksh", ".zsh")
 _ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:fatal |syntax |internal compiler )?error\b", re.IGNORECASE)
-"""What a tool prints behind a place at which it stopped."""
+"""What a tool prints after a place at which it stopped."""
 _HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
@@ -143,7 +143,7 @@ def find_located(line: str) -> Iterator[Located]:
     for path in _PATH.finditer(line):
         glued = _GLUED.search(path[0])
         name, stop = (path[0][: glued.end()], path.start() + glued.end()) if glued else (path[0], path.end())
-        # A shell writes behind the dots of what a program prints while it works: ``Installing...a.sh: line 3``.
+        # A shell writes after the dots that a program prints while it works: ``Installing...a.sh: line 3``.
         name = _DOTS.split(name)[-1]
         begin, written = stop - len(name), _cleaned(name)
         found = _named(line, name, begin, stop) if _is_name(written) and not _VALUE.search(line[:begin]) else None
@@ -153,11 +153,11 @@ def find_located(line: str) -> Iterator[Located]:
 
 
 def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
-    """Return the match of a line number after a path, or in front of it."""
+    """Return the match of a line number after a path, or before it."""
     if found := next(filter(None, (form.match(line, end) for form in _AFTER)), None):
         return found
     ahead = line[max(0, start - _REACH) : start].rstrip()
-    # ``L:C`` after a space may be a time behind other paths.
+    # ``L:C`` after a space and another path may be a time.
     is_styled = path.endswith((".dart", ".scss", ".sass", ".css", ".less"))
     has_columns = is_styled or ahead.endswith(("@", "ERROR in", "WARNING in"))
     if has_columns and (found := _COLUMN.match(line, end)):

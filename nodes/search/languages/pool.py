@@ -93,7 +93,7 @@ class Pool:
                 yield from self._collect()
         while self._left and not self.is_over:
             if not self._helpers:
-                # For files that this process could not read, and for those of a helper that began none.
+                # For files that need a parser, and for those of a helper that ended before it began one.
                 left = [self._jobs[number] for number in self._left]
                 count = helpers_for(sum(job.size for job in left), 0) or 1
                 for part in range(count):

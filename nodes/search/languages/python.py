@@ -48,7 +48,7 @@ def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
     The code is the source after a line feed, with comments and strings masked by as many bytes without line feeds.
 
     Raises:
-        NotPlain: brackets or strings are open, or indentation has other characters than spaces.
+        NotPlain: brackets or strings are open, or indentation has characters other than spaces.
     """
     # Lines end with a line feed here, but the grammar also accepts a lone carriage return.
     require_plain(source.count(b"\r") == source.count(b"\r\n"))

@@ -137,7 +137,7 @@ def _last_line(node: Node, source: bytes) -> int:
 
 def _first_line(item: grammar.FoundBlock, leads: Sequence[Node], ends: Sequence[int], source: bytes) -> int:
     line, start = item.start_line, item.start
-    # Backwards from the definition: several attributes may stand above each other.
+    # Backwards from the definition: several attributes may be above each other.
     for number in range(bisect_right(ends, start) - 1, -1, -1):
         gap = _BETWEEN.match(source, ends[number], start) if start - ends[number] <= MAX_GAP else None
         if gap is None or gap.end() < start:

@@ -58,7 +58,7 @@ def _checks(path: str) -> Iterator[tuple[object, Role]]:
     # product.
     own_file = file if len(role_folders) == len(folders) else ""
     yield _is_test(original[: len(role_folders)], role_folders, own_file), "test"
-    # Cargo compiles what is below ``src`` into the crate, and examples are beside it.
+    # Cargo compiles what is below ``src`` into the crate, and examples are next to it.
     crate = folders.index("src") if name.endswith(".rs") and "src" in folders else len(folders)
     yield not _WORDS["examples"].isdisjoint(role_folders[:crate]) or _FORMS["story"].search(name), "example"
     yield any(folder[:1] == "." for folder in folders) or name[:1] == "." or _FORMS["config"].search(name), "config"

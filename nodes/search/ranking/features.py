@@ -15,7 +15,7 @@ from nodes.search.tokens import term_hash
 LOGIC = tuple(map(term_hash, "return els switch case catch except new null none nil".split()))
 """Words of code that decides something, as the index has them; few sentences of comments contain them."""
 ENOUGH = 32
-"""Number of such words from which more of them say nothing."""
+"""Number of such words above which more make no difference."""
 ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
 TAGGED = r"^\W{0,3}(%s)\W{0,3}[:\]]"  # "docs: …", "[Docs] …"
 SUBJECT = {
@@ -23,7 +23,7 @@ SUBJECT = {
     "docs": re.compile(rf"\b(typos?|readme|changelog)\b|{TAGGED % 'docs?|documentation'}", re.IGNORECASE),
     "example": re.compile(TAGGED % "examples?|tutorials?|demos?", re.IGNORECASE),
 }
-"""Titles about tests, documents or examples. The bare word does not count: documents are the topic of some projects."""
+"""Titles about tests, documents or examples. The word alone does not count: some projects are about documents."""
 
 
 def candidate_files(index: Index, parsed: Parsed) -> Flags:

@@ -189,7 +189,7 @@ def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> f
 
 
 def probability(logit: float) -> float:
-    """Return the probability below the ceiling that a fitted sum stands for."""
+    """Return the probability, below the ceiling, that a fitted sum represents."""
     # Beyond 30 the result is final at any shown precision, and ``exp`` could overflow.
     return round(CEILING / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
 
@@ -206,6 +206,6 @@ class Weights:
 
 
 def logit_of(chance: float) -> float:
-    """Return the sum that a probability stands for, between -7 and 7."""
+    """Return the sum that represents a probability, between -7 and 7."""
     inside = min(max(chance / CEILING, _EDGE), 1 - _EDGE)
     return math.log(inside / (1 - inside))

@@ -232,7 +232,7 @@ def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Pass
 
 
 def compile_expression(text: str, *, ignore_case: bool = False, longest: int | None = EXPRESSION) -> tuple[Any, bool]:
-    """Compile an expression of RE2's syntax, of which at most ``longest`` characters are read.
+    """Compile an expression of RE2's syntax; at most ``longest`` of its characters are read.
 
     Returns:
         A pattern for bytes; whether the text is searched as it is, because it is not a valid expression.

@@ -1,4 +1,4 @@
-"""The search for labels leaves out folders in which no file can place one, and finds everywhere else what git finds."""
+"""The search for labels skips folders in which no file can place one, and elsewhere finds what git finds."""
 
 from __future__ import annotations
 

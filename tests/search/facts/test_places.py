@@ -1,4 +1,4 @@
-"""Lines that reports name in the forms of many tools and languages, and numbers beside paths that name no line."""
+"""Lines that reports name in the forms of many tools and languages, and numbers next to paths that name no line."""
 
 from __future__ import annotations
 

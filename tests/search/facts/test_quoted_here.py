@@ -153,7 +153,7 @@ def test_a_fact_is_refused_if_another_line_has_the_expression(tmp_path: Path):
     repository = Repository.open(tmp_path)
     assert verify(fact, repository, before, body) is None
     assert verify(fact, repository, after, body) == "`b.py` contains it as well"
-    # A script of a site is few among the files, and own code all the same.
+    # Scripts of a site are few among the files, but own code.
     script = make_repository(tmp_path, {"a.py": HELD, "static/b.js": "const g = z => z.rank == 3\n"})
     assert verify(fact, repository, script, body) == "`static/b.js` contains it as well"
     assert verify(replace(fact, line=1, text="def f(z):"), repository, before, body) is not None

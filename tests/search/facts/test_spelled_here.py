@@ -1,4 +1,4 @@
-"""Words that spell a name of the code lead to the line that decides by it, a setting and a number to its value."""
+"""Words that spell a name of the code lead to the line that decides by it, an environment variable to its setting."""
 
 from __future__ import annotations
 

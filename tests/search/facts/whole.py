@@ -142,7 +142,7 @@ CODE = {
 
 
 def make_project(path: Path) -> str:
-    """Commit the project in five steps, of which all but the last are tagged, and return the last commit."""
+    """Commit the project in five steps, tag all but the last, and return the last commit."""
     files, key, gate, sluice = TEXTS | CODE, "acme/keyReader.py", "acme/gates.py", "acme/sluice.py"
     new = {one: files[one] for one in (sluice, key, gate)}
     old = {

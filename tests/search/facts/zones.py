@@ -29,7 +29,7 @@ class Zones:
     test: tuple[str, str]
     """A test that uses ``load_zone``."""
     trace: str
-    """A trace of which the innermost frame is in a file (``{path}``), at a line and in a function."""
+    """A trace whose innermost frame is in a file (``{path}``), at a line and in a function."""
     gone: str
     """A definition of ``scan_lazily``, which only the first release has."""
 

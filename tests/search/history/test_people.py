@@ -1,4 +1,4 @@
-"""People never have email addresses, and bots are no people."""
+"""No email address of a person is shown, and bots are not people."""
 
 from __future__ import annotations
 

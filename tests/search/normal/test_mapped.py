@@ -1,4 +1,4 @@
-"""Every character of an edited text leads back to the characters of the given text that it stands for."""
+"""Every character of an edited text leads back to the characters of the given text that it represents."""
 
 from __future__ import annotations
 

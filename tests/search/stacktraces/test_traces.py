@@ -90,7 +90,7 @@ def test_lines_of_merged_logs_and_joined_frames_are_one_trace(printed: str, foun
     text = f"It stops:\n\n```\n{printed}```\nSince the update.\n"
     traces = find_traces(text)
     assert [(trace.error, [frame.line for frame in trace.frames]) for trace in traces] == found
-    # What stands around the traces stays, also where two of them overlap.
+    # The text around the traces stays, also where two of them overlap.
     blanked = blank(text, traces)
     assert blanked.startswith("It stops:")
     assert blanked.endswith("Since the update.\n")

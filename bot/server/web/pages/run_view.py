@@ -92,7 +92,7 @@ def _comment(report: TriageReport, links: Links) -> str:
     if report.kind == "security" or not text:
         shown = report.model_copy(update={"kind": "bug"}) if report.kind == "security" else report
         text = MarkdownRenderer(server_url=links.server_url, repository=links.repository).comment(shown)
-    # GitHub shows the lines of a permalink that stands alone.
+    # GitHub shows the lines of a permalink that is alone in its paragraph.
     files = f"{links.server_url}/{links.repository}/blob/"
     return "\n".join(
         f"[`{line.removeprefix(files).partition('/')[2]}`]({line})"
@@ -209,7 +209,7 @@ def _judged(feedback: Feedback) -> tuple[bool, Markup]:
 
 
 def progress(full: FullRun, visits: Iterable[Visit], *, shown: bool) -> dict[str, Any]:
-    """Build the part of a page that changes during a run; ``shown``: the viewer may read of security."""
+    """Build the part of a page that changes during a run; ``shown``: the viewer may read about security."""
     known: dict[str, Visit] = {}
     for visit in visits:
         # Each visit once, in its last stored state: removed first, so that the dict's order is that of this state.

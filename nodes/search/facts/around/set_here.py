@@ -21,7 +21,7 @@ _EMPTY = re.compile(
     r"=\s?(?:array\(\)|\[\]|\{\}|\"\"|''|(?:list|dict|set)\(\)|new \w{1,40}(?:<[^<>\n]{0,60}>)?\(\)"
     r"|\w{1,40}(?:\[\w{1,20}\]\w{0,40})?\{\})\s?;?$"
 )
-"""What another line fills later."""
+"""An empty value, which another line fills later."""
 _NAME = re.compile(r"(?<![\w$.>:@#\"'])[A-Za-z_$][\w$]{0,80}(?![\w$(!\"']|::)")
 _NO_VARIABLE = frozenset({"this", "self", "super", "cls", "null", "undefined", "None", "nil"})
 

@@ -48,7 +48,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             one = _member(code, fact, row, name) or _use(code, fact, row, name)
             if one and (one[1].path, one[1].line) not in shown:
                 found.append(one)
-    # A name on few lines points to a place. The sort is stable, so equal ones stay in the order of the report.
+    # A name on few lines points to a place. The sort is stable, so equal ones keep the report's order.
     found.sort(key=lambda item: (item[0], -len(item[1].symbol or "")))
     # A class and its method may both have the line, and a line may use several names.
     lines = {(fact.path, fact.line): fact for _, fact in reversed(found)}

@@ -15,8 +15,8 @@ from nodes.search.sentences import say
 from nodes.search.tokens import LISTS, query_terms, terms_of
 
 MAX_CHANGES, FEW, MOST_FILES, SHORT = 2_000, 2, 3, 40
-"""Maximum number of changes whose subjects are read, the latest ones, of those that share as many words with the title,
-of source files of a change, and of changes of a range in which one word is not shared by chance."""
+"""Maximum numbers of changes whose subjects are read (the latest ones), of changes that share equally many words with
+the title, of source files of a change, and of changes of a range in which one shared word is enough."""
 _LITTLE = frozenset(query_terms(" ".join(SAYS_LITTLE | LISTS["of reports"])))
 """Words that most reports and changes have, in any form."""
 _PATH = re.compile(r"\S{0,200}[\\/]\S{0,200}")

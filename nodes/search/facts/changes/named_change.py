@@ -31,7 +31,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _by_sha(inquiry: FinderInput, commits: tuple[NamedChange, ...]) -> Iterator[tuple[Commit, NamedChange]]:
-    # A commit that stands for a version says nothing about its own change.
+    # A commit that identifies a version says nothing about its own change.
     for named in [named for named in commits if not named.in_use][:MAX_REFERENCES]:
         if sha := inquiry.code.log.resolved(named.text):
             yield from ((commit, named) for commit in inquiry.code.log.details([sha]))

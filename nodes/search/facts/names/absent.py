@@ -33,7 +33,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if not _ASKS.search(inquiry.issue.title):
         return
     titled = [name.last for name in names(inquiry.issue) if name.in_title and _CODE.search(name.last)]
-    # The class of an error in front of its message is not asked for.
+    # The class of an error before its message is not asked for.
     asked = (name for name in dict.fromkeys(titled) if name not in BUILT_IN and f"{name}: " not in inquiry.issue.title)
     for name in list(asked)[: 2 * MAX_ABSENT]:
         if _is_absent(inquiry, name):

@@ -27,7 +27,7 @@ _KEYWORD = re.compile(
     r"\b(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
     r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
 )
-"""What a condition follows, also on a line that continues one."""
+"""What precedes a condition, also on a line that continues one."""
 _END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
 _READS = (
@@ -53,7 +53,7 @@ _DECLARED = (
 _FUNCTION = re.compile(
     r"\b(?:def|function|fn|func|fun|sub)\b|\)\s?(?:->[^{]{1,80}|const|throws [^{]{1,80})?\{|=>\s?\{?\s*$"
 )
-"""A line that begins a function, in which a declaration is of a local variable."""
+"""A line that begins a function, inside which a declaration is that of a local variable."""
 SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}|{DECLARED}) in ")
 
 
@@ -110,8 +110,8 @@ def _named(issue: IssueParts) -> Iterator[str]:
 def places(witness: Witness, words: str, verb: str) -> list[Hit]:
     """Return the lines of own code that test an option, that read it, or the one that declares it if no other has it.
 
-    There are none if there are too many, and for an option of one word none in files that have it neither in quotes,
-    nor with its dashes, nor as an attribute: a variable of that name may hold anything.
+    Too many lines count as none. For an option of one word, only files count that have it in quotes, with its dashes or
+    as an attribute: a variable of that name may hold anything.
     """
     if verb == DECLARED:
         return _alone(witness, words)

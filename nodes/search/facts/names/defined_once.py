@@ -118,7 +118,7 @@ def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
         row = inherited.definition(code, name.parts[-2], name.last)
     if row is not None or not name.in_title or len(name.parts) < 2:
         return name, row
-    # Of an object that the title names without its class, only the member is known.
+    # For an object that the title names without its class, only the member is known.
     own = replace(name, words=name.last, parts=name.parts[-1:])
     is_alone = COMPOUND.search(name.last) and not code.definitions(name.parts[-2])
     if is_alone and (row := definition_of(code, own)) is not None and "." in code.index.name_of(row):
@@ -202,7 +202,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
 
 
 def _is_overloaded(code: Code, row: int) -> bool:
-    """Return whether the owner of a definition has another one of the same name."""
+    """Return whether the owner of a definition has another definition of the same name."""
     place = code.index.name_of(row), code.path_of(row)
     others = code.definitions(place[0].rpartition(".")[2])[:MAX_NAMESAKES]
     return any(other != row and (code.index.name_of(other), code.path_of(other)) == place for other in others)

@@ -49,7 +49,7 @@ _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|!?\[))|//|\*|/\*|--\s|\"\"\"|''')")
 IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
-"""A line that makes names of other files known."""
+"""A line that imports names of other files, or declares a package."""
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
 _ENTRY = r"\s*[\"']{0}[\"']\s*(?:=>|:(?!:))\s*\S"
 """A line with an entry of a table, which sets a value and reads none."""

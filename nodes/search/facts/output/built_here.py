@@ -102,7 +102,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             is_wrapped = match.text.text in wrappers
             # What a log writes when all is well is near the fault by chance, unless the search agrees.
             is_aside = fact.path not in inquiry.first[:1] and any(match.words in line for line in informing)
-            # Nor does what a program printed before it crashed lead over the crash.
+            # What a program printed before it crashed does not lead over the crash either.
             stressed = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
             strong = fact.strong and not is_wrapped and not others and not is_aside and bool(stressed or not on_trace)
             several = fact.several and not (is_wrapped or others)
@@ -128,7 +128,7 @@ def _identifies(code: Code, match: _Match, count: int, *, shown: bool) -> bool:
     # Paths, imports and dotted names have no two spaces.
     if count > FEW or STANDARD.search(match.words) or (match.text.cut and count > 1) or match.words.count(" ") < 2:
         return False
-    # What prints every crash of the program says nothing about the place of one.
+    # A message that precedes every crash of a program says nothing about the place of one.
     if _OF_EVERY_CRASH.search(match.words):
         return False
     # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 with it.
@@ -154,7 +154,7 @@ def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator
     for (_, text), group in groups.items():
         near = [(abs(match.literal.line - it.literal.line), match, it) for match in group for it in group]
         found = list({match: None for away, match, it in near if 0 < away <= LINES_APART and match.words != it.words})
-        # A line that is a message by itself says more than what stands around it.
+        # A line that is a message by itself says more than the text around it.
         if found and not any(_is_message(code, match) for match in found):
             starts = [text.text.find(match.words) for match in found]
             end = max(start + len(match.words) for start, match in zip(starts, found, strict=True))
@@ -204,12 +204,12 @@ def _candidates(code: Code, wanted: Sequence[MessageText]) -> list[tuple[int, in
 
 
 def _near(code: Code, short: Sequence[MessageText]) -> Iterator[tuple[int, int]]:
-    """Yield (file, line) of strings with a rare word of a short message, between whose words values may stand."""
+    """Yield (file, line) of strings with a rare word of a short message, between whose words values may be."""
     words = {text.text: [word for word in WORD.findall(text.text) if len(word) > RAREST] for text in short}
     code.look_up(word for found in words.values() for word in found)
     for found in words.values():
         near = {word: code.files_with(word) for word in found if word.lower() not in STOPWORDS}
-        # One of them may be a value.
+        # Two words, because one of them may be a value.
         rare = sorted((word for word in near if 0 < len(near[word]) <= MAX_NEAR), key=lambda word: len(near[word]))[:2]
         code.read(number for word in rare for number in near[word])
         for word, number in ((name, number) for name in rare for number in near[name]):

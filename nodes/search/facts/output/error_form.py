@@ -20,15 +20,15 @@ from nodes.search.sentences import say
 MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""
 FEW_FILES = 40
-"""Maximum number of own files that are all read, because the report reaches none of their functions."""
+"""Maximum number of own files that are all read if the report reaches none of their functions."""
 DISTINCTIVE = 6
-"""Minimum length of a name for which the files of a large project are read that have it."""
+"""Minimum length of a name for which those files of a large project are read that have it."""
 MESSAGE_OF, MAX_ATTRIBUTES = "#[error(", 6
 """The attribute with the message of a Rust error, and maximum number of lines from it to the error's name."""
 MAX_LINES, MAX_WIDTH = 2_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
 FEW_LINES = 3
-"""Maximum number of lines of a larger project that have the form, of which the search's first file has one."""
+"""Maximum number of lines of a larger project that have the form, if one is in the search's first file."""
 MAX_FILES = 8
 """Maximum number of names of files that are looked up."""
 _VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
@@ -86,7 +86,7 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
 
 
 def _frames(inquiry: FinderInput) -> Iterator[Span]:
-    """Yield the functions of each trace's innermost frames in own code, as far as no library is inside them."""
+    """Yield the functions of each trace's innermost frames in own code, up to the first frame of a library."""
     for trace in inquiry.issue.traces:
         for _, frame in zip(range(MAX_FRAMES), own_frames(inquiry.code, inquiry.issue, trace), strict=False):
             if frame.symbol and not frame.is_library and not frame.lost_inner:
@@ -161,7 +161,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line is code and has the form of the error."""
     words, line, (path, above) = fact.words or "", fact.line or 0, fact.follows or ("", 0)
     message = _of_message(replace(fact, line=above), witness.lines(path, 1, above + MAX_ATTRIBUTES)) if path else None
-    # The words end before the bracket behind the name of a Rust error.
+    # The words end before the bracket after the name of a Rust error.
     shape = message or shape_of(words) or shape_of(f"{words}(")
     if shape is None:
         return "the words are not an error of a language"

@@ -16,7 +16,7 @@ from nodes.search.types import Frame, StackTrace
 LONGEST_FUNCTION = 200
 """Maximum number of lines of a function in which the line of a frame is looked for by what it did."""
 LEAST_TEXT = 12
-"""Minimum length of a frame's text that alone tells a line of its file."""
+"""Minimum length of a frame's text that alone identifies a line of its file."""
 MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
 MAX_SHOWN = 6
@@ -172,7 +172,7 @@ def mapped_at(code: Code, issue: IssueParts, trace: StackTrace, depth: int, numb
         near = _calls(code.lines(number), span, inner) if is_blank else []
         nearest = min(near, key=lambda at: abs(at - given), default=None)
         at = line or (nearest if is_blank else inside) or _line_of_name(code, number, span)
-        # Without a function, a line below the last one is of another version.
+        # Without a function, a number beyond the last line is from another version of the file.
         is_there = line or span.symbol or (frame.line or 0) <= span.end
         if is_there and code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)

@@ -175,7 +175,7 @@ def _is_owned(code: Code, function: str, row: int) -> bool:
     owner, number = code.index.name_of(row).split(".")[-2:-1], int(code.index.def_file[row])
     if not around or (owner and owner[0] not in around):
         return not around
-    if code.path(number).endswith(".rs"):  # which crate a file is in only its folder tells
+    if code.path(number).endswith(".rs"):  # only its folder tells which crate a file is in
         return not (code.index.project.names | code.index.project.folders).isdisjoint(map(simplified, around))
     return around[0] in owner or any(around[0] in line for line in code.lines(number))
 

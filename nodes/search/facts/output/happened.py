@@ -74,14 +74,14 @@ class Happened(NamedTuple):
 
     says: Sentence
     asserts: bool = False
-    """Whether the line is an assertion that failed: it shows the fault, and another line has it."""
+    """Whether the line is an assertion that failed: it shows a fault that is in another line."""
     null: str = ""
     """The null value of an error that does not say what was null, so that the line may be another one."""
     repeats: bool = False
     """Whether several lines often have what the error names, so that it confirms a line and does not find one."""
 
     def at(self, place: str, *, is_known: bool = True) -> str:
-        """Return the sentence about a place; of a line that is not known, only the number is."""
+        """Return the sentence about a place; ``is_known`` if more than the number says which line it is."""
         event = self.says
         if self.null and not is_known:
             event = say("uses `{member}` on {value}; this was `{null}` if the line has not moved.", **event.values)

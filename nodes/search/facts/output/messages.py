@@ -34,7 +34,7 @@ _DROPPED = re.compile(
 _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
 """The beginning of a log line without a time that was pasted without mark-up."""
 _LEVEL = re.compile(r"(?:\[[\w ]{1,20}\])?\W{0,3}(?:(?:bug|error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
-"""What a program prints before a message, or a reporter."""
+"""What a program or a reporter writes before a message."""
 _QUOTED_VALUE = re.compile(r":? (?:'[^\s']{1,60}'|\"[^\s\"]{1,60}\"|`[^\s`]{1,60}`)[.!]?")
 """A value at the end of a message."""
 STANDARD = re.compile("|".join(ERRORS["standard"]), re.IGNORECASE)

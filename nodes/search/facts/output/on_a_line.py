@@ -69,7 +69,7 @@ class Subscript(NamedTuple):
 
 
 def _brackets(line: str, opening: str = "[") -> Iterator[tuple[str, str, int]]:
-    """Yield what stands before a bracket, what is inside it, and where the former begins."""
+    """Yield the text before a bracket, the text inside it, and where the former begins."""
     for at, one in enumerate(line):
         if one == opening and at and (value := before(line, at)) and not is_quoted(line, at):
             inside = line[at + 1 : closing(line, at)].strip()
@@ -192,7 +192,7 @@ def shown_as(value: str) -> str:
 
 
 def end_of(text: str) -> str:
-    """Return the expression at the end of a text if a sentence can show it, else its last call behind an ellipsis."""
+    """Return the expression at the end of a text if a sentence can show it, else its last call after an ellipsis."""
     value = before(text, len(text))
     start = value.rfind(".", 0, _opening(value, len(value) - 1)) if value.endswith(")") else -1
     return value if shown_as(value) or start < 0 else f"…{value[start:]}"

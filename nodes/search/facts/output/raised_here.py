@@ -34,12 +34,12 @@ from nodes.search.types import StackTrace
 
 MAX_TRACES = 6
 SHORTEST = 5
-"""Minimum length of the name of a function or a class that words may name."""
+"""Minimum length of the name of a function or a class that counts as named by words."""
 _RAISES_ITSELF = lazy(r"\s{0,200}(?:raise|throw)\b")
 _RAISES_ELSE = lazy(
     r"(?:[=-]>|\?\?|\?:|\|\||\b(?:else|or))\s{0,9}\(?(?:raise|throw)\s{1,9}(?:new\s{1,9})?\\?([\w.\\]{1,200})"
 )
-"""An expression that raises where no other value is left."""
+"""The end of an expression that raises if its other operand has no value."""
 _IS_LEVEL = lazy(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
 """What a language prints in place of an error's name."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
@@ -64,11 +64,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     seen = set[tuple[int, int]]()
     earlier: StackTrace | None = None
     for chain in islice(chains(inquiry.issue), MAX_TRACES):
-        # Of the trace next to the root that has an own frame.
+        # The first trace, from the root on, that has an own frame counts.
         every = (frame for trace in from_root(chain) for frame in own_frames(inquiry.code, inquiry.issue, trace))
         frame = next(every, None)
         between = "```" if earlier is None else inquiry.issue.body[earlier.end : chain[0].start]
-        # One log has both, if no block ends between them; then the later error is often of cleaning up.
+        # One log has both, if no block ends between them; then the later error often comes from the clean-up.
         follows = "```" not in between and "~~~" not in between
         earlier = chain[-1]
         # Several traces of one report may end in the same line; one fact is enough.
@@ -128,7 +128,7 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
     """
     if mapped.has_inner or mapped.is_library or mapped.lost_inner:
         return mapped, None
-    # A function that is found by its name alone stands on its first line, which did nothing.
+    # A function that is found by its name alone has the number of its first line, which did nothing.
     is_head = mapped.line == mapped.start != mapped.frame.line
     event = None if mapped.gone or is_head else _event(issue, mapped, statement(lines, mapped.line))
     if event or mapped.is_known:
@@ -214,7 +214,7 @@ def _is_lost(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> bo
 
 
 def _printed_below(text: str, words: str) -> str | None:
-    """Return the line of a text below the one that names a frame, both without what the log writes in front."""
+    """Return the line of a text below the one that names a frame, both without what the log writes before them."""
     lines = text.split("\n")
     at = next((at for at, line in enumerate(lines[:-1]) if line.rstrip().endswith(words)), None)
     if at is None:
@@ -239,7 +239,7 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> 
 
 
 def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
-    """Return that a line raises the error itself, or which call on it does, if the frames inside tell."""
+    """Return the sentence that a line raises the error, or a call on it, as far as the inner frames show."""
     trace = mapped.trace
     depth = trace.frames.index(mapped.frame)
     other = _RAISES_ELSE.search(text) if depth == 0 and trace.error else None
@@ -277,7 +277,7 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
 
 
 def _passes(mapped: MappedFrame, place: str, end: str) -> str:
-    """Return that the error of a trace passes through a place, with what is known of the frame."""
+    """Return the sentence that the error of a trace passes through a place, with what is known about the frame."""
     named = mapped.trace.error and not _IS_LEVEL.fullmatch(mapped.trace.error)
     error = f"`{mapped.trace.error}`" if named else say("The error")
     return say("{error} passes through `{place}`{end}.", error=error, place=place, end=end)

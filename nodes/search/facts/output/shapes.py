@@ -34,7 +34,7 @@ _NAMING = tuple(
 EXPRESSIONS = (*_forms("expression"), *_NAMING)
 """An error's message, and an expression that names what the message names, or that is rare enough to be meant."""
 _NEEDED = _forms("needed")
-"""An error's message, and what any line has that raises it."""
+"""An error's message, and what every line that raises it contains."""
 
 
 class Shape(NamedTuple):

@@ -22,7 +22,7 @@ _SHAPE = re.compile(r"\s*(?:(?:export|declare|default|public|internal)\s+)*(?:in
 _ROLES = frozenset(terms_of(word)[0] for word in LISTS["of frameworks"])
 """Words of a name that only say what the code is for its framework; a report need not have them."""
 _PAIR = re.compile(r"\b([A-Za-z]{2,40})(?=[ -](?:(?:an?|the|all|of) )?([A-Za-z]{2,40})\b)")
-"""Two words side by side, an article aside."""
+"""Two adjacent words, ignoring an article."""
 MAX_CHUNKS, LEAST_LINES = 200, 6
 """Maximum number of chunks that have two words, and minimum number of lines of an accessor that does more."""
 check = spelled_here.check
@@ -30,7 +30,7 @@ check = spelled_here.check
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only definition in the first files with two words of the title, or else one with two side by side."""
-    # A text of the interface says where a reporter saw the fault, and a name often what does it.
+    # A text of the interface says where a reporter saw the fault; a name often says what does the work.
     if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
         return
     code, (_, stems) = inquiry.code, report_stems(inquiry)
@@ -84,7 +84,7 @@ def _in_own(inquiry: FinderInput) -> dict[str, int]:
 
 
 def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
-    """Return whether one place defines a name in any form, besides a constructor if nothing else places the report."""
+    """Return whether one place defines a name in any form; if nothing else places the report, a constructor may too."""
     parts = PART.findall(name)
     forms = {name, "_".join(parts).lower(), "".join(map(str.capitalize, parts))}
     rows = [row for form in sorted(forms) for row in inquiry.code.definitions(form)]

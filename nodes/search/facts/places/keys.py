@@ -16,7 +16,7 @@ _KEYED = re.compile(
     r"\s(?:name|x:Key)=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
     r"|^\s*\"(?P<text>[^\"\\]{0,120} [^\"\\]{1,120})\"\s{0,4}(?::|=>)\s{0,4}\"$"
 )
-"""What stands before a text in a file of texts: its key, or the text in the language of the code."""
+"""What precedes a text in a file of texts: its key, or the text in the language of the code."""
 MARKUP = re.compile(
     r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|[hl]?eex|hbs|ejs|njk|slim|haml|astro|liquid"
     r"|mustache|gohtml|tmpl|blade\.php|ui|glade)$"
@@ -34,7 +34,7 @@ FILE_OF_TEXTS = re.compile(
 _TEXTS = re.compile(
     r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|(?<=>)\s{0,40}([^<>{}\n]{1,200}?)\s{0,40}(?=<)"
 )
-"""The strings of a line, and what stands between two tags."""
+"""The strings of a line, and the text between two tags."""
 NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*", ":!*/LC_*.mo")
 
 

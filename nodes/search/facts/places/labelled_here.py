@@ -25,7 +25,7 @@ from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms
 
 MAX_MARKED, MAX_PLAIN = 6, 60
-"""Maximum number of labels of one report that are marked, and of words that may be one; one search finds all."""
+"""Maximum number of marked labels of one report, and of other words that may be labels; one search finds all."""
 FEW, FEW_PLACES, FEW_USES = 2, 3, 8
 """Maximum number of lines of one place, of places that have a label, and of those that use its key."""
 LEAST_WORDS, MOST_WORDS, MOST_PLAIN_WORDS = 2, 9, 5
@@ -48,9 +48,9 @@ _CUE = re.compile(
     r"(?i)\b(?:click|press|tap|(?:un|de)?(?:check|tick|select)|choos|open|go to|going to|toggl|enabl|disabl)\w{0,4}"
     r"(?: on)?(?: the)? "
 )
-"""What stands before the name of something to click."""
+"""What precedes the name of something to click."""
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
-"""What stands after it."""
+"""What follows it."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
@@ -95,11 +95,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     is_common = _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES
-    # A word of many lines is a label for certain where a file describes its element.
+    # A word that many lines contain is certainly a label where a file describes its element.
     searches = (_by_element,) if is_common else (_by_element, _by_key, _in_code)
     found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
-    # A single word is often the label of several things.
+    # A single word is often the label of several elements.
     yield from facts if len(facts) == 1 or _length(label) >= LEAST_WORDS else ()
 
 
@@ -141,7 +141,7 @@ def labels(issue: IssueParts) -> Iterator[str]:
     lines = [line[:MAX_WIDTH] for line in (issue.title, *issue.prose)]
     keys = (key for line in lines for key in (*_KEY.findall(line), *map("".join, _CLICKED.findall(line))))
     yield from (key for key in keys if comparable(key) not in seen)
-    # What a title says in words and the report quotes as well, such as a name within a printed line.
+    # Words of the title that the report quotes as well, such as a name within a printed line.
     for found in _WORDS.finditer(URL.sub(" ", issue.title)):
         for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):
             if comparable(run) not in seen and any(run in span and run != span for span in issue.spans):
@@ -155,7 +155,7 @@ def _length(text: str) -> int:
 
 def _plain_labels(issue: IssueParts) -> Iterator[str]:
     """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
-    # Of a path of menus, ``系统配置-注册配置``, the last part is what the title is about.
+    # The last part of a path of menus, ``系统配置-注册配置``, is what the title is about.
     for run in reversed(_UNSPACED.findall(issue.title)):
         for length in range(min(LONGEST_UNSPACED, len(run)), SHORTEST_UNSPACED - 1, -1):
             yield from (run[at : at + length] for at in range(len(run) - length + 1))
@@ -183,7 +183,7 @@ def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False
     words = words[-MOST_PLAIN_WORDS:] if from_end else words[:MOST_PLAIN_WORDS]
     for count in range(len(words), 1, -1):
         run = words[-count:] if from_end else words[:count]
-        # Of “the general Settings button”, only the word with a capital is what the button says.
+        # In “the general Settings button”, only the capitalised word is the text of the button.
         if run[0].islower() and run[0].isalpha() and run[-1].istitle():
             continue
         if sum(word.casefold() not in STOPWORDS and len(word) > 2 for word in run) >= LEAST_WORDS:

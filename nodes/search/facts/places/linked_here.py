@@ -44,7 +44,7 @@ _BREAK = re.compile(
     r"(?:(?<=[\w/.%-])[=\\]?[ \t]{0,4}\r?\n[ \t>]{0,8}(?=(?!https?://)[\w@%+./-]{0,300}(?:#(?:L|lines-|cl-|n)\d|/[=\\]?\s))"
     r"|(?<=#)[ \t]{0,4}\r?\n[ \t>]{0,8}(?=L\d))"
 )
-"""A line break before the end of an address, with the sign that a mail program or a shell puts in front of it."""
+"""A line break before the end of an address, with the sign that a mail program or a shell puts before it."""
 _OPEN_ADDRESS = re.compile(r"https?://[^\s\"'<>]{8,300}\Z")
 _REACH = 320
 """Characters of a line in which an address may begin."""
@@ -77,7 +77,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if number is None or not _may_be_fixed(code, number) or written.words in joined:
             continue
         at = _commit(code.repository, ref, code.sha)
-        # Only a commit's id is of one project; else the name of the repository shows that the link is about this one.
+        # Only a commit's id identifies the project; else the repository's name shows that the link is about it.
         repo = link.repo or ""
         is_sure = not repo or (at is not None and _HEX.fullmatch(ref or ""))
         is_own = is_sure or (
@@ -140,7 +140,7 @@ def _in_difference(match: re.Match[str]) -> Link | None:
 
 
 def _named(link: Link, paths: Iterable[str]) -> Link:
-    """Return a link with the path of which it has the digest."""
+    """Return a link with the path whose digest it has."""
     digest = {32: md5, 64: sha256}.get(len(link.path)) if _HEX.fullmatch(link.path) else None
     if digest is None:
         return link
@@ -183,7 +183,7 @@ def _commit(repository: Repository, ref: str | None, head: str) -> str | None:
 
 
 def _is_branch(repository: Repository, ref: str | None) -> bool:
-    """Return whether the clone has a branch of this name, also one that no common name of a branch fits."""
+    """Return whether the clone has a branch of this name, even if few branches are named like it."""
     try:
         return bool(ref and repository.resolve(f"refs/heads/{ref}"))
     except SearchError:

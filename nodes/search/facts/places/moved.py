@@ -22,7 +22,7 @@ ENOUGH = 4
 LOST = say("; the line that the trace prints is not in this file at this commit")
 """The end of a sentence about a frame whose text the file does not have."""
 _UNFIT = ("does not fit the error at this commit.", f"{LOST}.")
-"""The ends of sentences about a line which is not the one that the report is about."""
+"""The ends of sentences about a line other than the one that the report is about."""
 _SAYS = re.compile(
     r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”)?)?\.$"
 )
@@ -87,7 +87,7 @@ def is_gone(fact: Fact) -> bool:
 
 
 def is_unsure(fact: Fact) -> bool:
-    """Return whether the line that a fact is about may be another one at this commit, or is."""
+    """Return whether the line that a fact is about is, or may be, another one at this commit."""
     return is_gone(fact) or "may have moved" in fact.says
 
 

@@ -42,7 +42,7 @@ _SIDE_BY_SIDE = (
 _HEADERS = frozenset({"h", "hh", "hpp", "hxx"})
 _SEPARATOR = re.compile(r"[_ -]")
 _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
-"""Names of files that stand for their folder."""
+"""Names of files that represent their folder."""
 _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 
 
@@ -77,7 +77,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             says = say("The report names line {line} of `{path}`, which has {count} lines at this commit.", **values)
             says = says if beyond and count else say("The report names the file `{path}`.", path=path)
             yield Fact("named_here", says, words, path, count=1, strong=True)
-    # A path or a link says more than a word of the title that a file is named like.
+    # A path or a link says more than a word of the title that is like the name of a file.
     if not found and not linked:
         yield from _find_in_title(inquiry)
 

@@ -40,23 +40,23 @@ _UNDECLARED = re.compile(
     r"(?:implicit declaration of function|undeclared (?:function|identifier))\W{1,3}"
     r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
 )
-"""A name that a compiler does not know where it is used."""
+"""A name that a compiler finds undefined where it is used."""
 _IS_ERROR = re.compile(r"(?:fatal |syntax |internal )?error\b", re.IGNORECASE)
 _FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
 _ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
-"""What a tool prints behind a place that only explains the error of another one."""
+"""What a tool prints after a place that only explains the error of another one."""
 _DECLARED_ELSEWHERE = re.compile(
     r"\bno (?:such )?(?:member|field|matching|method|module|property)\b|too (?:many|few) arguments|incompatible"
     r"|cannot (?:convert|find)|does not (?:exist on type|contain a definition)|not assignable|undefined reference"
     r"|mismatch|unbound |expects? \d|could not be found|\bexpected \d{1,2}, |not found",
     re.IGNORECASE,
 )
-"""What a compiler says of a line that does not fit a declaration elsewhere: often that was changed, and is fixed."""
+"""What a compiler says about a line that does not fit a declaration elsewhere: often that declaration is at fault."""
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
-"""The beginnings of a line that runs nothing; outside functions its number is of another version."""
+"""The beginnings of a line that executes nothing; outside functions, its number belongs to another version."""
 _UNFIT = say("; it does not fit the error at this commit")
 
 
@@ -95,7 +95,7 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     heads = (trace.message.partition("\n")[0] for trace in inquiry.issue.traces if trace.message and trace.frames)
     lines = [line for line in (*inquiry.issue.lines, *heads) if line.strip()]
     places = _by_severity(inquiry.issue, lines) or list(find_of_class(inquiry.code, lines))
-    # What a log says for information is not why the program printed a trace.
+    # An informational line of a log is not the reason why the program printed a trace.
     calm = {logged.text for logged in inquiry.issue.logged if logged.rank > UNKNOWN and _is_traced(inquiry)}
     named = named_release(inquiry) if places else None
     for at, place, is_aside in (place for place in places[:MAX_READ] if lines[place[0]].strip() not in calm):

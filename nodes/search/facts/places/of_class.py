@@ -10,7 +10,7 @@ from nodes.search.issue.located import MAX_LINE, Located
 
 MAX_PLACES = 8
 """Maximum number of places of one report."""
-# A line "of" something, with a column, behind a colon or of an error is one of the input that the class reads.
+# A line "of" something, with a column, after a colon or in an error is a line of the input that the class reads.
 _CLASS = re.compile(
     r"(?<![A-Za-z0-9./\\#-])(?:[a-z]\w{0,40}\.){0,10}([A-Z][A-Za-z0-9]{3,80})(?:(?:\.|::|#)\w{1,80})?(?:\([^()\n]{0,120}\))?[`_*\"')]{0,3}"
     r"(?: (?:class|method|function|constructor))?(?: (?:fails|crashes|throws|breaks|stops))?"

@@ -89,7 +89,7 @@ def _places(code: Code, lines: Sequence[str], witness: Witness) -> dict[str, lis
     few = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
     code.read(int(code.index.chunk_file[item]) for found in few.values() for item in found)
     places = {text: _lines(code, text, found) for text, found in few.items()}
-    # The terms of a line may all be common, and the line is in one place all the same.
+    # All terms of a line may be common although the line is in one place only.
     common = [text for text, found in near.items() if len(found) > MAX_PLACES][:MAX_GREPPED]
     places |= {text: _grepped(code, text, witness) for text in common}
     return {text: found for text, found in places.items() if found}

@@ -31,7 +31,7 @@ FEW_STRINGS = 8
 MAX_WIDTH = 400
 MAX_LINES = 100_000
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
-"""An example of a session, in a string over several lines."""
+"""A session as an example, in a string of several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 
 SHORTEST_EXPRESSION, SHORTEST_VALUE, LONGEST_EXPRESSION = 4, 8, 160
@@ -59,7 +59,7 @@ _PROPOSED = re.compile(
     r"|\bshould (?:\w{1,12} )?(?:be|use|call))"
     r" (?:an? |the )?`([^`\n]{1,300})`"
 )
-"""Code that the report wants to have, which stands elsewhere by chance."""
+"""Code that the report proposes; elsewhere it occurs by chance."""
 _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
 """A name, with or without empty parentheses, or words."""
 FAILED = re.compile(
@@ -68,7 +68,7 @@ FAILED = re.compile(
 """The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
 ASSERTED = messages("asserted")
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
-"""A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
+"""A route of a server, a method of a protocol or a media type: code has it as a whole string."""
 _SEGMENTS = r"/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40})"
 REQUEST = re.compile(rf"\b(?:GET|POST|PUT|PATCH|DELETE) ({_SEGMENTS}{{0,6}})(?![\w/.-])")
 """A request in prose, whose route needs no mark-up to be one."""
@@ -80,7 +80,7 @@ _DEFINES = re.compile(
     r"\bpath\s?[:=(]|\broute|\.(?:get|post|put|patch|delete|all|any|handle|mount|add_url_rule|HandleFunc)\(|@\w+\(",
     re.I,
 )
-"""What stands on a line that defines a route; others link to it."""
+"""What a line that defines a route contains; other lines link to it."""
 _MOUNTED = re.compile(r"/api(?:/v\d{1,2})?(?=/)")
 """Where the routes of a server are often mounted; code has them without it."""
 _VALUE_IN_PROSE = re.compile(
@@ -271,7 +271,7 @@ def _of_span(span: str) -> Iterator[str]:
     whole = span.strip().rstrip(";,")
     if SHORTEST_EXPRESSION <= len(whole) <= LONGEST_EXPRESSION and not _NAME.fullmatch(whole) and not is_path(whole):
         yield whole
-    # Of an option of a command, ``--flag=false``, no part is an expression of code.
+    # No part of a command's option, such as ``--flag=false``, is an expression of code.
     parts = (found for found in _PARTS.finditer(span[:LONGEST_EXPRESSION]) if not span[: found.start()].endswith("-"))
     yield from (found[0] for found in parts if _is_rare(found))
 

@@ -18,7 +18,7 @@ FAR = 60
 """Number of lines by which a line has usually moved at most between two versions."""
 _WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
 _BEHIND = lazy(rf"(?::\d{{1,5}})?(?:\s{{1,12}}\d{{1,6}}:\d{{1,6}})?\W{{1,6}}({_WORD}[^\n”]{{8,300}})", re.IGNORECASE)
-"""A message behind a place, perhaps on the next line, there behind a number and its column."""
+"""A message after a place, perhaps on the next line, there after a number and its column."""
 _CODE_ONLY = lazy(r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE)
 """A message's kind and code, whose text is on the next line, as Haskell prints it."""
 _HEADED = lazy(r"\s{0,12}(?:-->|[└╰├╭┌]─|Origin: )")
@@ -30,19 +30,19 @@ _ABOVE = lazy(
 """A message above the place that an arrow or a drawing leads to; Ansible has the word ``Origin`` instead."""
 _BELOW = lazy(r"\s{0,12}((?:(?:Fatal )?[Ee]rror|Warning)(?: [\w\[\]() -]{1,60})?: [^\n”]{8,300})")
 _ANNOUNCED = lazy(r"\b(?:Error|Warning)\b.{0,40} at $")
-"""What CMake prints in front of a place whose message is on the next line."""
+"""What CMake prints before a place whose message is on the next line."""
 _PLAIN = lazy(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
 _CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
-"""How tools print a line of code: its number, and perhaps a bar, in front of it."""
+"""How tools print a line of code: after its number, and perhaps a bar."""
 _POINTER = lazy(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
 """The line below a line of code that marks a part of it."""
 
 
 def message(lines: Sequence[str], at: int, place: Located) -> str:
-    """Return what a tool says of a place: behind it, above it, or below it; else an empty text."""
+    """Return what a tool says about a place: after it, above it, or below it; else an empty text."""
     line, below = lines[at], lines[at + 1][:MAX_MESSAGE].strip(" |") if at + 1 < len(lines) else ""
     if coded := _CODE_ONLY.match(line, place.end):
         return f"{coded[1].strip()} {below.lstrip('• ')}"
@@ -70,8 +70,8 @@ def _of_card(lines: Sequence[str], at: int) -> str:
 
 
 def printed(lines: Sequence[str], at: int, line: int) -> str:
-    """Return the code that a tool prints below a place: behind its number, or above a line that marks a part of it."""
-    # A table of findings has a message behind the number.
+    """Return the code that a tool prints below a place: after its number, or above a line that marks a part of it."""
+    # A table of findings has a message after the number.
     below = list(_following(lines, at)) if not lines[at].lstrip().startswith("Line ") else []
     numbered = re.compile(_PRINTED_AS.format(line))
     found = next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)

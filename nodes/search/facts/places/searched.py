@@ -10,7 +10,7 @@ from nodes.search.tokens import WORD, hashes_of
 MAX_PATHS = 100_000
 """Characters of the paths that one search names."""
 _UNSEARCHED = re.compile(r"\.(?:md|rst|txt|pot?|svg|map|mo)$|\.min\.")
-"""What ``NOT_SEARCHED`` leaves out, which need not be named."""
+"""Files that ``NOT_SEARCHED`` excludes, so that they need not be named."""
 
 
 def files_for(code: Code, texts: Iterable[str]) -> list[str]:
@@ -18,7 +18,7 @@ def files_for(code: Code, texts: Iterable[str]) -> list[str]:
 
     A search of a whole commit takes a fifth of a second, and most reports have no text of it.
     """
-    # A word in capitals is split into other terms than the same in small letters; both have its whole.
+    # A word in capitals and the same in lower case are split into different terms; both include the whole word.
     terms = {
         text: {
             value for word in WORD.findall(text) for value in {*hashes_of(word)}.intersection(hashes_of(word.lower()))

@@ -58,7 +58,7 @@ def served(address: str, paths: Iterable[str]) -> str | None:
             fitting.setdefault(route, []).append(path)
     most = max(map(_literals, fitting), default=0)
     best = [files for route, files in fitting.items() if _literals(route) == most]
-    # Next to a page stands the code that loads it.
+    # The code that loads a page is next to it.
     return max(best[0], key=lambda path: ("server" in path, path)) if len(best) == 1 else None
 
 

@@ -28,10 +28,10 @@ MAX_GROUPS, MAX_VALUES = 60, 6
 # Of 13 development issues led by such a name in the first file, it was in a fixed file in 9; in the second file in 2 of
 # 8, and in the third or a later one in 1 of 7.
 APART, OF_TITLE, LETTERS_APART, FILES_APART = 3, 2, 15, 1
-"""Minimum number of words apart that spell a name, of those in the title, and of their letters; number of ranked files
-that are read."""
+"""Minimum number of words that spell a name without being adjacent, of those in the title, and of their letters; number
+of ranked files that are read."""
 _PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
-"""What names have before the words that people use."""
+"""Prefixes that names have before the words that people use."""
 _PHRASE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?:[ -][A-Za-z][A-Za-z0-9]*)+")
 _DECIDES = (
     r"\b(?:if|elif|guard|when|unless|while|switch|case|match|assert)\b.{{0,200}}{0}|{0}\S{{0,9}}\s?(?:&&|\|\||\?\s)"
@@ -101,7 +101,7 @@ def _elements(inquiry: FinderInput) -> Iterator[Fact]:
     ends = (" ".join(run[at:]) for run in runs for at in range(len(run) - 1) if is_name(run[at:], FEWEST_LETTERS))
     for words in islice(dict.fromkeys(ends), MAX_VALUES):
         name, held = elements.spelled(inquiry.witness, words)
-        # Code makes an element before it uses it.
+        # Code creates an element before it uses it.
         yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(held)[-1:])
 
 
@@ -159,7 +159,7 @@ def parts_of(name: str) -> list[str]:
 
 
 def acts(parts: list[str], stems: Container[str]) -> list[str]:
-    """Return the stems of a name, those of an actor as what it does if the report says so: ``Editor`` as ``edit``."""
+    """Return the stems of a name; that of an actor becomes its verb if the report has that: ``Editor`` as ``edit``."""
     return [part[:-2] if part.endswith(("er", "or")) and part[:-2] in stems else part for part in parts]
 
 
@@ -190,7 +190,7 @@ def is_name(words: Sequence[str], least: int = FEW_LETTERS) -> bool:
 
 
 def _names(words: str) -> list[str]:
-    """Return the spellings of words as a name, of which the case does not matter."""
+    """Return the spellings of words as a name; their case does not matter."""
     parts = words.lower().split(" ")
     stems = (parts, [*parts[:-1], parts[-1].removesuffix("s") if parts[-1].endswith("s") else f"{parts[-1]}s"])
     named = [list(filter(None, (prefix, *stem))) for stem in stems for prefix in _PREFIXES]
@@ -199,7 +199,7 @@ def _names(words: str) -> list[str]:
 
 
 def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] = ()) -> Fact | None:
-    """Return the line with a name that says most: one that decides, in a file that the search ranks high."""
+    """Return the most informative line with a name: one that decides, in a file that the search ranks high."""
     code, one = inquiry.code, _expression(name)
     held = [(n, line) for n in files or code.files_with(name) for line in lines_of(code, n, one)]
     if not 0 < len(held) <= FEW:

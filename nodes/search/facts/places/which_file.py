@@ -20,7 +20,7 @@ _COMMON = LISTS["of errors"]
 _GENERAL = LISTS["of files"]
 """Names of files that most projects have, so that a file of the reporter's own program may be meant."""
 _PROGRAM = re.compile(r".+/main\.(?:rs|go|zig|c|cc|cpp)")
-"""The file of a program in a folder; who names its whole path means the project's, because a library has none."""
+"""The file of a program in a folder; a reporter who names its whole path means the project's: a library has none."""
 
 
 def file_of(

@@ -31,7 +31,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     pairs = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS))
     stated = [fact for fact in inquiry.found if fact.strong or fact.several]
     of_title = (fact.kind == "quoted_here" and (fact.words or " ") in title for fact in stated)
-    # A fact on the first file says more, and one about a text that the title has as it is.
+    # A fact on the first file says more, and so does one about a text that the title repeats verbatim.
     if not pairs or any(of_title) or any(fact.path in inquiry.first[:1] for fact in stated):
         return
     hits = _own(inquiry.witness.grep_any(pairs, words=False))

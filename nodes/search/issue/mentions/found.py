@@ -61,7 +61,7 @@ MAX_EACH = 100
 _INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
-"""Chinese, Japanese and Korean text, which stands next to a name without a space."""
+"""Chinese, Japanese and Korean text, which is next to a name without a space."""
 _CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]")
 _WORDS = load_words(Path(__file__).with_name("words.txt"))
 
@@ -134,7 +134,7 @@ def _unmarked(message: str) -> str:
     plain = message.strip(" *")
     for mark in "`\"'":
         count = plain.count(mark)
-        # Of a single one, the other is before the message or after it.
+        # The counterpart of a single mark is before the message or after it.
         if count == 1 or (count == 2 and plain[0] == plain[-1] == mark):
             plain = plain.removeprefix(mark).removesuffix(mark)
         elif count % 2:

@@ -46,7 +46,7 @@ _LOCAL = lazy(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
 _TIME = lazy(r"0\d\.[0-5]\d\.[0-5]\d")
 """A time of the day, as Danish and Finnish write it."""
 _SPELLED = lazy(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
-"""A mark of a name that no plain word has."""
+"""A character of names that no plain word contains."""
 _FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)")
 """A word that begins a sentence and is probably a name: no preposition, adverb or participle."""
 _SEGMENT = lazy(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
@@ -59,7 +59,7 @@ _NOT_ON = lazy(
     r"| (?:an? )?(?:issue|problem))?(?: (?:on|in|under|auf|unter|sur|en|using|with))? (?:my |the |any )?$",
     re.IGNORECASE,
 )
-"""What says that a system behind it is the one without the fault: "not on", "doesn't happen on"."""
+"""Words which say that the system after them lacks the fault: "not on", "doesn't happen on"."""
 _EDGE = lazy(
     r"\b(?:microsoft|ms|chrome|chromium|firefox|safari|opera|browsers?|windows)\b|\bedge\W{1,3}v?\d", re.IGNORECASE
 )

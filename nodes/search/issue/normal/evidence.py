@@ -1,4 +1,4 @@
-"""Recognises lines that stand in a stack trace of any language, and the fences of code blocks."""
+"""Recognises the lines of a stack trace in any language, and the fences of code blocks."""
 
 import re
 from collections.abc import Iterator

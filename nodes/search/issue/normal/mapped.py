@@ -26,9 +26,9 @@ class Mapped:
 
     text: str
     starts: array[int] | None = field(default=None, repr=False)
-    """For each character, the offset in the original text at which what it stands for begins."""
+    """For each character, the offset in the original text at which the part that it represents begins."""
     stops: array[int] | None = field(default=None, repr=False)
-    """For each character, the offset in the original text after what it stands for."""
+    """For each character, the offset in the original text after the part that it represents."""
 
     def edited(self, edits: Iterable[Edit]) -> Mapped:
         """Return the text after edits, which must be in order and must not overlap."""
@@ -55,7 +55,7 @@ class Mapped:
         return Mapped("".join(parts), starts, stops)
 
     def position(self, offset: int) -> int:
-        """Return the first character of this text that comes from an offset of the original text, or from behind it."""
+        """Return the first character of this text that comes from an offset of the original text, or from after it."""
         if self.starts is None or self.stops is None:
             return offset
         at = bisect_right(self.stops, offset)
@@ -72,7 +72,7 @@ class Mapped:
         if start < end:
             return self.starts[start], self.stops[end - 1]
         here = self.starts[start] if start < len(self.text) else self.stops[-1] if self.stops else 0
-        # Between two characters that one edit wrote: both stand for the same range, and so does what is between them.
+        # Between two characters that one edit wrote: both represent the same range, and so does what is between them.
         return here, max(here, self.stops[start - 1]) if start else here
 
 

@@ -40,7 +40,7 @@ def colours(text: str) -> list[Edit]:
 
 
 def markup(text: str) -> list[Edit]:
-    """Remove the tags around pasted output, and decode entities, on lines that read as a part of a trace then."""
+    """Remove the tags around pasted output, and decode entities, on lines that are part of a trace without them."""
     if "&" not in text and "<" not in text:
         return []
     edits: list[Edit] = []

@@ -24,7 +24,7 @@ _ERROR = lazy(r"\b(?:name|type|exc_type|errorType)\"?\s?[:=]\s?\"([\w.$]{2,200}(
 _MESSAGE = lazy(r"\b(?:message|value|exc_value|errorMessage)\"\s?:\s?\"([^\"\n]{1,400})\"")
 _STACK = lazy(r"(?:stack|trace|frames)\w{0,10}\"?\s?[:>]\s{0,20}\[?\s{0,20}$", re.IGNORECASE)
 _REACH = 1_500
-"""Characters in front of a stack in which its error is."""
+"""Characters before a stack in which its error is."""
 _FINDING = lazy(
     r"\"uri\"\s?:\s?\"([^\"\n]{1,300})\"[^{}]{0,200}\},\s{0,80}\"region\"\s?:\s?\{\s{0,80}\"startLine\"\s?:\s?(\d{1,7})\b"
 )

@@ -83,9 +83,9 @@ _EDGE = lazy(r"[ \t]|(?<=[|\]>:])(?=\S)")
 _MAX_EDGES = 8
 _FUNCTION = lazy(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
 _PLACE = lazy(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
-"""A name, and the place behind it: frames of a recursion begin with the same name."""
+"""A name, and the place after it: frames of a recursion begin with the same name."""
 _PRINTED = "==0=="
-"""The beginning of the lines of Valgrind, by which its reader knows them; without digits."""
+"""The beginning of the lines of Valgrind without digits, by which its reader recognises them."""
 _DIGITS = lazy(r"\d{1,20}")
 _LEADER = 100
 """The maximum number of characters of a prefix that only its repetition shows."""
@@ -158,7 +158,7 @@ def _after_stamp(head: str, end: int) -> int:
 
 
 def _loggers(lines: Sequence[Row], ends: Sequence[int]) -> frozenset[str]:
-    """Return the names of loggers, with their sign, that stand before a line of a trace somewhere."""
+    """Return the names of loggers, with their sign, that precede a line of a trace somewhere."""
     stamped = ((row.text, end) for row, end in zip(lines, ends, strict=True) if end)
     found = ((text, end, _LOGGER.match(text[: end + _MAX_LINE], end)) for text, end in stamped)
     return frozenset(

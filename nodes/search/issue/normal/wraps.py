@@ -8,7 +8,7 @@ from nodes.search.issue.normal.mapped import Edit, Row, rows
 from nodes.search.lazy import lazy
 
 _MAX_JOINED = 6
-"""Lines of one frame."""
+"""Maximum number of lines of one frame."""
 _KINDS = tuple(
     (lazy(rf"\s{{0,20}}{begins}"), lazy(rf"\s{{0,20}}{ends}"))
     for begins, ends in zip(FORMS["begins"], FORMS["ends"], strict=True)

@@ -26,7 +26,7 @@ _LEAD = lazy(
     r"|(?:at|from|in|by|[Ff]ile|[Cc]alled|[Rr]aised|[Rr]e-[Rr]aised|primitive operation)\b){1,16}"
 )
 _LINK = lazy(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
-"""What stands between the name of a function and the path behind it."""
+"""What is between the name of a function and the path after it."""
 _NAME = lazy(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
 _CALL = lazy(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
 """A name that is not a plain word."""
@@ -60,7 +60,7 @@ _MESSAGE_AFTER = lazy(r": (?!note: |at \w)")
 _THROWN = lazy(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
 """Dart's heading, whose message is on the next line."""
 _LABEL = lazy(r"^(?:.{0,400}Unhandled Exception: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})")
-"""What stands in front of an error's class."""
+"""What precedes an error's class."""
 _UNPLACED = lazy(
     r"(?P<path>[\w./-]{1,200}): in (?:(?:function|method|upvalue|local|field|global) )?"
     r"[<'`‘](?P<name>[\w.:]{1,100})['’>]$"  # noqa: RUF001
@@ -156,7 +156,7 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
 
 
 def _ahead(text: str) -> str:
-    """Return what stands in front of a path, without numbers, marks and arguments; a name if the line is a frame."""
+    """Return the text before a path, without numbers, marks and arguments; a name if the line is a frame."""
     lead = _LEAD.match(text)
     text = text[lead.end() :] if lead else text
     link = _LINK.search(text, max(0, len(text) - _REACH))
@@ -194,7 +194,7 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
         Frame(item.frame.path, item.frame.line, item.frame.function or (outer.callee if outer else None))
         for item, outer in zip_longest(found, found[1:])
     ]
-    # The console of a browser prints behind each message the line that logs.
+    # The console of a browser prints after each message the line that logs it.
     if len({(frame.path, frame.line) for frame in frames}) == 1 < len({frame.function for frame in frames}):
         return None
     # Lua prints no line of a function in C, or of one that has no debugging information.

@@ -42,7 +42,7 @@ _STRUCT = lazy(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
 _FIELD = lazy(r"(module|function|message): (?:\"((?:[^\"\\]|\\.){1,400})\"|:?\"?([\w.?!]{1,120}))")
 _MAX_FIELDS = 12
 _COMPILED = lazy(r"([\w./\\-]{1,200}\.exs?):(\d{1,6}): (.{1,400})")
-"""What the compiler says of a place; its own functions are the frames."""
+"""What the compiler says about a place; its own functions are the frames."""
 _RAISED = lazy(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
 _WORDS = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ARITY = lazy(r"/\d{1,3}$")

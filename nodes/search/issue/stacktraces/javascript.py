@@ -62,7 +62,7 @@ def _frame(bare: str) -> Frame | None:
 
 
 def _v8(body: str) -> Frame | None:
-    # Node prints the properties of an error, its cause among them, behind its last frame.
+    # Node prints the properties of an error, its cause among them, after its last frame.
     body = body.removesuffix(" {")
     function, paren, place = body.removeprefix("async ").removeprefix("new ").partition(" (")
     if not paren:
@@ -93,7 +93,7 @@ def clean_path(path: str) -> str:
     """Return the path without the parts that a browser, a bundler or a URL adds."""
     path = _ORIGIN.sub("", _BUNDLER.sub("", forward(path)))
     path = _LAYER.sub("", path.removeprefix("file://").partition("?")[0])
-    # ``file:///C:/x`` leaves a slash in front of the drive.
+    # ``file:///C:/x`` leaves a slash before the drive.
     return re.sub(r"^/(?=[A-Za-z]:/)", "", path).removeprefix("./")
 
 

@@ -154,7 +154,7 @@ def build_trace(
 
 
 def scan(lines: Sequence[Line], read: Callable[[int, int], Found | None]) -> list[StackTrace]:
-    """Return the traces that a reader finds from the index of a line and that of the first one without a trace."""
+    """Return the traces that ``read`` finds, given the index of a line and the end of the trace above it."""
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
