@@ -36,7 +36,7 @@ class Shown:
 
 
 class ToolPort(Protocol):
-    """The code of one commit for a brain that reads it. Everything shown becomes citable, and nothing else."""
+    """The code of one commit for a brain; a port, because brains import no agents. Only what is shown is citable."""
 
     @property
     def shown(self) -> dict[str, Shown]:
