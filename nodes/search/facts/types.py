@@ -129,7 +129,8 @@ class Fact:
     @property
     def is_named_line(self) -> bool:
         """Whether the report itself names the line: by a stack frame, a link, a path, its code or its text."""
-        beginnings = ("The text “", "The title has the words of “", "The words “", ADDRESS)
+        words = ("The title has the words of “", "The report has the words of “")
+        beginnings = ("The text “", *words, "The words “", ADDRESS)
         is_text = self.kind == "quoted_here" and self.says.startswith(beginnings)
         is_text = is_text and (self.strong or self.chosen)
         return (self.kind in NAMED_BY_REPORT or is_text) and self.line is not None and not self.in_title

@@ -44,6 +44,22 @@ def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, b
 
 
 @pytest.mark.parametrize(
+    ("body", "strong"),
+    [
+        ("This reopens #812.", True),
+        ("It is back, as in #812.", True),
+        ("#812 is not fixed", True),
+        ("See #812.", False),
+    ],
+)
+def test_a_change_of_two_files_that_did_not_end_the_fault_leads(tmp_path: Path, body: str, strong: bool):
+    make_repository(tmp_path, {"zones/io.py": ONE, "zones/scan.py": ONE})
+    head = make_repository(tmp_path, {"zones/io.py": TWO, "zones/scan.py": TWO}, message="Open lazily (#812)")
+    found = of_kind(facts_at(tmp_path, head, "Handles leak", body), "named_change")
+    assert [(fact.path, fact.strong) for fact in found] == [("zones/io.py", strong), ("zones/scan.py", strong)]
+
+
+@pytest.mark.parametrize(
     ("message", "body"),
     [
         pytest.param("Open lazily (#8123)", "Related to #812.", id="a-longer-number"),

@@ -28,6 +28,7 @@ CASES = [
     pytest.param("a.php", "<?php\nfunction f($row) {\n    return $row['zone'];\n}\n", 'Warning: Undefined array key "zone"', 3, id="array-key"),
     pytest.param("a.php", "<?php\nfunction f($row) {\n    list($a, $b) = g($row);\n    list($c, $d, $e) = h($row);\n    return $c;\n}\n", "Warning: Undefined array key 2", 4, id="too-few-values"),
     pytest.param("a.sh", "set -u\nPREFIX=${1:-/usr}\nETC=$2\n", "a.sh: $2: unbound variable", 3, id="unset-variable"),
+    pytest.param("a.sh", 'set -u\nrun "${zones[@]}"\n', "a.sh: zones[@]: unbound variable", 2, id="unset-elements"),
     pytest.param("a.dart", "Zone f(Object row) {\n  return row as Zone;\n}\n", "type 'Null' is not a subtype of type 'Zone' in type cast", 2, id="cast-of-null"),
     pytest.param("a.kt", "fun f(row: Any?): Zone {\n    val near = row as Zone?\n    return row as Zone\n}\n", "null cannot be cast to non-null type b.Zone", 3, id="cast-to-non-null"),
 ]  # fmt: skip
@@ -86,6 +87,13 @@ def test_two_such_lines_are_no_fact_unless_the_report_names_a_function(tmp_path:
     assert of_kind(facts_of(tmp_path / "neither", files, "It fails", UNPACK_ERROR), "raised_here") == []
     (found,) = of_kind(facts_of(tmp_path / "named", files, "`scan` fails", UNPACK_ERROR), "raised_here")
     assert (found.line, found.symbol) == (7, "scan")
+
+
+@pytest.mark.parametrize(("body", "lines"), [("I have no tracker", [2]), ("I have no zone", [])])
+def test_of_several_such_lines_the_one_in_the_function_that_words_spell(tmp_path: Path, body: str, lines: list[int]):
+    code = "def trackers\n  names.map { |n| n }\nend\n\ndef enumerate_issues\n  all.map { |n| n }\nend\n"
+    found = facts_of(tmp_path, {"a.rb": code}, "undefined method `map' for nil:NilClass", f"{body}.")
+    assert [fact.line for fact in of_kind(found, "raised_here")] == lines
 
 
 def test_the_answer_to_a_question_is_read(tmp_path: Path):

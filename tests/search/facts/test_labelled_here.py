@@ -40,7 +40,9 @@ KEYS = "export const T = {\n  title: 'zones.title',\n};\nexport const other = t(
 FIELD = '<Layout\n    android:id="@+id/zoneLayout"\n    android:hint="@string/watch_zones">\n</Layout>\n'
 PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
 ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
+SAVE = SCREEN.replace("Watch the zones", "Save")
 FOUND = [
+    pytest.param({"S.kt": SAVE}, "The Save button is late", 3, id="one-word-of-an-element"),
     pytest.param({"S.kt": SCREEN}, "It stops with “Watch the zones” on", 3, id="quoted"),
     pytest.param({"S.kt": SCREEN}, "Open Settings > General > **Watch the zones**", 3, id="stressed"),
     pytest.param({"S.kt": SCREEN}, 'With the setting "watch the zones" it stops', 3, id="in-lower-case"),
@@ -105,6 +107,8 @@ def test_a_label_leads_to_its_line(tmp_path: Path, files: dict[str, str], title:
 
 
 NONE = [
+    pytest.param({"S.kt": SAVE}, "The Quick Save button is late", id="the-end-of-a-longer-name"),
+    pytest.param({"S.kt": SAVE}, "I save with a button", id="one-word-apart"),
     pytest.param({"S.kt": SCREEN}, "“Watch the zone” stops", id="another-text"),
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),

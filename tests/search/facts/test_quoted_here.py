@@ -145,6 +145,12 @@ def test_an_expression_on_two_lines_is_stated_and_does_not_lead(tmp_path: Path):
     ]
 
 
+def test_a_longer_expression_precedes_the_part_of_it_that_the_report_has_before(tmp_path: Path):
+    files = {"a.py": "def f(z):\n    if g(z.rank == 3) and z.rank == 3:\n        return z.rank == 3\n"}
+    found = of_kind(facts_of(tmp_path, files, "Wrong", "`z.rank == 3` of `g(z.rank == 3)`"), "quoted_here")
+    assert [(fact.line, fact.words) for fact in found] == [(2, "g(z.rank == 3)"), (3, "z.rank == 3")]
+
+
 def test_a_fact_is_refused_if_another_line_has_the_expression(tmp_path: Path):
     body = "`z.rank == 3`"
     before = make_repository(tmp_path, {"a.py": HELD})

@@ -123,6 +123,7 @@ def test_a_parameter_is_declared_and_does_not_lead(tmp_path: Path):
 DECLARED = [
     pytest.param("cli.py", "def add(p):\n    p.add_argument('-z', '--strict-zones', help='x')\n", "--strict-zones", 2, id="argparse"),
     pytest.param("cli.js", "program\n  .option('--strict-zones', 'x')\n", "--strict-zones", 2, id="commander"),
+    pytest.param("short.js", "program\n  .option('-z, --strict-zones', 'x')\n", "--strict-zones", 2, id="commander-short"),
     pytest.param("cli.go", 'package a\n\nfunc add(f *Set) {\n\tf.BoolVar(&x, "strict-zones", false, "y")\n}\n', "--strict-zones", 4, id="go-flag"),
     pytest.param("src/cli.rs", 'fn add() {\n    Arg::with_name("strict-zones");\n}\n', "--strict-zones", 2, id="clap"),
     pytest.param("cli.c", 'int add(char *a) {\n  return !strcmp(a, "--strict-zones");\n}\n', "--strict-zones", 2, id="strcmp"),

@@ -51,6 +51,15 @@ TITLE = "Show menu bar icon is only effective after a restart"
             ("api/pool.py", 2),
             id="another-convention",
         ),
+        pytest.param(
+            {
+                "a/bar.cs": "class Bar {\n  void Set() {\n    UseDarkMode(1);\n  }\n}\n",
+                "b/interface.cs": "class Interface {\n  void Enable() {\n    UseDarkMode(2);\n  }\n}\n",
+            },
+            "Enable UseDarkmode in the interface",
+            ("b/interface.cs", 3),
+            id="another-capital",
+        ),
     ],
 )
 def test_words_of_the_title_lead_to_a_name(tmp_path: Path, files: dict[str, str], title: str, place: tuple[str, int]):
@@ -70,6 +79,7 @@ def test_words_of_the_title_lead_to_a_name(tmp_path: Path, files: dict[str, str]
         pytest.param({"a.py": "index_error = 1\n"}, "It fails with an IndexError", id="name-of-an-error"),
         pytest.param({f"{n}.py": f"x{n} = pool_size\n" for n in range(6)}, "PoolSize is 0", id="too-many-lines"),
         pytest.param({"a.py": "x = pool_size\n", "b.py": "y = PoolSize\n"}, "PoolSize is 0", id="the-name-itself"),
+        pytest.param({"a.py": "x = Poolsize\n", "b.py": "y = POOLSIZE\n"}, "PoolSize is 0", id="two-other-names"),
     ],
 )
 def test_other_words_lead_nowhere(tmp_path: Path, files: dict[str, str], title: str):
@@ -214,6 +224,7 @@ def test_words_of_an_error_whose_frame_is_found_lead_nowhere(tmp_path: Path):
 WINDOW = '<Window>\n  <Button\n    x:Name="SettingsButton"\n    Id="SettingsButton"/>\n</Window>\n'
 LAYOUT = '<Button\n  android:id="@+id/order_by_date_button"/>\n'
 LIST = "class List {\n  void show() {\n    find(R.id.order_by_date_button);\n  }\n}\n"
+PAGE = '<button id="resetBtn">\n<script>\nfind("resetBtn").hide();\nfind("resetBtn").addEventListener("click", f);\n'
 TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
 
 
@@ -229,6 +240,17 @@ TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
             id="its-use-in-code",
         ),
         pytest.param({"bar.tsx": TOOLS}, "Save zone button does nothing", "", ("bar.tsx", 2), id="its-kind-first"),
+        pytest.param({"page.html": PAGE}, "The reset button fails", "", ("page.html", 4), id="what-it-does"),
+        pytest.param(
+            {
+                "bar.py": "# a filter does nothing\nadd(FilterButton(3))\n",
+                "parts.py": "class FilterButton(Button):\n    pass\n",
+            },
+            "Filter button does nothing",
+            "",
+            ("parts.py", 1),
+            id="its-class",
+        ),
         pytest.param({"Main.xaml": WINDOW, "B.xaml": WINDOW}, "Settings button is pressed", "", None, id="two-files"),
         pytest.param({"Main.xaml": WINDOW}, "The settings are pressed", "", None, id="no-element"),
         pytest.param({"bar.js": "let iconHidden = 1;\n"}, "The hidden icon stays", "", None, id="a-state"),

@@ -29,6 +29,15 @@ def test_a_text_in_a_file_of_texts_leads_to_its_use(tmp_path: Path):
     assert (fact.path, fact.line) == ("src/save.ts", 2)
 
 
+@pytest.mark.parametrize(
+    ("body", "lines"), [("选择设定集或分析数据导出。", [3]), ("选择分析数据。", []), ("数据导出无效。", [])]
+)
+def test_a_line_of_the_report_leads_to_a_longer_text_of_its_words(tmp_path: Path, body: str, lines: list[int]):
+    found = facts_of(tmp_path, {"export.vue": BUTTON.replace("删除模型", "导出分析数据")}, "功能存在问题", body)
+    assert [fact.line for fact in of_kind(found, "quoted_here")] == lines
+    assert all(fact.says.startswith("The report has the words of “导出分析数据”") for fact in found)
+
+
 NONE = [
     pytest.param({"model.vue": BUTTON}, "模型不见了", id="a-word-is-missing"),
     pytest.param({"Windows.cs": CLOSE}, "初期設定のウィンドウを閉じた", id="part-of-a-longer-word"),

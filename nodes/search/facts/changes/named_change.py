@@ -16,6 +16,10 @@ MAX_CHANGES = 4
 # Of changes to one source file 65 % name a fixed file, of those to at most three 51 %.
 FEW = 3
 """Maximum number of source files of a change; larger changes do not identify a place."""
+_AGAIN = re.compile(
+    r"(?i)\b(?:re-?open\w{0,3}|again|still|returned|(?:came|comes?|is) back|not \w{0,6} ?(?:fixed|solved|resolved))\b"
+)
+"""What a report says of a fault that a change was to end: it is of the same code, also if that is in several files."""
 _SHORTEST = 2
 """Minimum number of digits; #1 is more often an item of a list than an issue."""
 
@@ -57,6 +61,7 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
     words = _words(inquiry, named.text)
     if words is None:
         return
+    again = any(words in line and _AGAIN.search(line) for line in (inquiry.issue.title, *inquiry.issue.prose))
     for number in numbers:
         path = code.path(number)
         values = {"sha": commit.sha[:10], "title": short(commit.subject), "path": path}
@@ -67,7 +72,7 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
         )
         yield Fact(
             "introduced_in" if blamed else "named_change", says, words, path,
-            change=commit.sha, count=len(numbers), strong=len(numbers) == 1,
+            change=commit.sha, count=len(numbers), strong=again or len(numbers) == 1,
         )  # fmt: skip
 
 

@@ -30,8 +30,8 @@ FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
 _DECLARES = (
     r"(?:add_argument|add_option|addOption|[Oo]ption|opt|with_name|[Aa]rg(?:ument)?|new|long|flag|[A-Z]\w{{0,20}}VarP?"
     r"|[Ss]tring|[Bb]ool|[Ii]nt|[Dd]uration|DEFINE_\w{{1,20}}|strcmp|strncmp|longCommandWArg|click\.\w{{1,20}})"
-    r"\s{{0,4}}[(!]\s{{0,4}}[^\"'\n]{{0,60}}(?:[\"'][^\"'\n]{{0,40}}[\"'],\s{{0,4}}){{0,2}}[\"'](?:--)?{0}(?![\w-])"
-    r"|\blong\s{{0,4}}=\s{{0,4}}[\"']{0}[\"']|\{{\s{{0,4}}[\"']{0}[\"']\s{{0,4}},\s{{0,4}}(?:no|required|optional)_argument"
+    r"\s{{0,4}}[(!]\s{{0,4}}[^\"'\n]{{0,60}}(?:[\"'][^\"'\n]{{0,40}}[\"'],\s{{0,4}}){{0,2}}[\"'](?:-\w,? )?(?:--)?{0}"
+    r"(?![\w-])|\blong\s{{0,4}}=\s{{0,4}}[\"']{0}[\"']|\{{\s{{0,4}}[\"']{0}[\"']\s{{0,4}},\s{{0,4}}(?:no|required|optional)_argument"
 )
 """A line that declares an option of a program."""
 _SETS = (

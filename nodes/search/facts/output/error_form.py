@@ -13,6 +13,7 @@ from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.output.shapes import MADE, Shape, is_possible, shape_of
+from nodes.search.facts.places.spelled_here import parts_of, report_stems
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
@@ -122,6 +123,11 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     code.read(numbers)
     places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape))
     held = [place for place in places if not code.is_tested(*place)]
+    if len(held) > 1:
+        # The one in the function that words of the report spell.
+        stems, names = report_stems(inquiry)[1], [(code.symbol(*place) or "").rpartition(".")[2] for place in held]
+        parts = [parts_of(f"get_{name}") for name in names]  # of one word, a name has itself as its only part
+        held = [place for place, some in zip(held, parts, strict=True) if some and stems.keys() >= {*some}]
     if len(held) != 1 or not (is_few or _is_rare(inquiry, shape)):
         return None
     fact = _fact(inquiry, shape.words, *held[0])

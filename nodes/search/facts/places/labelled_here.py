@@ -49,8 +49,10 @@ _CUE = re.compile(
     r"(?: on)?(?: the)? "
 )
 """What precedes the name of something to click."""
-_THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
+_THING = re.compile(r" (?i:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b")
 """What follows it."""
+_ELEMENT = re.compile(rf"(?<![\w-])((?:[A-Z][\w-]{{0,40}} ){{0,4}})([A-Z][a-z]\w{{1,30}})(?={_THING.pattern})")
+"""A word that is the whole name of something to click, and no end of a longer name."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
@@ -172,6 +174,8 @@ def _plain_labels(issue: IssueParts) -> Iterator[str]:
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
             yield from (run for run in _runs(found, start) if spaced(run).count(" ") >= LEAST_WORDS)
+    every = (found for line in (title, *issue.prose) for found in _ELEMENT.findall(line[:MAX_WIDTH]))
+    yield from (word for before, word in every if {*before.casefold().split()} <= STOPWORDS)
     named = [word for word in WORD.findall(title) if word.istitle()]
     # A title may have all words in capitals.
     yield from (word for word in named if len(word) >= LONG_WORD and 2 * len(named) <= len(title.split()))

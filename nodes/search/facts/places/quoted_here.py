@@ -137,7 +137,9 @@ class Expression:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines with an expression of the report, if one function or at most four lines have it."""
     code = inquiry.code
-    groups = expressions(inquiry.issue)[:MAX_EXPRESSIONS]
+    every = expressions(inquiry.issue)[:MAX_EXPRESSIONS]
+    # A longer expression says more than its parts, which the report may have alone before it.
+    groups = sorted(every, key=lambda group: any(group[0].words in one[0].words != group[0].words for one in every))
     near = _near(code, [judgement for group in groups for judgement in group])
     code.read(number for numbers in near.values() for number in numbers)
     shown = {(fact.path, fact.line) for fact in inquiry.found}
@@ -156,7 +158,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
                     yield fact
-            # A longer expression says more than its parts.
             if judgement is group[0]:
                 break
 

@@ -11,7 +11,7 @@ from nodes.search.facts.names import defined_once, named
 from nodes.search.facts.places import elements
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
-from nodes.search.facts.types import Fact, Hit
+from nodes.search.facts.types import Fact, Hit, declares_type
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
@@ -46,6 +46,8 @@ ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
 _ELEMENT = re.compile(rf"((?:(?<!\w)[A-Za-z]\w* ){{1,3}}(?:{'|'.join(elements.KINDS)}))s?\b", re.IGNORECASE)
+_HANDLES = re.compile(r"\bon\w{0,30}\s?=|\.(?:on|connect)\b|addEventListener|[cC]lick")
+"""What says that a line has what an element does."""
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
 
@@ -101,19 +103,23 @@ def _elements(inquiry: FinderInput) -> Iterator[Fact]:
     ends = (" ".join(run[at:]) for run in runs for at in range(len(run) - 1) if is_name(run[at:], FEWEST_LETTERS))
     for words in islice(dict.fromkeys(ends), MAX_VALUES):
         name, held = elements.spelled(inquiry.witness, words)
+        acting = [hit for hit in held if _HANDLES.search(hit.text)]
         # Code creates an element before it uses it.
-        yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(held)[-1:])
+        yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(acting or held)[-1:])
 
 
 def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the name of the code, with underscores, of an operation that no own file has as the report: `CreateJob`."""
+    """Yield the name of the code that no own file has as the report: `CreateJob` with underscores or other capitals."""
     code, lines = inquiry.code, (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
     every = (name for line in lines for name in _OPERATION.findall(line) if not named.SYMPTOM.search(name))
     others = {name: "_".join(PART.findall(name)).lower() for name in islice(dict.fromkeys(every), MAX_GROUPS)}
     code.look_up((*others, *others.values()))
     for name, other in others.items():
-        files = code.files_with(other)
-        if len(files) <= MAX_FILES and not code.files_with(name) and (fact := _of_name(inquiry, name, other, files)):
+        files = code.files_with(name) or code.files_with(other)
+        form = re.compile(rf"(?<![\w$])(?i:{name}|{other})(?![\w$])")
+        few = files if len(files) <= MAX_FILES else ()
+        forms = {held for number in few for line in code.lines(number) for held in form.findall(line)}
+        if len(forms) == 1 and name not in forms and (fact := _of_name(inquiry, name, forms.pop(), files)):
             yield fact
 
 
@@ -204,20 +210,24 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
     held = [(n, line) for n in files or code.files_with(name) for line in lines_of(code, n, one)]
     if not 0 < len(held) <= FEW:
         return None
-    ranks = {code.number(path) for path in (inquiry.first if files else inquiry.first[:FILES_APART])}
+    ranks = [code.number(path) for path in (inquiry.first if files else inquiry.first[:FILES_APART])]
     decides, declares = (re.compile(form.format(whole_word(name).pattern)) for form in (_DECIDES, _DECLARES))
 
-    def order(place: tuple[int, int]) -> tuple[bool, bool, bool]:
-        text = code.lines(place[0])[place[1] - 1]
-        return place[0] not in ranks, not decides.search(text), bool(declares.search(text))
+    def order(place: tuple[int, int]) -> tuple[bool, bool, bool, int]:
+        text, rank = code.lines(place[0])[place[1] - 1], (*ranks, place[0]).index(place[0])
+        return place[0] not in ranks, not decides.search(text), bool(declares.search(text)), rank
 
-    number, line = min(held, key=order)
-    hit = code.hit(number, line) if number in ranks else None
+    # The class of an element says more than where it is made.
+    is_element = words.rpartition(" ")[2].lower() in elements.KINDS
+    types = [place for place in held if is_element and declares_type(code.lines(place[0])[place[1] - 1])]
+    number, line = types[0] if len(types) == 1 else min(held, key=order)
+    hit = code.hit(number, line) if number in ranks or (types and code.path(number) in inquiry.first) else None
     return None if hit is None else _fact(hit, words, name, len(held))
 
 
 def _fact(hit: Hit, words: str, name: str, count: int) -> Fact:
-    values = {"words": words, "name": name, "place": hit.place, "only": only_of(count)}
+    place = hit.path if hit.symbol == name else hit.place
+    values = {"words": words, "name": name, "place": place, "only": only_of(count)}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
     if elements.has_more(name, words):
         says = say("The words “{words}” are in the name `{name}`, which is in `{place}`, {only}.", **values)

@@ -1,7 +1,7 @@
 """``quoted_here`` for Chinese and Japanese: the comment or the text of code that consists of words of the title."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.places.keys import FILE_OF_TEXTS, key_of, uses_of
@@ -10,12 +10,12 @@ from nodes.search.facts.witness import Witness, fault_of_few, is_own
 from nodes.search.lazy import lazy
 from nodes.search.sentences import say
 
-LEAST = 4
-"""Minimum number of characters, without those of grammar, that a text of code shares with the title."""
-SAYS = lazy(r"The title has the words of “([^”]{1,400})”, which is (?:`([^`]{1,400})` in `[^`]{1,400}`; this line )?")
-MAX_PAIRS, MAX_WIDTH, MAX_TEXTS, FEW = 40, 400, 12, 2
-"""Maximum number of pairs of characters, of characters of a line, of texts of code whose lines are counted, the longest
-first, and of lines that use a text by its key."""
+LEAST, LEAST_OF_PROSE = 4, 6
+"""Minimum number of characters, without those of grammar, that a text shares with the title, and with a line."""
+SAYS = lazy(r"The \w+ has the words of “([^”]{1,400})”, which is (?:`([^`]{1,400})` in `[^`]{1,400}`; this line )?")
+MAX_PAIRS, MAX_LINES, MAX_WIDTH, MAX_TEXTS, FEW = 40, 4, 400, 12, 2
+"""Maximum number of pairs of characters, of lines, of characters of one, of texts of code whose lines are counted, the
+longest first, and of lines that use a text by its key."""
 _KANA = "\u3041-\u309f"
 _SOLID = "々\u30a0-\u30ff\u3400-\u9fff"
 _TEXT = lazy(rf"[{_KANA}{_SOLID}]{{{LEAST},40}}")
@@ -26,17 +26,24 @@ _IS_SOLID, _HAS_KANA = lazy(f"[{_SOLID}]"), lazy(f"[{_KANA}]")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the only line of own code with the longest text that consists of words of the title."""
+    """Yield the only line of own code with the longest text that consists of words of the title, or else of a line."""
     title = inquiry.issue.title
-    pairs = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS))
     stated = [fact for fact in inquiry.found if fact.strong or fact.several]
     of_title = (fact.kind == "quoted_here" and (fact.words or " ") in title for fact in stated)
     # A fact on the first file says more, and so does one about a text that the title repeats verbatim.
-    if not pairs or any(of_title) or any(fact.path in inquiry.first[:1] for fact in stated):
+    if any(of_title) or any(fact.path in inquiry.first[:1] for fact in stated):
         return
+    lines = [title, *(inquiry.issue.prose if not stated else ())]
+    every = (_of_line(inquiry, line) for line in lines if _PAIR.search(line))
+    yield from islice(chain.from_iterable(islice(every, MAX_LINES)), 1)
+
+
+def _of_line(inquiry: FinderInput, title: str) -> Iterator[Fact]:
+    pairs, is_title = list(islice(dict.fromkeys(_PAIR.findall(title)), MAX_PAIRS)), title == inquiry.issue.title
     hits = _own(inquiry.witness.grep_any(pairs, words=False))
     texts = {text: pieces for hit in hits for text in _TEXT.findall(hit.text) if (pieces := pieces_of(text, title))}
-    for text in sorted(texts, key=lambda text: (-len(_GRAMMAR.sub("", text)), text))[:MAX_TEXTS]:
+    long = [text for text in texts if is_title or len(_GRAMMAR.sub("", text)) >= LEAST_OF_PROSE]
+    for text in sorted(long, key=lambda text: (-len(_GRAMMAR.sub("", text)), text))[:MAX_TEXTS]:
         held = _having(hits, text, title)
         key, used = _uses(inquiry.witness, held[0], text) if len(held) == 1 else ("", [])
         for hit in inquiry.code.few(used[:1] or held) if len(held) == 1 else ():
@@ -45,7 +52,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 if used
                 else say("in `{place}`", place=hit.place)
             )
-            says = say("The title has the words of “{text}”, which is {where}.", text=text, where=where)
+            values = {"text": text, "where": where}
+            says = say("The report has the words of “{text}”, which is {where}.", **values)
+            says = say("The title has the words of “{text}”, which is {where}.", **values) if is_title else says
             yield hit.fact_of_few("quoted_here", says, max(texts[text], key=len), 1)
             return
 
@@ -101,8 +110,10 @@ def _is_word(piece: str, title: str) -> bool:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the text consists of words of the title, and that no other line of own code has it."""
     found = SAYS.match(fact.says)
-    title = witness.issue_text.split("\n")[0]
-    if found is None or not pieces_of(found[1], title):
+    title, *lines = witness.issue_text.split("\n")
+    every = lines if fact.says.startswith("The report") else [title]
+    title = next((line for line in every if found and pieces_of(found[1], line)), "")
+    if found is None or not title:
         return "the title does not have the words"
     held = _own(witness.grep_any(pieces_of(found[1], title)[:1], words=False))
     having = _having(held, found[1], title)
