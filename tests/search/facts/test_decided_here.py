@@ -58,6 +58,9 @@ def test_an_option_leads_to_what_it_decides(tmp_path: Path, title: str, body: st
             {"a.py": "def f(x):\n    if x:  # the dry_run of it\n        pass\n"}, "It has --dry-run.", id="a-remark"
         ),
         pytest.param({"a.js": "if (x) send(dry_run)\n"}, "It has --dry-run.", id="what-it-guards"),
+        pytest.param(
+            {"a.sh": "x=$(send --not-match=1 --not-match=2)\n"}, "It has --not-match.", id="an-option-if-given"
+        ),
         pytest.param({"a.py": "if x == 'no dry_run':\n    y = 1\n"}, "It has --dry-run.", id="a-longer-string"),
         pytest.param({"a.py": "y = 1 if x else dry_run\n"}, "It has --dry-run.", id="the-other-value"),
         pytest.param({"a.py": 'app.add_config_value("dry_run", 0)\n'}, "It has --dry-run.", id="a-declaring-call"),

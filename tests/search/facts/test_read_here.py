@@ -125,6 +125,7 @@ DECLARED = [
     pytest.param("cli.js", "program\n  .option('--strict-zones', 'x')\n", "--strict-zones", 2, id="commander"),
     pytest.param("short.js", "program\n  .option('-z, --strict-zones', 'x')\n", "--strict-zones", 2, id="commander-short"),
     pytest.param("cli.go", 'package a\n\nfunc add(f *Set) {\n\tf.BoolVar(&x, "strict-zones", false, "y")\n}\n', "--strict-zones", 4, id="go-flag"),
+    pytest.param("wrap.go", 'package a\n\nfunc add(f *Set) {\n\tf.BoolVar(\n\t\t&x.y,\n\t\t"strict-zones",\n\t\tfalse,\n\t)\n}\n', "--strict-zones", 6, id="go-flag-wrapped"),
     pytest.param("src/cli.rs", 'fn add() {\n    Arg::with_name("strict-zones");\n}\n', "--strict-zones", 2, id="clap"),
     pytest.param("cli.c", 'int add(char *a) {\n  return !strcmp(a, "--strict-zones");\n}\n', "--strict-zones", 2, id="strcmp"),
     pytest.param("long.c", 'static struct option o[] = {\n  {"strict-zones", no_argument, 0, 1},\n};\n', "--strict-zones", 2, id="getopt"),

@@ -24,7 +24,7 @@ MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 SHORTEST, MAX_WIDTH = 4, 400
 TESTED, READ, DECLARED = say("tested by this condition"), say("read by this call"), say("declared")
 _KEYWORD = re.compile(
-    r"\b(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
+    r"(?<![\w-])(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
     r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
 )
 """What precedes a condition, also on a line that continues one."""

@@ -39,9 +39,9 @@ _SETS = (
     r"{0}\s{{0,4}}(?::[^=\n]{{1,40}})?=(?!=)"
 )
 """A line that declares a setting of a module."""
-_ARGUMENT = r"\s{{0,80}}(?:[\"']-\w[\"'],\s{{0,4}})?[\"']--{0}(?:/[^\"']{{1,60}})?[\"'],"
-"""The first argument of a call that declares an option, on the line below the call."""
-_OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument)\(\s{0,80}$")
+_ARGUMENT = r"\s{{0,80}}(?:[\"']-\w[\"'],\s{{0,4}})?[\"'](?:--)?{0}(?:/[^\"']{{1,60}})?[\"'],"
+"""The argument of a call that declares an option, on the line below the call, or, in Go, below its variable."""
+_OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument)\(\s{0,80}$|^\s{0,80}&[\w.]{1,80},$")
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 """An option with its value."""
