@@ -41,7 +41,9 @@ FIELD = '<Layout\n    android:id="@+id/zoneLayout"\n    android:hint="@string/wa
 PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
 ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
 SAVE = SCREEN.replace("Watch the zones", "Save")
+SAVES = {"S.ts": "// save it\n" * 5 + "export const s = t.save;\n", "locales/en.json": '{\n  "save": "Save"\n}\n'}
 FOUND = [
+    pytest.param(SAVES, "Save button stops", 6, id="common-but-named"),
     pytest.param({"S.kt": SAVE}, "The Save button is late", 3, id="one-word-of-an-element"),
     pytest.param({"S.kt": SCREEN}, "It stops with “Watch the zones” on", 3, id="quoted"),
     pytest.param({"S.kt": SCREEN}, "Open Settings > General > **Watch the zones**", 3, id="stressed"),
@@ -109,6 +111,7 @@ def test_a_label_leads_to_its_line(tmp_path: Path, files: dict[str, str], title:
 NONE = [
     pytest.param({"S.kt": SAVE}, "The Quick Save button is late", id="the-end-of-a-longer-name"),
     pytest.param({"S.kt": SAVE}, "I save with a button", id="one-word-apart"),
+    pytest.param({"S.kt": SAVE}, "Wrong sums on the Save page", id="one-word-of-a-page"),
     pytest.param({"S.kt": SCREEN}, "“Watch the zone” stops", id="another-text"),
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),

@@ -61,7 +61,7 @@ def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
     if text.lstrip().startswith("<value>"):
         # A file of resources has the key on the line above.
         text = "".join(witness.lines(hit.path, hit.line - 1, hit.line)).replace("<value>", "")
-    at = max(text.casefold().find(form.casefold()) for form in (label, spaced(label)))
+    at = max(text.casefold().rfind(form.casefold()) for form in (label, spaced(label)))
     found = _KEYED.search(re.sub(r">\s+$", ">", text[:at])) if at > 0 else None
     rest = text[at + len(label) :].strip(" .,:;!?…\"'\r") if found else "?"
     if found is None or (rest and not rest.startswith("<")):

@@ -49,10 +49,11 @@ _CUE = re.compile(
     r"(?: on)?(?: the)? "
 )
 """What precedes the name of something to click."""
-_THING = re.compile(r" (?i:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b")
+_THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
 """What follows it."""
-_ELEMENT = re.compile(rf"(?<![\w-])((?:[A-Z][\w-]{{0,40}} ){{0,4}})([A-Z][a-z]\w{{1,30}})(?={_THING.pattern})")
-"""A word that is the whole name of something to click, and no end of a longer name."""
+_CONTROL = r" (?i:button|checkbox|toggle|switch|option|field)s?\b"
+_ELEMENT = re.compile(rf"(?<![\w-])((?:[A-Z][\w-]{{0,40}} ){{0,4}})([A-Z][a-z]\w{{1,30}})(?={_CONTROL})")
+"""A word that is the whole name of a control, and no end of a longer one; that of a page is also on the way to it."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
@@ -97,8 +98,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     is_common = _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES
-    # A word that many lines contain is certainly a label where a file describes its element.
-    searches = (_by_element,) if is_common else (_by_element, _by_key, _in_code)
+    # A word that many lines contain is certainly a label where a file describes its element, or the title names that.
+    is_named = re.search(re.escape(label) + _CONTROL, inquiry.issue.title) is not None
+    searches = (_by_element, _by_key, _in_code)[: 1 + is_named if is_common else None]
     found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
     # A single word is often the label of several elements.
