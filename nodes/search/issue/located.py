@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -21,9 +22,10 @@ _HOST = re.compile(
     r"[a-z][\w+.-]{1,30}:/{0,3}(?:(?:localhost|\d[\d.]{6,14}|[^\s/]{1,100}:\d{2,5}|[\w-]{1,60}\.[\w.-]{1,60})/)?"
 )
 _NAME = re.compile(
-    r".{0,100}[\w+$-]\.[A-Za-z][\w+]{0,11}$|(?:Docker|Make|Rake|Gem|Pod|Brew|Just|Cap|Guard|Vagrant|Jenkins|Fast)file$|BUILD$"
+    r"(?!(?:Replicated|Server|Starter)\w{3,13}\.[A-Z_]\w{0,80}(?:\.|$)|(?:Players|Workspace)\.[A-Z]\w{0,80}\.).{0,100}[\w+$-]"
+    r"\.[A-Za-z][\w+]{0,11}$|(?:Docker|Make|Rake|Gem|Pod|Brew|Just|Cap|Guard|Vagrant|Jenkins|Fast)file$|BUILD$"
 )
-"""The name of a file: with an ending, or one of the names that have none."""
+"""The name of a file: with an ending, or one of the names that have none; not that of a script of Roblox."""
 _NO_ENDINGS = frozenset({"com", "org", "net", "io", "dev", "edu", "gov", "local", "localdomain", "internal"})
 """Endings of hosts; a word such as ``example.com:443`` is a path only after a folder."""
 _FORMS = load_sections(Path(__file__).with_name("located.txt"))
@@ -41,11 +43,12 @@ _LAST = re.compile(
 FAR_BELOW = 8
 """Number of lines from the path that heads a finding to the number of its line."""
 _HEADS = re.compile(
-    r"(?:(?P<table>\s{1,4}Line\s{2,8})|[-─]{2,4} [A-Z][A-Z' ]{3,60} (?:in )?[-─ ]{0,90}|\s{4,8}(?=\S{1,200}/))"
-    r"[\w./\\-]{3,200}[ ─-]{0,90}$"
+    r"(?:(?P<table>\s{1,4}Line\s{2,8})|[-─]{2,4} [A-Z][A-Z' ]{3,60} (?:in )?[-─ ]{0,90}|\s{4,8}(?=\S{1,200}/)"
+    r'|.{0,80}failed for file "(?:[A-Z]:)?|In (?=\S{1,200}\.scm:$))[\w./\\-]{3,200}[": ─-]{0,90}$'
 )
-"""The path above findings: of a table of PHPStan, of the compilers of Elm and Roc, and of Semgrep."""
-_ROW, _DRAWN = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S"), re.compile(r"\s{0,16}(?P<line>\d{1,6})[|│┆]")
+"""The path above findings: of PHPStan's table, of the compilers of Elm, Roc and MDX, of Semgrep and Guile."""
+_ROW = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S")
+_DRAWN = re.compile(r'\s{0,16}(?:"line": )?(?P<line>\d{1,6})(?:[|│┆]|,$|:\d{1,6} {1,4}\d)')
 _BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
 """What may be between a path and its number below it."""
 _HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)
@@ -91,7 +94,10 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
         below = _BELOW.match(lines[after]) if not places and after < len(lines) else None
         if heads := _HEADS.match(line[:MAX_LINE]) if not (places or below) else None:
             numbered = _ROW if heads["table"] else _DRAWN
-            below = next(filter(None, map(numbered.match, lines[at + 1 : at + FAR_BELOW])), None)
+            rows = takewhile(lambda text: not text.startswith("In "), lines[at + 1 : at + FAR_BELOW])
+            found = list(filter(None, map(numbered.match, rows)))
+            # Guile prints the innermost call of a file last.
+            below = found[-1 if line.startswith("In ") else 0] if found else None
         path = _LAST.search(line[:MAX_LINE]) if below else None
         if path and below and _is_name(written := _cleaned(path[1])) and (number := _number(below)):
             yield at, Located(written, number, number, path.start(1), path.end(1))
@@ -174,7 +180,7 @@ def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
 def _number(found: re.Match[str]) -> int:
     """Return the number of the line in a match."""
     named = found.groupdict()
-    return int(next(filter(None, map(named.get, ("line", "row", "nth", "short", "plus", "prose"))), "0"))
+    return int(next(filter(None, map(named.get, ("line", "row", "nth", "ahead", "short", "plus", "prose"))), "0"))
 
 
 def _cleaned(written: str) -> str:

@@ -109,6 +109,12 @@ line 12 of my own program
 error on line 12
 12:12:12 fold.py started
 port 12 in fold.py
+services/ledger/fold.py fails and on line 12 of other.c too
+services/ledger/fold.py and other.c fail on line 12 of it
+(template: "other/fold" - line 12, col 3)
+Liquid error (other/fold line 12): invalid url input
+Players.Dan.Scripts.other:12: attempt to index nil
+12 строк в файле services/ledger/fold.py
 """
 
 
@@ -116,6 +122,13 @@ port 12 in fold.py
 def test_a_number_beside_a_path_may_be_no_line(line: str, places: Places):
     body = f"It stops here: {line}\n\n```\n{line}\n```\n".replace("\\t", "\t")
     assert places("services/ledger/fold.py", body) == set()
+
+
+def test_a_page_of_mkdocs_is_named_by_the_link_that_it_contains(tmp_path: Path):
+    files = {"docs/ops/backup.md": "# Backup\n\nTo restore see [S3](restore.md#from-s3).\n", "a.py": "x = 1\n"}
+    body = "WARNING -  Doc file 'ops/backup.md' contains a link 'restore.md#from-s3', but the doc has no such anchor."
+    (fact,) = (fact for fact in facts_of(tmp_path, files, "The strict build fails", body) if fact.line)
+    assert (fact.kind, fact.path, fact.line) == ("named_here", "docs/ops/backup.md", 3)
 
 
 def test_a_backtick_of_the_report_opens_no_code_span(tmp_path: Path):

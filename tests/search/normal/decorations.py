@@ -97,6 +97,7 @@ PREFIXES = {
     "heroku": "2025-01-02T10:11:1#.123456+00:00 app[web.1]: ",
     "cri": "2025-01-02T10:11:1#.123456789Z stderr F ",
     "compose": "web-1  | ",
+    "pm2-time": "0|bot      | 2025-01-02 10:11:1# +02:00: ",
     "compose-time": "web_1 | 2025-01-02T10:11:1#.123456Z ",
     "foreman": "10:11:1# web.1  | ",
     "kubectl": "[pod/api-7d9f/api] ",

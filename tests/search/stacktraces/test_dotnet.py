@@ -63,6 +63,13 @@ from nodes.search.issue.stacktraces.families import find_traces
             [("", None, "Open"), ("", None, "Main")],
             id="event-log",
         ),
+        pytest.param(
+            "Ausnahmeinformationen: System.IO.IOException\n   bei Acme.Tools.Reader.Open()\n",
+            "System.IO.IOException",
+            None,
+            [("", None, "Open")],
+            id="event-log-in-another-language",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):

@@ -14,6 +14,18 @@ FORMATS = {
         "Unrecognized function or variable 'temps'.",
         [("openReeds.m", 445), ("+marsh/Loader.m", 3), ("main.m", 9)],
     ),
+    "apex": (
+        "System.ListException: List index out of bounds: 0\n\nClass.dlrs.Rollup.fold: line 230, column 1\nExternal entry point\nTrigger.RollupTrigger: line 30, column 1",
+        "System.ListException",
+        "List index out of bounds: 0",
+        [("Rollup.cls", 230), ("RollupTrigger.trigger", 30)],
+    ),
+    "apex-on-one-line": (
+        'Users get: "System.NullPointerException: Attempt to de-reference a null object Class.Rollup.fold: line 74, column 1 External entry point Class.Runner.run: line 89, column 1 Trigger.Roll: line 34, column 1"',
+        "System.NullPointerException",
+        "Attempt to de-reference a null object",
+        [("Rollup.cls", 74), ("Runner.cls", 89), ("Roll.trigger", 34)],
+    ),
     "octave": (
         "```\nerror: 'depth' undefined\nerror: called from\n    pond at line 12 column 3\n    main at line 2 column 1\n```",
         None,

@@ -55,6 +55,7 @@ _DECLARED_ELSEWHERE = re.compile(
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
+_QUOTED = re.compile(r"'([^']{4,200})'$")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
 """The beginnings of a line that executes nothing; outside functions, its number belongs to another version."""
 _UNFIT = say("; it does not fit the error at this commit")
@@ -94,7 +95,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     # The message of a trace may name the line of other code, as that of a native library.
     heads = (trace.message.partition("\n")[0] for trace in inquiry.issue.traces if trace.message and trace.frames)
     lines = [line for line in (*inquiry.issue.lines, *heads) if line.strip()]
-    places = _by_severity(inquiry.issue, lines) or list(find_of_class(inquiry.code, lines))
+    places = _by_severity(inquiry.issue, lines)
+    places += find_of_class(inquiry.code, lines, [place.path for _, place, _ in places])
     # An informational line of a log is not the reason why the program printed a trace.
     calm = {logged.text for logged in inquiry.issue.logged if logged.rank > UNKNOWN and _is_traced(inquiry)}
     named = named_release(inquiry) if places else None
@@ -276,10 +278,9 @@ def _says(lines: Sequence[str], found: _Named, where: str, event: Happened | Non
 def words_of(lines: Sequence[str], at: int, place: Located) -> str:
     """Return the words that name a line, with those of the next line if the number is there."""
     words, number = lines[at][place.start : place.end].strip(), re.compile(rf"(?<!\d){place.line}(?!\d)")
-    if number.search(words):
-        return words
-    last = next((n for n in range(at + 1, min(at + FAR_BELOW, len(lines))) if number.search(lines[n])), at)
-    return "\n".join((lines[at][place.start :], *lines[at + 1 : last], lines[last].strip()[:80]))
+    below = () if number.search(words) else range(at + 1, min(at + FAR_BELOW, len(lines)))
+    last = next((n for n in below if number.search(lines[n])), 0)
+    return "\n".join((lines[at][place.start :], *lines[at + 1 : last], lines[last].strip()[:80])) if last else words
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -288,6 +289,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
         fact.exact and witness.mentions((fact.text or "").strip())
     )
+    # MkDocs quotes the link of a page, and gives no number.
+    is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and quoted[1] in (fact.text or ""))
     is_named = path.rpartition("/")[2] in words or names_class(path, words)
     if not (is_named and is_numbered):
         return "the words do not name this line"

@@ -32,6 +32,8 @@ _CLASS = lazy(r"[\w.$]{1,200}$")
 _CLOJURE = lazy(r"Execution error \((\w{1,80})\) at [\w./$!?*<>-]{1,200} \(([\w./-]{1,200}):(\d{1,7})\)")
 _THREAD = lazy(r'Exception in thread "[^"]{0,200}" ')
 
+_APEX = lazy(r"(Class|Trigger)\.([\w.]{1,200}): line (\d{1,7}), column \d{1,7}")
+
 # Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
 _NAME = lazy(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
 # The runtime translates its words to the user's language: "at", "in" and "line".
@@ -41,10 +43,10 @@ _AT = lazy(
 _DOTNET_PLACE = lazy(r"[)}\]>] [^\W\d]{1,12} ((?:[A-Za-z]:)?[^:()]{1,400}):[^\W\d]{1,12}[.:]? ?(\d{1,9})\.?(?:<---)?$")
 _GENERATED = lazy(r"(?:[.+]<>[^.+]{1,80})?[.+]<{1,2}(\w{1,200})>[a-z]\w{0,3}__.{0,200}$")
 """The class or method that the compiler makes of an async method, an iterator, a lambda or a local function."""
-# "Exception Info" is how the event log of Windows writes an unhandled exception.
+# "Exception Info" is how the event log of Windows writes an unhandled exception, in the language of the system.
 _LEAD = lazy(
-    r"(?:Unhandled [Ee]xception[.:] {1,2}|(?:\[ERROR\] )?FATAL UNHANDLED EXCEPTION: |Exception Info: |---> |-> "
-    r"|\(Inner Exception #\d{1,3}\) ){1,4}"
+    r"(?:Unhandled [Ee]xception[.:] {1,2}|(?:\[ERROR\] )?FATAL UNHANDLED EXCEPTION: |---> |-> "
+    r"|(?!---)[^:\n]{4,40}: ?(?=System\.[\w.]{1,200}$)|\(Inner Exception #\d{1,3}\) ){1,4}"
 )
 _MONO = lazy(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
 _UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
@@ -168,6 +170,16 @@ def _dotnet_alone(bare: str) -> Heading | None:
     return heading if heading and "." in str(heading.error) else None
 
 
+def _apex_frame(bare: str) -> Frame | None:
+    if not (found := _APEX.match(bare)):
+        return None
+    parts = found[2].split(".")
+    # A package's namespace is in front of its classes.
+    name, *rest = parts[1:] if len(parts) > 2 and parts[0].islower() else parts
+    return Frame(f"{name}.{'cls' if found[1] == 'Class' else 'trigger'}", int(found[3]), rest[-1] if rest else None)
+
+
 _DOTNET = Dialect("csharp", _dotnet_frame, _dotnet_heading, filler=_FILLER, alone=_dotnet_alone)
 JVM = Dialect("java", _jvm_frame, _jvm_heading, filler=_OMITTED, alone=_jvm_alone)
 """Every ``Caused by`` is a separate trace."""
+APEX = Dialect("apex", _apex_frame, error_line, filler=lazy("External entry point"))
