@@ -26,6 +26,18 @@ FORMATS = {
         "Attempt to de-reference a null object",
         [("Rollup.cls", 74), ("Runner.cls", 89), ("Roll.trigger", 34)],
     ),
+    "unreal": (
+        "Unhandled Exception: EXCEPTION_ACCESS_VIOLATION reading address 0x38\n\n0x00007ffefb5c531c UnrealEditor-CoreUObject.dll!UnknownFunction []\n0x000002c6a40b4a9c UnrealEditor-Book.dll!UBook::Fold() [D:\\Unreal Projects\\Host\\Source\\Book.cpp:58]\nMyGame!UPage::Turn() [D:\\Unreal Projects\\Host\\Source\\Page.cpp:12]",
+        "EXCEPTION_ACCESS_VIOLATION",
+        "reading address 0x38",
+        [("D:/Unreal Projects/Host/Source/Book.cpp", 58), ("D:/Unreal Projects/Host/Source/Page.cpp", 12)],
+    ),
+    "journal-in-another-language": (
+        "juin 03 08:11:21 poste tidy[771]: thread 'main' panicked at src/scan.rs:47:18:\njuin 03 08:11:21 poste tidy[771]: index out of bounds: the len is 0 but the index is 0",
+        "panic",
+        "index out of bounds: the len is 0 but the index is 0",
+        [("src/scan.rs", 47)],
+    ),
     "octave": (
         "```\nerror: 'depth' undefined\nerror: called from\n    pond at line 12 column 3\n    main at line 2 column 1\n```",
         None,

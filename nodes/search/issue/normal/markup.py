@@ -8,8 +8,13 @@ from itertools import groupby
 from nodes.search.issue.normal.evidence import is_frame, is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
 
-_ODD = re.compile("\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I")
-"""Line ends of other systems, characters that look like nothing or like a space, and a tab as ``cat -A`` writes it."""
+_ODD = re.compile(
+    "\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I"
+    r"|(?<=\w\.) (?=(?:java|kt|py|[jt]sx?|cs|go|rb|php|swift|dart|rs|cpp|c)(?::\s?\d|\"))"
+    r"|(?<=\.java:) (?=\d)|(?<=\.kt:) (?=\d)"
+)
+"""Line ends of other systems, characters that look like nothing or like a space, a tab as ``cat -A`` writes it, and
+spaces that a program found in the picture of a place."""
 _COLOUR = re.compile(
     r"(?:\x1b|␛|\^\[|\\(?:x1[bB]|u001[bB]|033|e))(?:\[[0-9;:?]{0,40}[A-Za-z]|\]8;[^\x07\x1b\\\n]{0,400}(?:\x07|(?:\x1b|␛|\^\[)\\))"
     r"|\[(?:\d{1,3};){0,5}\d{1,3}m"

@@ -65,7 +65,7 @@ def _jvm_frame(bare: str) -> Frame | None:
     head, paren, rest = bare.removeprefix("at ").partition("(")
     place, closed, _ = rest.partition(")")
     # A frame may begin with a class loader and a module: ``app//java.base/java.util…``.
-    module, dot, function = head.rstrip().rpartition("/")[2].rpartition(".")
+    module, dot, function = head.strip(" `").rpartition("/")[2].rpartition(".")
     if not (paren and closed and dot and module):
         return None
     # The compiler made another class of the one in the source.

@@ -19,7 +19,7 @@ _LOCATED, _CERTAIN, _HEADINGS, _CRASHES, _FRAMES, _REPORTED = (
     tuple(map(lazy, _FORMS[f"{name}s"]))
     for name in ("located error", "certain error", "heading error", "crashe", "frame", "reported frame")
 )
-_MAY_BE_FRAME = lazy(r"[+@#]|0x|Line \d")
+_MAY_BE_FRAME = lazy(r"[+@#!]|0x|Line \d")
 _BELOW = lazy(r"(?:at |#\d{2,3} {1,2}pc .{1,300}\()?([^\s:()]{1,300}\.\w{1,6}):(\d{1,9})\)?$")
 _MANGLED, _SIZE = lazy(r"_{1,2}Z{1,3}N?[KL]{0,2}(?=\d)"), lazy(r"\d{1,3}")
 _HASH, _CLONE = lazy(r"::h[0-9a-f]{16}$"), lazy(r"\.(?:isra|constprop|part|cold|llvm)\b.{0,40}$")
