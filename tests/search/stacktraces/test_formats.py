@@ -38,6 +38,18 @@ FORMATS = {
         "index out of bounds: the len is 0 but the index is 0",
         [("src/scan.rs", 47)],
     ),
+    "syslog-012": (
+        "Nov 12 03:14:15 nas backupd[812]: ERROR job failed#012Traceback (most recent call last):#012  File \"/opt/backupd/job.py\", line 27, in run#012    self.copy(src)#012KeyError: '/mnt/a'",
+        "KeyError",
+        "'/mnt/a'",
+        [("/opt/backupd/job.py", 27)],
+    ),
+    "gnome-shell": (
+        "Nov 21 10:11:12 host gnome-shell[2211]: Extension tiler@bo.dev: TypeError: win.get_monitor is not a function\n\n                                        Stack trace:\n                                          _place@file:///home/bo/lib/place.js:41:13\n                                          enable@file:///home/bo/extension.js:18:14",
+        "TypeError",
+        "win.get_monitor is not a function",
+        [("/home/bo/lib/place.js", 41), ("/home/bo/extension.js", 18)],
+    ),
     "octave": (
         "```\nerror: 'depth' undefined\nerror: called from\n    pond at line 12 column 3\n    main at line 2 column 1\n```",
         None,

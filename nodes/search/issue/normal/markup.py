@@ -9,12 +9,12 @@ from nodes.search.issue.normal.evidence import is_frame, is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
 
 _ODD = re.compile(
-    "\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I"
+    "\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I|(?<=\\S)#01[12]"
     r"|(?<=\w\.) (?=(?:java|kt|py|[jt]sx?|cs|go|rb|php|swift|dart|rs|cpp|c)(?::\s?\d|\"))"
     r"|(?<=\.java:) (?=\d)|(?<=\.kt:) (?=\d)"
 )
-"""Line ends of other systems, characters that look like nothing or like a space, a tab as ``cat -A`` writes it, and
-spaces that a program found in the picture of a place."""
+"""Line ends of other systems, characters that look like nothing or like a space, a tab as ``cat -A`` writes it, both as
+the log of the system does, and spaces that a program found in the picture of a place."""
 _COLOUR = re.compile(
     r"(?:\x1b|␛|\^\[|\\(?:x1[bB]|u001[bB]|033|e))(?:\[[0-9;:?]{0,40}[A-Za-z]|\]8;[^\x07\x1b\\\n]{0,400}(?:\x07|(?:\x1b|␛|\^\[)\\))"
     r"|\[(?:\d{1,3};){0,5}\d{1,3}m"
@@ -35,7 +35,7 @@ _ASCII = "|+"
 
 def plain_characters(text: str) -> list[Edit]:
     """Replace line ends of other systems and invisible characters."""
-    kinds = {"\r\n": "\n", "\r": "\n", "\u00a0": " ", "^I": "\t"}
+    kinds = {"\r\n": "\n", "\r": "\n", "\u00a0": " ", "^I": "\t", "#012": "\n", "#011": "\t"}
     return [Edit(found.start(), found.end(), kinds.get(found[0], "")) for found in _ODD.finditer(text)]
 
 

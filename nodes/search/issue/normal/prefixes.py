@@ -79,7 +79,7 @@ _ALONE = lazy(
     rf"(?:\[{_WORD}\]|{_WORD}|\[(?:error|fatal|warn|warning|info|debug)\])(?::\S{{1,80}})?[:|]?(?: -)? {{1,5}}"
 )
 """A level without a time."""
-_EDGE = lazy(r"[ \t]|(?<=[|\]>:])(?=\S)")
+_EDGE = lazy(r"[ \t]|(?<=[|\]>:])(?!//)(?=\S)")
 _MAX_EDGES = 8
 _FUNCTION = lazy(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
 _PLACE = lazy(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")

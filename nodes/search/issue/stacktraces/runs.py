@@ -125,9 +125,10 @@ class Dialect:
                 if heading.message is None and index + 1 < first and lines[index].bare.endswith(":"):
                     heading = replace(heading, message=lines[index + 1].bare)
                 return index, heading
-        above = lines[first - 1].bare if first > floor else ""
-        inside = _ERROR_INSIDE.search(above[:_MAX_HEADING])
-        return (first - 1, Heading(inside[1], inside[2] or None)) if inside else (first, Heading(None))
+        # GNOME's shell has a caption in between.
+        at = first - 1 - (first - 1 > floor and lines[first - 1].bare == "Stack trace:")
+        inside = _ERROR_INSIDE.search(lines[at].bare[:_MAX_HEADING] if first > floor else "")
+        return (at, Heading(inside[1], inside[2] or None)) if inside else (first, Heading(None))
 
 
 def error_line(text: str) -> Heading | None:
