@@ -27,7 +27,7 @@ _DAY = (
 _VERSION = (
     # By ASCII letters, because Chinese, Japanese and Korean write words and versions together.
     # A colon is between a word and its version in the tag of an image: ``acme/kettle:1.2.0``.
-    r"(?:(?<![A-Za-z0-9./#:])|(?<=[A-Za-z0-9]/)(?=v\d)|(?<=[A-Za-z]:)(?=[vV]?\d{1,4}\.\d{1,4}\.\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
+    r"(?:(?<![A-Za-z0-9./#:<])|(?<=[A-Za-z0-9]/)(?=v\d)|(?<=[A-Za-z]:)(?=[vV]?\d{1,4}\.\d{1,4}\.\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
     r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
     r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
 )

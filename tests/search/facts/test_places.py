@@ -131,6 +131,13 @@ def test_a_page_of_mkdocs_is_named_by_the_link_that_it_contains(tmp_path: Path):
     assert (fact.kind, fact.path, fact.line) == ("named_here", "docs/ops/backup.md", 3)
 
 
+def test_a_view_is_named_by_djangos_page_of_an_error(tmp_path: Path):
+    files = {"shop/views.py": "import os\n\n\ndef show_cart(request):\n    return request\n"}
+    body = "Exception Location: /venv/lib/db/query.py, in get\nRaised during: shop.views.show_cart"
+    found = facts_of(tmp_path, files, "Error on the page of the cart", body)
+    assert ("named_here", "shop/views.py", 4) in {(fact.kind, fact.path, fact.line) for fact in found}
+
+
 def test_a_backtick_of_the_report_opens_no_code_span(tmp_path: Path):
     files = {"pad.c": "int poke(int t)\n{\n\tint u = from_timer(t);\n\treturn u;\n}\n"}
     body = "The log says\n\n`pad.c:3:2: error: implicit function declaration ‘from_timer’`\n"

@@ -21,6 +21,7 @@ TAGS = ("v1.8.0", "v1.9.0", "v1.9.1", "v2.0.0", "v2.0.1", "v2.1.0", "v2.2.0", "v
 COMPARED = (
     ("en1", "In kettle 2.1.0 the title was printed. Since 2.2.0 it is empty."),
     ("en2", "with 2.1.0 it prints 3, as it should; with 2.2.0 it prints nothing"),
+    ("en-pinned", "Pinning kettle<2.2 (i.e. staying on 2.1.0) avoids the empty title, 2.2.0 has it."),
     ("en3", "Upgraded from 2.1.0 to 2.2.0 and now every title is empty."),
     ("en4", "After moving from v2.1.0 to v2.2.0 no title is shown."),
     ("en5", "This is a regression in 2.2.0. 2.1.0 is fine."),

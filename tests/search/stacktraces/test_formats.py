@@ -50,6 +50,18 @@ FORMATS = {
         "win.get_monitor is not a function",
         [("/home/bo/lib/place.js", 41), ("/home/bo/extension.js", 18)],
     ),
+    "monolog-of-a-command": (
+        'console.CRITICAL: Error thrown while running command "app:pull". Message: "no page" {"exception":"[object] (TypeError(code: 0): no page at /app/src/Feed/Page.php:15)","command":"app:pull"} []',
+        "TypeError",
+        "no page",
+        [("/app/src/Feed/Page.php", 15)],
+    ),
+    "rust-stripped": (
+        "thread 'main' panicked at src/poll/rss.rs:48:20:\nno item\nstack backtrace:\n   0: rust_begin_unwind\n   4: pollr::rss::first\n             at ./src/poll/rss.rs:48:20\n   5: pollr::main\n             at ./src/main.rs:17:5",
+        "panic",
+        "no item",
+        [("src/poll/rss.rs", 48), ("src/main.rs", 17)],
+    ),
     "octave": (
         "```\nerror: 'depth' undefined\nerror: called from\n    pond at line 12 column 3\n    main at line 2 column 1\n```",
         None,

@@ -55,7 +55,7 @@ _DECLARED_ELSEWHERE = re.compile(
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
-_QUOTED = re.compile(r"'([^']{4,200})'$")
+_QUOTED = re.compile(r"(?:'([^']{4,200})'|during: .{1,300}\.(\w{1,80}))$")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
 """The beginnings of a line that executes nothing; outside functions, its number belongs to another version."""
 _UNFIT = say("; it does not fit the error at this commit")
@@ -289,8 +289,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
         fact.exact and witness.mentions((fact.text or "").strip())
     )
-    # MkDocs quotes the link of a page, and gives no number.
-    is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and quoted[1] in (fact.text or ""))
+    # MkDocs quotes the link of a page, and Django names a view, without a number.
+    is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and (quoted[1] or quoted[2]) in (fact.text or ""))
     is_named = path.rpartition("/")[2] in words or names_class(path, words)
     if not (is_named and is_numbered):
         return "the words do not name this line"

@@ -29,7 +29,7 @@ def find_of_class(code: Code, lines: Sequence[str], named: Iterable[str]) -> Ite
     numbered = [(at, line[:MAX_LINE]) for at, line in enumerate(lines)]
     every = ((at, found) for at, line in numbered for form in forms for found in form.finditer(line))
     for at, found in islice(every, MAX_PLACES):
-        stem = found["path"].rpartition("/")[2]
+        stem = re.split("[./]", found["path"])[-1]
         held = (numbers for name, numbers in code.index.names.by_name.items() if name.startswith(f"{stem}."))
         numbers = [number for same in held for number in same if _has_name(code.path(number), found["path"])]
         numbers = [number for number in numbers if code.own[number]] or numbers
@@ -48,7 +48,7 @@ def _line(code: Code, number: int, found: re.Match[str]) -> int:
 
 def _has_name(path: str, name: str) -> bool:
     folder, slash, file = f"/{path}".rpartition("/")
-    return f"{folder}{slash}{file.partition('.')[0]}".endswith(f"/{name}")
+    return f"{folder}{slash}{file.partition('.')[0]}".endswith(f"/{name.replace('.', '/')}")
 
 
 def names_class(path: str, words: str) -> bool:

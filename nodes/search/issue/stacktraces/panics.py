@@ -200,7 +200,8 @@ def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False)
     place = _AT.match(lines[index + 1].bare) if index + 1 < len(lines) else None
     if not place:
         # A numbered line with ``::`` may also be an item of a list in prose; inside a backtrace it is a frame.
-        named = "::" in function and (inside or " " not in function)
+        is_plain = " " not in function
+        named = inside or is_plain if "::" in function else inside and is_plain
         return Frame("", None, function) if named or (inside and " - " in lines[index].bare) else None
     return Frame(forward(place[1]).removeprefix("./"), int(place[2]), function)
 

@@ -119,6 +119,9 @@ def _alone(bare: str) -> Heading | None:
     bare = bare.removeprefix("( ! ) ")
     if "Uncaught PHP Exception " in bare and (logged := _SYMFONY.match(bare)):
         return _located(logged[1], f"{logged[2]} in {logged[3]}:{logged[4]}")
+    if written := _LARAVEL.match(bare) if "(code: " in bare else None:
+        heading = _located(written[1], written[2].partition(')"')[0])
+        return heading if heading.frame else None
     match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
     if not match:
         return None
