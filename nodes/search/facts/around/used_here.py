@@ -68,7 +68,7 @@ def _wanted(inquiry: FinderInput) -> list[Name]:
 def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
     """Yield the facts of the first file, and the strong ones, that name a definition, each definition once."""
     code, seen = inquiry.code, set[int]()
-    ours = (fact for fact in inquiry.shown if fact.strong or fact.path == inquiry.first[0])
+    ours = (fact for fact in inquiry.shown if fact.strong or fact.path in inquiry.first[:1])
     mine = (fact for fact in ours if fact.kind in OF and fact.symbol)
     for fact in mine:
         row = code.row_of(fact)
