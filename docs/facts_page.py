@@ -29,11 +29,9 @@ EXAMPLES: dict[Kind, str] = {
     "guarded_by": "It runs only under this condition: `if not zone:`.",
     "used_here": "`{place}` uses `zone` on this line.",
     "called_from": "`{place}` is called here, in `read_entry`.",
-    "subject_of_test": "The test `{test}` calls `{place}`, which only `{path}` defines.",
     "tested_here": "The test `{test}` uses `{place}`.",
     "changed_in": "`{sha}` “{title}” changed `{path}` within {range}.",
     "older_release": "The report names 1.2.0; {count} later releases exist, up to 1.4.0.",
-    "fixed_since": "The unreleased part of `CHANGES.md` has this entry: “Fix `{place}` for zones”.",
     "documented_here": "`{option}` is documented in `docs/settings.md`, under “Timeouts”.",
     "absent": "`parse_dates` occurs nowhere at this commit.",
 }

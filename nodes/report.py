@@ -1,6 +1,6 @@
 """The result of a run: its claims, the reasons, and the program's checks."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -32,8 +32,7 @@ gives no hint."""
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 DISAGREE = "The search and the model disagree"
 """The first words of the doubt that names the first file of the search and that of the model."""
-_DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
-"""Kinds of facts that no longer exist, and the kind that is read in their place."""
+_KINDS = get_args(FactKind)
 Line = Annotated[str, StringConstraints(max_length=300), Kept]
 
 
@@ -261,11 +260,11 @@ class TriageReport(Part):
     @field_validator("facts", mode="before")
     @classmethod
     def _of_known_kinds(cls, facts: Any) -> Any:
-        """Read a fact of a dropped kind, which only reports stored by earlier versions have, as the nearest kind."""
+        """Read a fact of a kind that no longer exists, which only reports stored by earlier versions have."""
 
         def read(fact: Any) -> Any:
-            kind = _DROPPED.get(fact.get("kind")) if isinstance(fact, dict) else None
-            return {**fact, "kind": kind} if kind else fact
+            is_known = not isinstance(fact, dict) or fact.get("kind") in _KINDS
+            return fact if is_known else {**fact, "kind": "defined_once"}
 
         return list(map(read, facts)) if isinstance(facts, list | tuple) else facts
 

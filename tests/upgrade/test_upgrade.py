@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from pydantic import ValidationError
 
 from bot.errors import RetryableError
 from bot.settings.environment import Settings
@@ -20,6 +21,7 @@ from bot.store.databases.checkpoints import open_saver
 from bot.worker.runs.graph import _GraphRun
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
+from nodes.report import TriageReport
 from nodes.run import advance, initial_state
 from nodes.state import CURRENT_SCHEMA_VERSION, Answer, Finished, Waiting, checkpoints
 from tests.support.fakes import SHA, FakeEvidence, ScriptedBrain, context, decide
@@ -58,6 +60,15 @@ async def test_a_waiting_run_continues_after_the_upgrade(
     assert [exchange.answer for exchange in done.state.human_exchanges] == ["2"]
     assert done.state.report is not None
     assert done.state.report.suspects
+
+
+def test_a_stored_fact_of_a_kind_that_is_gone_is_read() -> None:
+    says = "The unreleased part of `CHANGES.md` has this entry: “Fix `scan`”."
+    stored = {"facts": [{"kind": "fixed_since", "says": says, "words": "scan", "path": "CHANGES.md", "line": 3}]}
+    report = TriageReport.model_validate(stored)
+    assert [(fact.says, fact.line) for fact in report.facts] == [(says, 3)]
+    with pytest.raises(ValidationError):
+        TriageReport.model_validate({"facts": [{"kind": [], "says": 1}]})
 
 
 async def test_a_run_of_a_newer_release_is_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
-from nodes.search.facts.changes import alike, changed_in, fixed_since, named_change, releases
+from nodes.search.facts.changes import alike, changed_in, named_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
@@ -13,7 +13,6 @@ from nodes.search.facts.names import (
     defined_once,
     documented_here,
     read_here,
-    subject_of_test,
     tested_here,
 )
 from nodes.search.facts.output import built_here, error_form, raised_here
@@ -44,7 +43,6 @@ FINDERS: tuple[Finder, ...] = (
     built_here.find,
     read_here.find,
     named_here.find,
-    subject_of_test.find,
     served_here.find,
     quoted_here.find,
     error_form.find,
@@ -62,7 +60,6 @@ FINDERS: tuple[Finder, ...] = (
     changed_in.find,
     alike.find,
     releases.find,
-    fixed_since.find,
     tested_here.find,
     absent.find,
     documented_here.find,

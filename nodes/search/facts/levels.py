@@ -98,8 +98,8 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_tit
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.path in shown and _is_claimable(fact)]
     first = files[0] if files else None
-    # What was fixed, or a line that is gone, leaves nothing to fix in the file as it is.
-    if any(fact.kind == "fixed_since" or (fact.path == first and is_gone(fact)) for fact in facts):
+    # A line that is gone leaves nothing to fix in the file as it is.
+    if any(fact.path == first and is_gone(fact) for fact in facts):
         return ConfidenceInputs()
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
     titled = {fact for fact in strong if fact.in_title and not (trusts_title and fact.kind == "defined_once")}
@@ -148,14 +148,11 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
 
 
 def _is_against(facts: Sequence[Fact], path: str) -> bool:
-    """Return whether what the report shows happened elsewhere, is fixed, or is what the file's code does on purpose."""
+    """Return whether what the report shows happened elsewhere, or is what the file's code does on purpose."""
     raised = {fact.path for fact in facts if fact.kind == "raised_here"}
     return bool(raised and path not in raised) or any(
-        fact.kind == "fixed_since"
-        or (
-            fact.path == path
-            and (is_gone(fact) or (fact.strong and (fact.refuses or (fact.unclaimed and fact.kind in _EVENTS))))
-        )
+        fact.path == path
+        and (is_gone(fact) or (fact.strong and (fact.refuses or (fact.unclaimed and fact.kind in _EVENTS))))
         for fact in facts
     )
 

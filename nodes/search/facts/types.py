@@ -19,11 +19,9 @@ Kind = Literal[
     "guarded_by",
     "called_from",
     "used_here",
-    "subject_of_test",
     "tested_here",
     "changed_in",
     "older_release",
-    "fixed_since",
     "documented_here",
     "absent",
 ]
@@ -34,11 +32,9 @@ LEADING: tuple[Kind, ...] = (
     "quoted_here",
     "read_here",
     "introduced_in",
-    "fixed_since",
     "named_change",
     "linked_here",
     "pasted_here",
-    "subject_of_test",
     "absent",
     "used_here",
     "defined_once",
@@ -47,9 +43,9 @@ LEADING: tuple[Kind, ...] = (
 """Kinds that may lead a report, in order of precedence."""
 NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here", "pasted_here"})
 """Kinds about a place that the report names itself; with a line, they are stated whatever the ranking says."""
-NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in", "fixed_since", "absent"})
+NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in", "absent"})
 """Kinds about a change, or about what no file has; if strong or chosen, they are stated whatever the ranking says."""
-OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here", "fixed_since"})
+OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
 """Kinds about tests and pages, which are not ranked as source files."""
 ADDRESS = "The address `"
 """The beginning of a sentence about the file that an address leads to."""

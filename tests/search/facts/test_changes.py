@@ -217,26 +217,6 @@ def test_a_renamed_file_introduced_no_line(tmp_path: Path):
     assert of_kind(facts, "introduced_in") == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        pytest.param("## Unreleased\n\n- Fix `load_all` of empty\n  files.\n\n## [1.2.0]\n", 3, id="markdown"),
-        pytest.param("1.3.0\n=====\n\n* load_all no longer refuses empty files\n\n1.2.0\n=====\n", 4, id="underlined"),
-        pytest.param("## Unreleased\n\n- Fix `scan` of empty files.\n\n## 1.2.0\n", None, id="another-name"),
-        pytest.param("## Unreleased\n\n- Fix `load_all` on Windows.\n\n## 1.2.0\n", None, id="another-fault"),
-        pytest.param("## Unreleased\n\n- Add `load_all` of empty files.\n\n## 1.2.0\n", None, id="no-fix"),
-        pytest.param("## 1.2.0\n\n- Fix `load_all` of empty files.\n", None, id="released"),
-        pytest.param("## Unreleased\n\n- Fix `load_all` of empty files.\n", None, id="no-release"),
-    ],
-)
-def test_an_unreleased_fix_of_what_the_title_names_is_found(tmp_path: Path, changes: str, line: int | None):
-    make_repository(tmp_path, {"zones/io.py": ONE})
-    git(tmp_path, "tag", "v1.2.0")
-    head = make_repository(tmp_path, {"zones/io.py": TWO, "CHANGELOG.md": changes}, message="Open lazily")
-    found = of_kind(facts_at(tmp_path, head, "`load_all` refuses empty files", "It fails."), "fixed_since")
-    assert [(fact.line, fact.strong, fact.unclaimed) for fact in found] == ([(line, True, True)] if line else [])
-
-
 def _oidc(path: Path) -> tuple[str, str]:
     make_repository(path, {"zones/io.py": ONE, "zones/login.py": OTHER})
     git(path, "tag", "v1.4.1")

@@ -87,12 +87,6 @@ EXAMPLES: dict[Kind, Example] = {
         "load",
         "strict_zone",
     ),
-    "subject_of_test": Example(
-        ("A test fails", "See https://github.com/octo/zones/blob/main/{test}"),
-        ("A test fails", "See {load}"),
-        "load",
-        "load_zone",
-    ),
     "tested_here": Example(("`load_zone` is slow", ""), ("`scan_zone` is slow", ""), "test", "load_zone"),
     "changed_in": Example(
         ("`load_zone` fails", "It works in 1.2.0 and fails in 1.3.0."),
@@ -101,9 +95,6 @@ EXAMPLES: dict[Kind, Example] = {
     ),
     "older_release": Example(
         ("It fails", "I use version 1.2.0."), ("It fails", "I use version 1.3.0, and OpenSSL 1.2.0."), None
-    ),
-    "fixed_since": Example(
-        ("`load_zone` reads no punctual table", ""), ("`scan_zone` reads no punctual table", ""), None, "- Fix"
     ),
     "documented_here": Example(
         ("How do I use `load_zone`?", ""), ("How do I use `scan_zone`?", ""), None, "## Loading"

@@ -96,7 +96,6 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([TYPE, USES], 0.9, "claimed", "a.py", id="a-type-of-the-title-and-a-use-in-it"),
         pytest.param([TYPE, USES], 0.7, "none", None, id="a-use-alone-makes-no-claim"),
         pytest.param([GONE, _fact("a.py", "built_here")], 0.9, "stated", "a.py", id="a-line-that-is-gone"),
-        pytest.param([_fact("HISTORY", "fixed_since"), _fact("a.py")], 0.9, "stated", "HISTORY", id="fixed-already"),
         pytest.param([IN_TITLE, _fact("b.py")], 0.9, "stated", "b.py", id="a-name-in-the-title-and-another-file"),
         pytest.param([IN_TITLE, _fact("a.py")], 0.3, "claimed", "a.py", id="a-name-in-the-title-and-a-line"),
         pytest.param([BY_LIBRARY], 0.7, "stated", "a.py", id="a-library-raised-it-and-unsure"),
