@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,3 +117,12 @@ def test_names_count_where_most_code_has_no_grammar(tmp_path):
     assert ranking.files[0].path == "lib/Parser.pm"
     assert "symbol" in {reason.kind for reason in ranking.files[0].reasons}
     assert ranking.locations[0].symbol == "parse_header"
+
+
+def test_facts_are_found_where_no_file_is_ranked(tmp_path: Path) -> None:
+    dialog = "public class Dialog {\n    void open(View view) {\n        button.hide(View.GONE);\n    }\n}\n"
+    head = make_repository(tmp_path, {"app/src/main/java/net/zones/ui/Dialog.java": dialog})
+    frames = "\tat java.util.List.get(List.java:4)\n\tat net.zones.ui.Dialog.open(Dialog.java:3)"
+    query = Query("It crashes", f"java.lang.IllegalStateException: x\n{frames}")
+    facts = Engine(tmp_path).facts(query, (), head)
+    assert [(fact.kind, fact.line, fact.strong) for fact in facts] == [("raised_here", 3, False)]
