@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,11 @@ _INSTALLED = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['installed'])})/", re.IGNOR
 _RUNTIME = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['runtime'])})/|{_TABLE['built in'][0]}", re.IGNORECASE)
 """A folder of a language's own code or of the system's libraries."""
 _VERSION = re.compile(r"[-@]v?\d[^/]{0,80}$")
+_PLUGIN = re.compile(r"(?:^|/)wp-content/(?:plugins|themes)/([^/]{1,99})/")
+_PLUGIN_HEADER = re.compile(r"^[\s/*#@]{0,9}Plugin Name:", re.MULTILINE)
+_TEXT_DOMAIN = re.compile(r"^[\s/*#@]{0,9}Text Domain:[ \t]{0,20}([\w-]{1,99})", re.MULTILINE)
+"""The name of a plugin's folder in WordPress, as its main file states it."""
+_BRANCH = re.compile(r"-(?:main|master|trunk|dev(?:elop)?)$")
 _SOURCE_ROOTS = frozenset({"java", "kotlin", "scala", "groovy", "src"})
 _FOLDERS = frozenset({"src", "lib", "libs", "packages", "crates", "pkg", "modules", "source"})
 PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
@@ -47,11 +52,16 @@ class Project:
     """Its outermost folders, as Python packages are named when they are installed."""
     submodules: tuple[str, ...] = ()
     """Folders of other projects."""
+    plugins: frozenset[str] = frozenset()
+    """Names of its folder in WordPress, if it is a plugin."""
 
     def is_foreign(self, path: str) -> bool:
         """Return whether a path of a stack trace is inside a library, a runtime or a submodule."""
         written = path.replace("\\", "/")[-600:]
         if any(f"/{folder}/" in f"/{written}" for folder in self.submodules):
+            return True
+        plugin = _PLUGIN.search(written) if self.plugins else None
+        if plugin and simplified(_BRANCH.sub("", _VERSION.sub("", plugin[1]))) not in self.plugins | self.names:
             return True
         if installed := list(_INSTALLED.finditer(written)):
             return not self._is_installed(written[installed[-1].end() :])
@@ -173,7 +183,8 @@ def read_project(repository: Repository, blobs: Mapping[str, str]) -> Project:
     modules = next((content for _, content in repository.read([listed])), b"") if listed else b""
     submodules = tuple(path.strip("/") for path in _SUBMODULE.findall(_text(modules)))
     folders = {*packages(blobs), *(path.partition("/")[0] for path in blobs if "/" in path)}
-    return Project(frozenset(filter(None, names)), frozenset(map(simplified, folders)), submodules)
+    plugins = frozenset(map(simplified, plugin_names(repository, blobs)))
+    return Project(frozenset(filter(None, names)), frozenset(map(simplified, folders)), submodules, plugins)
 
 
 def repository_name(repository: Repository) -> str:
@@ -192,6 +203,16 @@ def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozense
         text = _OTHERS.split(_PARENT.sub("", _text(content)), maxsplit=1)[0]
         names |= {name for found in _NAME.findall(text) for name in found if name}
     return frozenset(names)
+
+
+def plugin_names(repository: Repository, blobs: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names that the folder of a plugin of WordPress may have, from its main file; none of other projects."""
+    files = [(path, blobs[path]) for path in sorted(blobs) if path.endswith(".php") and "/" not in path][:MAXMANIFESTS]
+    texts = {blob: _text(content) for blob, content in repository.read([blob for _, blob in files])}
+    for path, blob in files:
+        if _PLUGIN_HEADER.search(text := texts.get(blob, "")):
+            yield path.removesuffix(".php")
+            yield from _TEXT_DOMAIN.findall(text)
 
 
 def packages(paths: Iterable[str]) -> set[str]:

@@ -258,3 +258,23 @@ def test_code_of_others(tmp_path: Path, files: dict[str, str], trace: str) -> No
 def test_own_code(tmp_path: Path, files: dict[str, str], trace: str, path: str) -> None:
     facts = facts_of(tmp_path, files, "It stops", f"It stops:\n\n```\n{trace}```\n")
     assert [fact.path for fact in of_kind(facts, "raised_here")] == [path]
+
+
+PLUGIN = "<?php\n/**\n * Plugin Name: Zone Series\n * Text Domain: organize-zones\n */\n"
+ADMIN = "<?php\nfunction admin_menu() {\n  return zones( 4 );\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_own"),
+    [
+        ("organize-zones", True),
+        ("zoneSeries-main", True),
+        ("organize-zones-1.4.2", True),
+        ("organize-zones-pro", False),
+    ],
+)
+def test_a_plugin_of_wordpress_is_told_by_its_folder(tmp_path: Path, folder: str, is_own: bool) -> None:
+    warning = "PHP Warning:  Undefined variable $x in /var/www/wp-content/plugins/{}/inc/admin.php on line 3"
+    files = {"zoneSeries.php": PLUGIN, "inc/admin.php": ADMIN}
+    found = facts_of(tmp_path, files, "The menu is empty", warning.format(folder))
+    assert ("inc/admin.php" in {fact.path for fact in found}) is is_own
