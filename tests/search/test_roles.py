@@ -66,6 +66,8 @@ ROLES: dict[str, dict[str, str]] = {
         "cython": "pkg/test_fast.pyx",
         "conftest": "conftest.py",
         "go": "pkg/store_test.go",
+        "script": "test-all.sh",
+        "script-that-runs-tests": "ci/run_tests.ps1",
         "rust-integration": "tests/cli.rs",
         "rust-module": "src/parser_tests.rs",
         "rust-fuzz": "fuzz/fuzz_targets/parse.rs",

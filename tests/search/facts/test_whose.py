@@ -273,7 +273,7 @@ ADMIN = "<?php\nfunction admin_menu() {\n  return zones( 4 );\n}\n"
         ("organize-zones-pro", False),
     ],
 )
-def test_a_plugin_of_wordpress_is_told_by_its_folder(tmp_path: Path, folder: str, is_own: bool) -> None:
+def test_the_folder_of_a_wordpress_plugin_says_whether_it_is_own(tmp_path: Path, folder: str, is_own: bool) -> None:
     warning = "PHP Warning:  Undefined variable $x in /var/www/wp-content/plugins/{}/inc/admin.php on line 3"
     files = {"zoneSeries.php": PLUGIN, "inc/admin.php": ADMIN}
     found = facts_of(tmp_path, files, "The menu is empty", warning.format(folder))
