@@ -124,7 +124,8 @@ class Witness:
         if not is_sha(change):
             return None
         # The code that is read does not contain a commit of another branch.
-        if self.repository.cached_output("merge-base", "--is-ancestor", change, self.sha) is None:
+        command = ("merge-base", "--is-ancestor", change, self.sha)
+        if change != self.sha and self.repository.cached_output(*command) is None:
             return None
         printed = self.repository.cached_output("log", "-1", "--no-show-signature", "--format=%B", change)
         return printed.decode("utf-8", "replace") if printed is not None else None

@@ -4,9 +4,11 @@ import logging
 import os
 import re
 import tempfile
+import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +17,10 @@ from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, 
 from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
 
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_TICK = 50_000_000
+"""Nanoseconds, more than a file system's clock takes to move on."""
+_FOLDERS = 200
+"""Maximum number of folders of tags that are looked at."""
 _PARENT = re.compile("(?:[0-9a-f]{40}|[0-9a-f]{64})~1")
 _ENTRY = 200
 """Approximate bytes of an entry in memory."""
@@ -264,6 +270,21 @@ class Repository:
                 found = (folder / "shallow").stat()
                 return found.st_ino, found.st_mtime_ns, found.st_size
         return None
+
+    def tags_state(self) -> Hashable:
+        """Return what changes with each tag that is made, moved or deleted; None if files do not tell it."""
+        git = self.git_directory
+        if git is None or (git / "reftable").exists():
+            return None
+        folders = [folder for folder, _, _ in islice(os.walk(git / "refs" / "tags"), _FOLDERS + 1)]
+        states: list[tuple[str, int, int]] = []
+        for path in (git / "packed-refs", *map(Path, folders)):
+            with suppress(OSError):
+                found = path.stat()
+                states.append((str(path), found.st_ino, found.st_mtime_ns))
+        # Two changes within a tick of the file system's clock leave the same time.
+        is_old = all(time.time_ns() - changed > _TICK for _, _, changed in states)
+        return tuple(states) if is_old and 0 < len(folders) <= _FOLDERS else None
 
     def start(
         self, *arguments: str | bytes, stdin: bytes = b"", most: int | None = None, limits: ReadLimits | None = None

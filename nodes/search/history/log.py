@@ -92,11 +92,12 @@ class Log:
 
     def merge_base(self, commit: str) -> str | None:
         """Return the merge base with another commit; the other commit itself if it is an ancestor."""
-        return self._sha("merge-base", checked(commit), self.commit)
+        return commit if commit == self.commit else self._sha("merge-base", checked(commit), self.commit)
 
     def is_ancestor(self, commit: str) -> bool:
         """Return whether a commit is part of this history."""
-        return self._git("merge-base", "--is-ancestor", checked(commit), self.commit) is not None
+        command = ("merge-base", "--is-ancestor", checked(commit), self.commit)
+        return commit == self.commit or self._git(*command) is not None
 
     def touching(self, paths: Sequence[str], start: str | None, end: str, limit: int) -> list[Commit] | None:
         """Return the latest commits that change one of the paths, without merges; None if git fails."""

@@ -184,11 +184,13 @@ def read_touched(log: Log, spots: Sequence[Spot], span: Range | NoRange, horizon
     with ThreadPoolExecutor(AT_ONCE) as pool:
         blames = pool.map(lambda item: log.blame(item[0], item[1], since), by_path.items())
         # One walk covers all places of a file, because the walk is the main cost.
-        replaced = dict(islice(by_path.items(), files))
+        moved = _changed_in(log, [*by_path], span) if files > 1 else None
+        replaced = {path: by_path[path] for path in islice(by_path, files) if moved is None or path in moved}
         walks = pool.map(lambda item: log.of_lines(item[0], item[1], start, MAX_CHANGES), replaced.items())
         blamed = dict(zip(by_path, blames, strict=True))
         walked = zip(replaced, walks, strict=True)
-        changed = {path: frozenset(found) - log.ignored for path, found in walked if found is not None}
+        changed = {path: frozenset[str]() for path in by_path if moved is not None and path not in moved}
+        changed |= {path: frozenset(found) - log.ignored for path, found in walked if found is not None}
     touched = []
     for spot, (first, last) in zip(spots, windows, strict=True):
         found = blamed[spot.path]
@@ -208,3 +210,11 @@ def window(spot: Spot) -> tuple[int, int]:
     middle = (spot.focus[0] + spot.focus[1]) // 2
     first = max(spot.start_line, min(middle - MAX_LINES // 2, spot.end_line - MAX_LINES + 1))
     return first, first + MAX_LINES - 1
+
+
+def _changed_in(log: Log, paths: list[str], span: Range | NoRange) -> set[str] | None:
+    """Return those of some files that a commit since the start of a range changes; None if that is not known."""
+    if not isinstance(span, Range) or log.shallow:
+        return None
+    commits = log.touching(paths, span.start, log.commit, MAX_IN_FILES)
+    return None if commits is None or len(commits) == MAX_IN_FILES else {path for one in commits for path in one.files}

@@ -13,6 +13,8 @@ from nodes.search.lazy import lazy
 from nodes.search.paths.project import manifest_names, packages, repository_name, simplified
 
 MAX_TAGS = 20_000
+_RELEASE, _OF_LINE = 1_000, 10
+"""Bytes of the objects of one release, and of those of many as a multiple of what git prints."""
 DATED = "by date:"
 """The beginning of the series of tags that are days."""
 _MAX_VERSION = 100
@@ -116,6 +118,10 @@ def parse_tag(tag: str) -> tuple[str, Version] | None:
 
 def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
     """Return the releases by series that were made by ``now`` (seconds since 1970); later tags are ignored."""
+    state = repository.tags_state()
+    key = ("releases", state, now)
+    if state is not None and (known := repository.known.get(key)) is not None:
+        return dict(known)
     fields = "%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(committerdate:unix)%00%(*committerdate:unix)%00"
     printed = repository.output(
         *("for-each-ref", f"--count={MAX_TAGS}", "--sort=-creatordate", "--sort=refname"),
@@ -126,7 +132,10 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
         release = _release(line.decode("utf-8", "surrogateescape").split("\0"))
         if release is not None and release.made <= now:
             series.setdefault(release.series, []).append(release)
-    return {name: Releases(_without_flavours(found)) for name, found in series.items()}
+    releases = {name: Releases(_without_flavours(found)) for name, found in series.items()}
+    if state is not None and printed is not None:
+        repository.known.keep(key, releases, _RELEASE + _OF_LINE * len(printed))
+    return releases
 
 
 def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozenset()) -> Releases:

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from nodes.search.git import Repository
+from nodes.search.history import reading
 from nodes.search.history.log import Log
 from nodes.search.history.reading import read_history, subject_of
 from nodes.search.history.types import Spot
@@ -201,6 +202,17 @@ def test_a_change_whose_lines_were_replaced_is_still_suspected(project, tmp_path
     change = project.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
     assert change.commit.subject == "Speed up the parser"
     assert "changed `f1`; its lines were changed again or removed" in [r.text for r in change.reasons]
+
+
+def test_only_lines_of_changed_files_are_followed(project, tmp_path, monkeypatch):
+    followed, of_lines = [], Log.of_lines
+    monkeypatch.setattr(Log, "of_lines", lambda *given: followed.append(given[1]) or of_lines(*given))
+    other = Spot("lib/other.py", 1, 1, focus=(1, 1))
+    found = project.ask(tmp_path, "worked in 1.1, fails now", PLACE, other)
+    assert followed == ["lib/parser.py"]
+    monkeypatch.setattr(reading, "_changed_in", lambda *_: None)
+    assert project.ask(tmp_path, "worked in 1.1, fails now", PLACE, other) == found
+    assert sorted(followed) == ["lib/other.py", "lib/parser.py", "lib/parser.py"]
 
 
 def test_a_renamed_file_retains_its_history_and_the_renaming_is_not_a_change(project, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from packaging.version import Version
 from nodes.search.git import Repository
 from nodes.search.history.versions import Releases, main_releases, parse_tag, parse_version, read_releases
 from tests.search.history.story import Story, seconds
+from tests.support.repositories import git
 
 
 @pytest.mark.parametrize(
@@ -119,3 +122,30 @@ def test_what_was_tagged_later_does_not_exist_yet(tmp_path):
 def test_without_tags_there_are_no_releases(tmp_path):
     assert releases(tmp_path) == {}
     assert main_releases({}).all == Releases(()).all == []
+
+
+def test_tags_are_read_again_only_after_one_of_them_changed(tmp_path, monkeypatch):
+    story = Story()
+    first, second = (story.commit(f"2024-01-0{day}", {"x": str(day)}) for day in (1, 2))
+    story.tag("v1.0", first)
+    repository = Repository.open(story.build(tmp_path))
+    now = seconds("2025-01-01")
+    started = []
+    start = Repository.start
+    monkeypatch.setattr(Repository, "start", lambda *given, **named: started.append(given) or start(*given, **named))
+
+    def read():
+        started.clear()
+        return [(release.tag, release.commit) for release in read_releases(repository, now).get("", Releases(())).all]
+
+    for command in (("tag", "lib/v2.0"), ("tag", "-f", "v1.0", story.sha(second)), ("pack-refs", "--all")):
+        before = read()
+        time.sleep(0.1)
+        assert (read(), read(), len(started)) == (before, before, 0)
+        git(tmp_path, *command)
+        after = read()
+        assert started
+        assert (after == before) == (command[0] == "pack-refs" or "lib/v2.0" in command)
+    assert sorted(read_releases(repository, now)) == ["", "lib"]
+    git(tmp_path, "tag", "-d", "v1.0", "lib/v2.0")
+    assert read() == []

@@ -132,7 +132,8 @@ def find_only(inquiry: FinderInput) -> Iterator[Fact]:
     # The second commit is requested to know whether the first is the only one.
     commits = inquiry.code.log.touching(list(inquiry.first), span.start, span.end, 2) or []
     if len(commits) == 1 and not is_mechanical(commits[0]):
-        found = [fact for path in inquiry.first if (fact := _only(inquiry, path, commits[0], span, words))]
+        changed = [path for path in inquiry.first if path in commits[0].files]
+        found = [fact for path in changed if (fact := _only(inquiry, path, commits[0], span, words))]
         yield from found if len(found) == 1 else ()
 
 
