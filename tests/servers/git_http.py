@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -11,7 +12,6 @@ from tests.support.repositories import git
 
 def serve_git(handler: BaseHTTPRequestHandler, repository: Path, path: str, query: str) -> None:
     """Answer one request of a git client for ``path`` inside the repository, such as ``info/refs``."""
-    backend = Path(git(repository, "--exec-path").decode().strip()) / "git-http-backend"
     length = int(handler.headers.get("Content-Length") or 0)
     environment = {
         "GIT_PROJECT_ROOT": str(repository),
@@ -29,7 +29,7 @@ def serve_git(handler: BaseHTTPRequestHandler, repository: Path, path: str, quer
         "REMOTE_ADDR": "127.0.0.1",
     }
     body = handler.rfile.read(length)
-    done = subprocess.run([backend], env=environment, input=body, capture_output=True, check=True)
+    done = subprocess.run([_backend()], env=environment, input=body, capture_output=True, check=True)
     head, _, content = done.stdout.partition(b"\r\n\r\n")
     lines = [line.split(": ", 1) for line in head.decode().split("\r\n")]
     headers = {name.lower(): value for name, value in lines}
@@ -39,3 +39,8 @@ def serve_git(handler: BaseHTTPRequestHandler, repository: Path, path: str, quer
     handler.send_header("Content-Length", str(len(content)))
     handler.end_headers()
     handler.wfile.write(content)
+
+
+@functools.cache
+def _backend() -> Path:
+    return Path(git(Path(), "--exec-path").decode().strip()) / "git-http-backend"

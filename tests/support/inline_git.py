@@ -124,6 +124,10 @@ class _Objects:
             raise GitNeededError
         return sha, content
 
+    def has_tags(self) -> bool:
+        """Return whether there is a tag or the folder of one."""
+        return bool(os.listdir(self._git + "refs/tags"))
+
     def tree(self, revision: str) -> str:
         """Return the id of a commit's tree."""
         return self.commit(revision)[1].partition(b"\n")[0].removeprefix(b"tree ").decode()
@@ -211,9 +215,17 @@ def _log(objects: _Objects, words: list[str], _stdin: Any) -> bytes:
     return b""
 
 
+def _for_each_ref(objects: _Objects, words: list[str], _stdin: Any) -> bytes:
+    """Return the empty list of tags of a repository without tags."""
+    if words[-1] != "refs/tags" or objects.has_tags():
+        raise GitNeededError
+    return b""
+
+
 _ANSWERS: dict[str, Callable[[_Objects, list[str], Any], bytes]] = {
     "rev-parse": _rev_parse,
     "cat-file": _cat_file,
+    "for-each-ref": _for_each_ref,
     "ls-tree": _ls_tree,
     "log": _log,
 }

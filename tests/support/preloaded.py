@@ -230,9 +230,33 @@ def import_all() -> None:
     from nodes.graph import build_graph
 
     build_graph()  # kept for the process, as the sentences are
+    _load_grammars()
+    _compile_patterns()
     for language in LANGUAGES:
         Translator(language)("this file")
     _build_models(BaseModel)
+
+
+def _compile_patterns() -> None:
+    """Compile the patterns that a run compiles at their first use, half of its processor time, and load its models."""
+    from nodes.brains.rules.investigate import acting_kind
+    from nodes.issue.facts import read_facts
+    from nodes.search.lazy import LazyPattern
+
+    for found in gc.get_objects():
+        if type(found) is LazyPattern:
+            assert found.compiled
+    acting_kind("It fails", "It should not.", read_facts("It fails", "It should not."))
+
+
+def _load_grammars() -> None:
+    """Compile the queries of every grammar, which takes longer than most files of a test take to parse."""
+    from nodes.search.languages import syntax
+    from nodes.search.languages.table import LANGUAGES
+
+    for language in LANGUAGES:
+        if language.package:
+            vars(syntax)["_loaded"](language)
 
 
 def _build_models(base: type[BaseModel]) -> None:
@@ -472,7 +496,11 @@ def _main(imported: str, when: str, descriptors: list[str]) -> dict[str, Any] | 
         sockets = _wanted(sockets)
     if not sockets:
         return None
-    import_module(imported) if imported else import_all()
+    if imported:
+        import_module(imported)
+        _load_grammars()
+    else:
+        import_all()
     gc.collect()
     gc.freeze()
     wish = _serve(_divided(sockets))
