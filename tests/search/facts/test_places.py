@@ -131,6 +131,14 @@ def test_a_page_of_mkdocs_is_named_by_the_link_that_it_contains(tmp_path: Path):
     assert (fact.kind, fact.path, fact.line) == ("named_here", "docs/ops/backup.md", 3)
 
 
+@pytest.mark.parametrize(("folder", "lines"), [("/home/ann/blog", [2]), ("/usr/lib/ruby/gems/minima-2.5.1", [])])
+def test_a_layout_is_named_by_jekylls_error_unless_it_is_a_themes(tmp_path: Path, folder: str, lines: list[int]):
+    files = {"_layouts/post.html": "<p>\n{% seoo %}\n</p>\n", "_layouts/page.html": "<p>\n</p>\n"}
+    body = f"  Liquid Exception: Liquid syntax error (line 2): Unknown tag 'seoo' in {folder}/_layouts/post.html"
+    facts = facts_of(tmp_path, files, "It builds no site", body)
+    assert [fact.line for fact in facts if fact.kind == "named_here"] == lines
+
+
 def test_a_view_is_named_by_djangos_page_of_an_error(tmp_path: Path):
     files = {"shop/views.py": "import os\n\n\ndef show_cart(request):\n    return request\n"}
     body = "Exception Location: /venv/lib/db/query.py, in get\nRaised during: shop.views.show_cart"
