@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import resource
 import sys
 import tracemalloc
@@ -128,6 +129,20 @@ def test_a_slow_command_leaves_less_time_for_later_ones(tmp_path: Path) -> None:
     assert repository.output(*question) is None
     assert repository.shortfalls.timeout_for(60.0) == 15.0
     assert repository.shortfalls.timeout_for(1.0) == 1.0
+
+
+def test_a_commit_that_takes_too_long_to_search_is_not_searched_for_the_next_text(tmp_path: Path) -> None:
+    make_repository(tmp_path, {"a.py": "x = 1\n"})
+    small = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+    bomb = tree_bomb(tmp_path)
+    repository = Repository.open(tmp_path, ReadLimits(seconds=0.5))
+    assert repository.output("grep", "-F", "-e", "never", bomb, "--") is None
+    before = os.times().children_user + os.times().children_system
+    for paths in ((), (":(exclude)*.md",), ("*.py",)):
+        assert repository.output("--no-pager", "grep", "-F", "-e", "other", bomb, "--", *paths) is None
+    assert os.times().children_user + os.times().children_system == before
+    assert repository.output("grep", "-F", "-e", "x = 1", small, "--") == f"{small}:a.py:x = 1\n".encode()
+    assert repository.output("grep", "-F", "-e", "x = 1", bomb, "--", "a.py") == b""
 
 
 def test_only_the_object_that_needs_too_much_memory_is_lost(tmp_path: Path) -> None:

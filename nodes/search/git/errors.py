@@ -40,6 +40,7 @@ class Shortfalls:
         self._seen: set[str] = set()
         self._unreported: set[str] = set()
         self._timeouts: list[float] = []
+        self._slow: dict[str, float] = {}
         self._lock = Lock()
 
     def note(self, code: str) -> bool:
@@ -57,10 +58,16 @@ class Shortfalls:
             reported, self._unreported = tuple(sorted(self._unreported)), set()
             return reported
 
-    def record_timeout(self) -> None:
-        """Record that a command timed out."""
+    def record_timeout(self, commit: str = "") -> None:
+        """Record that a command timed out, and the commit if it read all files of one."""
         with self._lock:
             self._timeouts.append(time.monotonic())
+            self._slow[commit] = time.monotonic()
+
+    def is_slow(self, commit: str) -> bool:
+        """Return whether a command that read all files of a commit timed out recently."""
+        with self._lock:
+            return bool(commit) and time.monotonic() - self._slow.get(commit, -_TIMEOUT_LIFETIME) < _TIMEOUT_LIFETIME
 
     def timeout_for(self, seconds: float) -> float:
         """Return the seconds for the next command: each recent timeout divides them by four."""

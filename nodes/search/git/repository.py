@@ -4,11 +4,9 @@ import logging
 import os
 import re
 import tempfile
-import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -17,10 +15,8 @@ from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, 
 from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
 
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-_TICK = 50_000_000
-"""Nanoseconds, more than a file system's clock takes to move on."""
-_FOLDERS = 200
-"""Maximum number of folders of tags that are looked at."""
+_FORM = re.compile(r"^:|\*")
+"""In a pathspec that is no path."""
 _PARENT = re.compile("(?:[0-9a-f]{40}|[0-9a-f]{64})~1")
 _ENTRY = 200
 """Approximate bytes of an entry in memory."""
@@ -236,16 +232,20 @@ class Repository:
     def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int | None = None) -> bytes | None:
         """Return the output of a read-only command; None if it fails, as in a clone that lacks objects.
 
-        Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time.
+        Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time,
+        and no further text is searched for in all files of the commit.
         """
+        is_grep, whole = "grep" in arguments[:2], _searched(arguments)
+        if self.shortfalls.is_slow(whole):
+            return None
         limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
         with self.start(*arguments, stdin=stdin, most=limit or self.limits.output, limits=limits) as git:
             printed = git.out.read()
             code = git.finish()
             if git.cut == "seconds":
-                self.shortfalls.record_timeout()
+                self.shortfalls.record_timeout(whole)
             # A search without a hit is an answer too, unless an object could not be read.
-            is_answer = code == 0 or (code == 1 and "grep" in arguments[:2] and b"error: " not in git.stderr_tail())
+            is_answer = code == 0 or (code == 1 and is_grep and b"error: " not in git.stderr_tail())
         return printed if is_answer and git.cut is None else None
 
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
@@ -271,21 +271,6 @@ class Repository:
                 return found.st_ino, found.st_mtime_ns, found.st_size
         return None
 
-    def tags_state(self) -> Hashable:
-        """Return what changes with each tag that is made, moved or deleted; None if files do not tell it."""
-        git = self.git_directory
-        if git is None or (git / "reftable").exists():
-            return None
-        folders = [folder for folder, _, _ in islice(os.walk(git / "refs" / "tags"), _FOLDERS + 1)]
-        states: list[tuple[str, int, int]] = []
-        for path in (git / "packed-refs", *map(Path, folders)):
-            with suppress(OSError):
-                found = path.stat()
-                states.append((str(path), found.st_ino, found.st_mtime_ns))
-        # Two changes within a tick of the file system's clock leave the same time.
-        is_old = all(time.time_ns() - changed > _TICK for _, _, changed in states)
-        return tuple(states) if is_old and 0 < len(folders) <= _FOLDERS else None
-
     def start(
         self, *arguments: str | bytes, stdin: bytes = b"", most: int | None = None, limits: ReadLimits | None = None
     ) -> Running:
@@ -303,3 +288,11 @@ class Repository:
         with self.start(*arguments, most=_ANSWER) as git:
             printed = git.out.read()
             return printed if git.finish() == 0 else None
+
+
+def _searched(arguments: Sequence[str | bytes]) -> str:
+    """Return the commit of which a command searches all files or all of some kind, or an empty text."""
+    if "grep" not in arguments[:2] or "--" not in arguments:
+        return ""
+    at = arguments.index("--")
+    return str(arguments[at - 1]) if all(_FORM.search(str(path)) for path in arguments[at + 1 :]) else ""

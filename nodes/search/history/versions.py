@@ -1,10 +1,15 @@
 """Read releases from tags in any common spelling, and tell the project's own releases from those of other products."""
 
+import os
 import re
+import time
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
@@ -15,6 +20,10 @@ from nodes.search.paths.project import manifest_names, packages, repository_name
 MAX_TAGS = 20_000
 _RELEASE, _OF_LINE = 1_000, 10
 """Bytes of the objects of one release, and of those of many as a multiple of what git prints."""
+_TICK = 50_000_000
+"""Nanoseconds, more than a file system's clock takes to move on."""
+_FOLDERS = 200
+"""Maximum number of folders of tags that are looked at."""
 DATED = "by date:"
 """The beginning of the series of tags that are days."""
 _MAX_VERSION = 100
@@ -118,7 +127,7 @@ def parse_tag(tag: str) -> tuple[str, Version] | None:
 
 def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
     """Return the releases by series that were made by ``now`` (seconds since 1970); later tags are ignored."""
-    state = repository.tags_state()
+    state = _state_of_tags(repository.git_directory)
     key = ("releases", state, now)
     if state is not None and (known := repository.known.get(key)) is not None:
         return dict(known)
@@ -136,6 +145,21 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
     if state is not None and printed is not None:
         repository.known.keep(key, releases, _RELEASE + _OF_LINE * len(printed))
     return releases
+
+
+def _state_of_tags(git: Path | None) -> Hashable:
+    """Return what changes with each tag that is made, moved or deleted; None if files do not tell it."""
+    if git is None or (git / "reftable").exists():
+        return None
+    folders = [folder for folder, _, _ in islice(os.walk(git / "refs" / "tags"), _FOLDERS + 1)]
+    states: list[tuple[str, int, int]] = []
+    for path in (git / "packed-refs", *map(Path, folders)):
+        with suppress(OSError):
+            found = path.stat()
+            states.append((str(path), found.st_ino, found.st_mtime_ns))
+    # Two changes within a tick of the file system's clock leave the same time.
+    is_old = all(time.time_ns() - changed > _TICK for _, _, changed in states)
+    return tuple(states) if is_old and 0 < len(folders) <= _FOLDERS else None
 
 
 def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozenset()) -> Releases:

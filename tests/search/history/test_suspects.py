@@ -205,8 +205,14 @@ def test_a_change_whose_lines_were_replaced_is_still_suspected(project, tmp_path
 
 
 def test_only_lines_of_changed_files_are_followed(project, tmp_path, monkeypatch):
-    followed, of_lines = [], Log.of_lines
-    monkeypatch.setattr(Log, "of_lines", lambda *given: followed.append(given[1]) or of_lines(*given))
+    followed: list[str] = []
+    of_lines = Log.of_lines
+
+    def recorded(log, path, *given):
+        followed.append(path)
+        return of_lines(log, path, *given)
+
+    monkeypatch.setattr(Log, "of_lines", recorded)
     other = Spot("lib/other.py", 1, 1, focus=(1, 1))
     found = project.ask(tmp_path, "worked in 1.1, fails now", PLACE, other)
     assert followed == ["lib/parser.py"]
