@@ -229,13 +229,15 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
     # A line to which the report links says more than a use of a name.
     uses = ("used_here" for fact in facts if fact.kind == "linked_here" and fact.line)
     known = {"defined_once", "named_here", *uses}
+    # What prints every crash says less about this one than its line.
+    prints_all = any(fact.kind == "built_here" and fact.refuses for fact in facts)
 
     def key(fact: Fact) -> tuple[bool, int, bool, int, bool]:
         kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
         # A short line alone is often one of the reporter's own program.
         if fact.kind == "pasted_here" and fact.count == 1 and len((fact.text or "").strip()) < LONG_LINE:
             kind = len(LEADING)
-        if fact.kind == "named_here" and fact.is_named_line and fact.strong and not fact.unclaimed:
+        if fact.kind == "named_here" and fact.is_named_line and fact.strong and (prints_all or not fact.unclaimed):
             kind = LEADING.index("raised_here")
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind

@@ -175,6 +175,11 @@ def test_a_short_pasted_line_leads_only_where_nothing_else_does():
     assert statement([long, named], FILES, 0.9).headline == long
 
 
+def test_what_prints_every_crash_leads_only_where_nothing_else_does():
+    named = replace(_fact("b.py", "named_here"), unclaimed=True)
+    assert [statement(facts, FILES, 0.5).headline for facts in ([REFUSES, named], [REFUSES])] == [named, REFUSES]
+
+
 def test_a_fact_in_the_function_that_the_title_names_leads():
     title = replace(_fact("a.py"), symbol="Zone.load", text="def load(self):", line=9, in_title=True)
     built = replace(_fact("a.py", "built_here"), symbol="Zone.save", line=20)
