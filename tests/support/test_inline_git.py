@@ -24,6 +24,7 @@ FILES: dict[str, bytes | str] = {
 LONG_LISTING = ("ls-tree", "-r", "-z", "-l", "--full-tree")
 ENTRIES = ("--literal-pathspecs", "ls-tree", "-t", "-z", "-l", "--full-tree")
 BELOW = ("--literal-pathspecs", *LONG_LISTING)
+TAGS = ("for-each-ref", "--sort=refname", "--format=%(refname:lstrip=2)", "refs/tags")
 LOG = ("log", "--max-count=3000", "--min-parents=1", "--max-parents=1", "--name-only", "-z", "--format=%x01%B%x02")
 
 
@@ -62,6 +63,7 @@ def said(command: list[str], stdin: bytes = b"") -> bytes:
             )
         ),
         pytest.param((*LOG, "--end-of-options", "COMMIT", "--"), id="log"),
+        pytest.param(TAGS, id="tags"),
     ],
 )
 def test_an_answer_is_that_of_git(tmp_path: Path, commit: str, words: tuple[str, ...]) -> None:
@@ -87,6 +89,7 @@ def test_contents_are_those_of_git(tmp_path: Path, commit: str) -> None:
         ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{'0' * 40}^{{commit}}"),
         ("log", "COMMIT"),
         ("blame", "a.py"),
+        ("for-each-ref", "refs/heads"),
         (*BELOW, "COMMIT", "--", "a/"),
         (*BELOW, "COMMIT", "--", ""),
     ],
@@ -103,3 +106,9 @@ def test_git_reads_what_git_changed(tmp_path: Path, commit: str, words: tuple[st
     git(tmp_path, *words)
     with pytest.raises((GitNeededError, OSError)):
         answer(asked(tmp_path, *LONG_LISTING, commit), io.BytesIO())
+
+
+def test_git_lists_the_tags_that_there_are(tmp_path: Path, commit: str) -> None:
+    git(tmp_path, "tag", "v1.0", commit)
+    with pytest.raises(GitNeededError):
+        answer(asked(tmp_path, *TAGS), io.BytesIO())
