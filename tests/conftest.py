@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
@@ -38,6 +39,13 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 certificates.read_once()
 use_memory()
+for name in list(os.environ):
+    if name.startswith(("OPENAI_", "TRIAGE_", "GITHUB_", "OTEL_", "LANGSMITH_", "LANGCHAIN_")) or name in (
+        "DATABASE_URL",
+        "NO_COLOR",
+    ):
+        del os.environ[name]
+_homes = itertools.count()
 gc.disable()  # until all is collected: hardly anything that is imported or collected goes before the end
 
 
@@ -126,16 +134,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in list(os.environ):
-        if name.startswith(("OPENAI_", "TRIAGE_", "GITHUB_", "OTEL_", "LANGSMITH_", "LANGCHAIN_")) or name in (
-            "DATABASE_URL",
-            "NO_COLOR",
-        ):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("HOME", str(tmp_path))
+def own_environment(folder: Path) -> None:
+    """Let programs take this folder for the user's, and one in it for the product's data."""
+    os.environ.update(HOME=str(folder), TRIAGE_DATA_DIR=str(folder / "data"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give a test a folder of its own, which exists if the test asks for it: most tests do not, and it takes time."""
+    base = item.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    own_environment(base / "homes" / str(next(_homes)))
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """Return the folder of a test."""
+    own_environment(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

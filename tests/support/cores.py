@@ -288,6 +288,8 @@ class _Work:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         config = self.session.config
+        if report.passed and report.when != "call" and not config.option.durations and not report.sections:
+            return  # nothing shows that a test was set up and torn down
         self.reports.append(config.hook.pytest_report_to_serializable(config=config, report=report))
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str, location: Any) -> None:
