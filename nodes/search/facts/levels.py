@@ -50,13 +50,6 @@ _CATCHES_ALL = re.compile(
     re.IGNORECASE,
 )
 """The names by which languages register the code that every crash of a program passes through."""
-LOGS = re.compile(
-    r"\s{0,200}(?:await\s|return\s)?(?:(?:[\w$]{1,40}(?:\(\))?(?:\.|::|->)){0,4}\$?_{0,2}(?:log(?:ger|ging|rus)?|slog|zap|glog|klog"
-    r"|console|syslog|tracing|timber)(?:\(\))?(?:\.|::|->)\w{0,30}|(?:log|tracing)?:{0,2}(?:error|warn|info|debug|trace)!"
-    r"|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
-    re.IGNORECASE,
-)
-"""The beginning of a line that writes to a log: the fault that it reports is in another line."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
 _SAYS_LITTLE = re.compile(r"The words “[^”]{1,400}” are in the name |The word “")
