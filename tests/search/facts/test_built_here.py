@@ -401,6 +401,8 @@ def test_a_text_that_the_report_quotes_as_a_whole_needs_no_known_call(tmp_path: 
     assert [(fact.line, fact.strong, fact.unclaimed) for fact in quoted] == [(3, True, True)]
     plain = facts_of(tmp_path / "b", {"a.cs": code}, "Typo", "The next few zones will be installd: see")
     assert of_kind(plain, "built_here") == []
+    alone = facts_of(tmp_path / "c", {"a.cs": code}, "Typo", "It says\n\nThe next few zones will be installd:\n\nhere.")
+    assert [(fact.line, fact.strong) for fact in of_kind(alone, "built_here")] == [(3, True)]
 
 
 @pytest.mark.parametrize(("first", "strong"), [("a.cpp", True), ("b.cpp", False)])

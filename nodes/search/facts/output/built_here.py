@@ -89,6 +89,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     others = any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(issue.title))
     others = others and not any(folded(match.words) in folded(issue.title) for match in matches)
     quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}
+    quoted |= {comparable(line) for line in issue.prose}  # a line that is the text and nothing else shows it
     informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
