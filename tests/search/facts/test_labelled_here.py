@@ -139,6 +139,11 @@ NONE = [
         {"S.kt": SCREEN.replace("Watch the zones", "Watching")}, "Stops When Watching", id="title-in-capitals"
     ),
     pytest.param({"s.py": '"""Watch the zones."""\n'}, "Watch the zones stops", id="a-docstring"),
+    pytest.param(
+        {"S.kt": SCREEN.replace("Watch the zones", "zone-watch"), "package.json": '{"name": "zone-watch"}'},
+        "“zone-watch” stops",
+        id="the-projects-own-name",
+    ),
     pytest.param({"s.py": "print('import zones')\n"}, "'import zones' stops", id="a-line-of-code"),
     pytest.param({"S.kt": KEYED * 4, "app/res/values/strings.xml": XML}, "“Watch the zones” stops", id="many-uses"),
     pytest.param({f"{name}.kt": SCREEN for name in "STUV"}, "“Watch the zones” stops", id="many-files"),

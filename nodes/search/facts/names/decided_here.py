@@ -12,6 +12,7 @@ from nodes.search.facts.names.named import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, WRITES, is_code
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
+from nodes.search.history.versions import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
@@ -29,6 +30,8 @@ _KEYWORD = re.compile(
 )
 """What precedes a condition, also on a line that continues one."""
 _END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
+_ASSIGNS = re.compile(r":=|(?<![=!<>])=(?!=)")
+"""What precedes the condition in Go and C++, which may assign a value first."""
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
 _READS = (
     r"(?:(?<![A-Za-z])|(?=[A-Z]))(?i:env|get|fetch|read|opt|value|config|setting|pref(?!ix)|param|arg|flag|lookup)"
@@ -61,7 +64,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that test an option of the report, or else read it, if nothing else places the report."""
     if inquiry.is_placed:
         return
-    for words in islice(_options(inquiry.issue), MAX_NAMES):
+    options = (words for words in _options(inquiry.issue) if plain(words) not in inquiry.code.names)
+    for words in islice(options, MAX_NAMES):
         tried = ((verb, places(inquiry.witness, words, verb)) for verb in (TESTED, READ, DECLARED))
         verb, held = next((found for found in tried if found[1]), (DECLARED, []))
         yield from _facts(inquiry, words, verb, held) if len(held) <= FEW else ()
@@ -194,6 +198,8 @@ def _condition(text: str) -> str:
         if not depth:
             return text[:at]
     end = None if text.startswith("(") else _END.search(text)
+    if end and end[0] == ";" and _ASSIGNS.search(text[: end.start()]):
+        return _condition(text[end.end() :])
     return text[: end.start()] if end else text
 
 

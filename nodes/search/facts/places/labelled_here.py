@@ -20,6 +20,7 @@ from nodes.search.facts.places.keys import (
 from nodes.search.facts.places.searched import files_for
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
+from nodes.search.history.versions import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms
@@ -80,7 +81,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     # A message that the code builds is found with what it is built of.
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
-    wanted = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
+    found = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
+    # The name of the project is in its titles and its help.
+    wanted = [(text, is_marked) for text, is_marked in found if plain(text) not in inquiry.code.names]
     forms = _forms(text for text, _ in wanted)
     hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, forms, files_for(inquiry.code, forms))]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
