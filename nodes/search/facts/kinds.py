@@ -15,7 +15,7 @@ from nodes.search.facts.names import (
     read_here,
     tested_here,
 )
-from nodes.search.facts.output import built_here, error_form, raised_here
+from nodes.search.facts.output import built_here, error_form, raised_here, removed
 from nodes.search.facts.places import (
     defined_as,
     labelled_here,
@@ -37,6 +37,7 @@ Check = Callable[[Fact, Witness], str | None]
 FINDERS: tuple[Finder, ...] = (
     linked_here.find,
     named_change.find,
+    removed.find,
     raised_here.find,
     pasted_here.find,
     defined_once.find,
@@ -83,6 +84,9 @@ def _check_of(fact: Fact) -> Check:
     # Without the name of a frame, the words are the message of an error.
     if fact.kind == "raised_here" and fact.exact is None:
         return error_form.check
+    # The line is read in a release.
+    if fact.kind == "raised_here" and fact.sha:
+        return removed.check
     return next((module.check for module in _BY_SENTENCE if module.SAYS.match(fact.says)), CHECKS[fact.kind])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,86 @@ def test_a_lambda_of_a_constructor_is_in_the_constructor(tmp_path: Path):
     )
     (found,) = of_kind(facts_of(tmp_path, {"src/z/Form.java": code}, "It stops", f"```\n{trace}```\n"), "raised_here")
     assert (found.path, found.line) == ("src/z/Form.java", 6)
+
+
+GATE = "def load(path):\n    zone = read_zone(path)\n    return zone.gates['north']\n"
+IN_GATE = """I updated from {named}.
+
+```
+Traceback (most recent call last):
+  File "/usr/lib/site-packages/zones/run.py", line 2, in run
+    return load(path)
+  File "/usr/lib/site-packages/zones/{file}", line {line}, in load
+    return zone.gates['north']
+KeyError: 'north'
+```
+"""
+
+
+def _removed(path: Path, new: dict[str, str]) -> tuple[str, str, str]:
+    """Tag 1.2.0 with `zones/gate.py` and replace it by other files; return the release, the change and the head."""
+    files = {"zones/run.py": "def run(path):\n    return load(path)\n"}
+    release = make_repository(path, {**files, "zones/gate.py": GATE})
+    git(path, "tag", "v1.2.0")
+    git(path, "rm", "-q", "zones/gate.py")
+    change = make_repository(path, new, message="One way in (#8)")
+    head = make_repository(path, {"zones/run.py": "def run(path):\n    return enter(path)\n"}, message="Enter")
+    return release, change, head
+
+
+@pytest.mark.parametrize(
+    ("new", "end"),
+    [
+        pytest.param({"zones/door.py": "def enter(way):\n    return way\n"}, "removed it.", id="removed"),
+        pytest.param(
+            {"zones/port.py": GATE.replace("load", "pass_by")}, "renamed it to `zones/port.py`.", id="renamed"
+        ),
+    ],
+)
+def test_a_frame_in_a_removed_file_is_read_in_its_release(tmp_path: Path, new: dict[str, str], end: str):
+    release, change, head = _removed(tmp_path, new)
+    body = IN_GATE.format(named="v1.2.0", file="gate.py", line=3)
+    lead, outer = of_kind(facts_at(tmp_path, head, "It stops", body), "raised_here")
+    assert lead.says == (
+        "`load` looks up `'north'` in `zone.gates`; the error says that this key is missing."
+        f" The file is in 1.2.0; `{change[:10]}` “One way in (#8)” {end}"
+    )
+    assert (lead.path, lead.line, lead.sha, lead.change) == ("zones/gate.py", 3, release, change)
+    assert (lead.strong, lead.unclaimed, lead.exact) == (True, True, False)
+    # What is inside the frame of a file that is still there is not at this commit.
+    assert (outer.path, outer.strong) == ("zones/run.py", False)
+    text, repository = f"It stops\n{body}", Repository.open(tmp_path)
+    for other in (
+        replace(lead, change=head),
+        replace(lead, sha=head),
+        replace(lead, says=lead.says.replace(" 1.2.0;", " 1.1.0;")),
+        replace(lead, says=lead.says.replace(end, "renamed it to `zones/run.py`.")),
+    ):
+        assert verify(other, repository, head, text) is not None
+    assert verify(lead, repository, release, text) is not None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param({"named": "an older one", "file": "gate.py", "line": 3}, id="no-release"),
+        pytest.param({"named": "v1.2.0", "file": "gate.py", "line": 2}, id="another-line"),
+        pytest.param({"named": "v1.2.0", "file": "wall.py", "line": 3}, id="another-file"),
+    ],
+)
+def test_a_frame_that_its_release_does_not_have_is_in_no_removed_file(tmp_path: Path, values: dict[str, str]):
+    *_, head = _removed(tmp_path, {"zones/door.py": "def enter(way):\n    return way\n"})
+    facts = of_kind(facts_at(tmp_path, head, "It stops", IN_GATE.format(**values)), "raised_here")
+    assert {fact.path for fact in facts} == {"zones/run.py"}
+
+
+def test_a_frame_without_text_in_a_removed_file_calls_the_next_one(tmp_path: Path):
+    java = "package org.zones;\n\nclass Gate {\n    int open() {\n        return swing();\n    }\n    int swing() {\n        throw new Stuck();\n    }\n}\n"  # noqa: E501
+    trace = "org.zones.Stuck: no oil\n\tat org.zones.Gate.swing(Gate.java:{})\n\tat org.zones.Gate.open(Gate.java:5)\n"
+    make_repository(tmp_path, {"src/org/zones/Gate.java": java})
+    git(tmp_path, "tag", "v1.2.0")
+    git(tmp_path, "rm", "-q", "src/org/zones/Gate.java")
+    head = make_repository(tmp_path, {"src/org/zones/Door.java": "package org.zones;\n\nclass Door {\n}\n"})
+    for line, found in ((8, ["src/org/zones/Gate.java:8"]), (7, ["src/org/zones/Gate.java:5"])):
+        facts = facts_at(tmp_path, head, "It stops", f"I updated from v1.2.0.\n\n```\n{trace.format(line)}```\n")
+        assert [f"{fact.path}:{fact.line}" for fact in of_kind(facts, "raised_here")] == found

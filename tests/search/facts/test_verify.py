@@ -99,6 +99,7 @@ def test_every_kind_has_a_check():
         "error_form",
         "labelled_here",
         "releases",
+        "removed",
         "served_here",
         "set_here",
         "spelled_here",

@@ -77,6 +77,12 @@ NO_BEAK = (
 )
 LOGGED = "2026-01-07 13:36:25.162 | ERROR    | acme.{}:{}:42 - no such job"
 PYTHON = ("Traceback (most recent call last):", '  File "/srv/{}", line 2, in {}', "TypeError: bad")
+IN_WEIR = (
+    "Traceback (most recent call last):",
+    '  File "/srv/acme/weirs.py", line {}, in weir',
+    "    return flow.dam.height",
+    "AttributeError: 'Flow' object has no attribute 'dam'",
+)
 CASES = {
     "texts: android key": text("Mute all birds", "app/src/Birds.kt:2", "mute_birds", "“Mute some birds” does nothing", "Mute birds"),
     "texts: android element": text("Alarm near rivers", "app/src/Rivers.java:4", "riverAlarmOn", "“Alarm near all rivers” does nothing", "The alarm of rivers does nothing"),
@@ -165,6 +171,7 @@ CASES = {
     "frame of a class without a line": Case("It crashes", printed("java.lang.IllegalStateException: bad", "\tat acme.Badger.sleepLong(Unknown Source)"), "acme/Badger.java:7", "`java.lang.IllegalStateException` passes through `Badger.sleepLong`", (("It crashes", printed("java.lang.IllegalStateException: bad", "\tat other.Badger.sleepLong(Unknown Source)")), ("It crashes", printed("java.lang.IllegalStateException: bad", "\tat acme.Otter.sleepLong(Unknown Source)"))), kind="raised_here"),
     "frame of a release, moved": Case("It crashes", "I use acme 1.1.0.\n\n" + printed(*PYTHON).format("acme/sluice.py", "open_sluice"), "acme/sluice.py:5", "`TypeError` passes through `open_sluice`; this line is its innermost frame in the project's own code, line 2 of 1.1.0", (("It crashes", printed(*PYTHON).format("acme/sluice.py", "open_sluice")), ("It crashes", "I use acme 1.2.0.\n\n" + printed(*PYTHON).format("other/sluices.py", "open_all"))), claims=True, kind="raised_here"),
     "frame of a release, gone": Case("It crashes", "I use acme 1.2.0.\n\n" + printed(*PYTHON).format("acme/gates.py", "swing"), "acme/gates.py:1", "`TypeError` passes through `swing`; line 2 of 1.2.0 is no longer in this file, since `", (("It crashes", printed(*PYTHON).format("acme/gates.py", "swing")), ("It crashes", "I use acme 1.4.0.\n\n" + printed(*PYTHON).format("acme/gates.py", "swing"))), kind="raised_here"),
+    "frame in a removed file": Case("It crashes", "I use acme 1.1.0.\n\n" + printed(*IN_WEIR).format(2), "acme/weirs.py:2", "`weir` uses `flow.dam`; the error says that this does not exist. The file is in 1.1.0; `", (("It crashes", printed(*IN_WEIR).format(2)), ("It crashes", "I use acme 1.2.0.\n\n" + printed(*IN_WEIR).format(2)), ("It crashes", "I use acme 1.1.0.\n\n" + printed(*IN_WEIR).format(1))), kind="raised_here"),
     "short link": Case("It is wrong", "See acme/weeds.py#L2.", "acme/weeds.py:2", "The report links to line 2 of `acme/weeds.py`", (("It is wrong", "See acme/weeds.py#pulling."), ("It is wrong", "See acme/reeds.py#L2.")), claims=True, kind="linked_here"),
     "link to a branch": Case("It is wrong", "See https://github.com/octo/acme/blob/main/acme/weeds.py#L2", "acme/weeds.py:2", "The report links to line 2 of `acme/weeds.py`", (("It is wrong", "See https://github.com/octo/other/blob/main/acme/weeds.py#L2"), ("It is wrong", "See https://github.com/octo/acme/blob/main/acme/weeds.py")), kind="linked_here"),
     "message of a compiler": Case("It does not compile", printed("src/cranes.c:2:16: error: implicit declaration of function 'lift' is invalid"), "src/cranes.c:2", "The report has “error: implicit declaration of function 'lift' is invalid” for this line of `crane`", (("It does not compile", printed("other/planes.c:2:16: error: implicit declaration of function 'lift' is invalid")), ("It does not compile", "The function lift is declared implicitly.")), claims=True, kind="named_here"),

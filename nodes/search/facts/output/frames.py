@@ -7,6 +7,7 @@ from dataclasses import replace
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.frame_lines import COMPILED, SCRIPT, MappedFrame, is_of_class, last_part, mapped_at
+from nodes.search.lazy import lazy
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path
 from nodes.search.ranking.naming import files_of_frame
@@ -28,6 +29,14 @@ _WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
 _QUALIFIERS = re.compile(r"::|[.<> ]")
+_CLEANS_UP = lazy(
+    r"(?:on_?)?(?:disable|dispose|close|clean_?up|shut_?down|tear_?down|destroy|finali[sz]e|unload|__exit__|__del__|deinit)\w*",
+    re.IGNORECASE,
+)
+_STARTS = lazy(
+    r"(?:on_?)?(?:enable|init\w*|set_?up|start\w*|open|load|create|boot\w*|__init__|__enter__|<init>)", re.IGNORECASE
+)
+"""Names of functions that end what others began: within those, they run after an error that the trace does not show."""
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 
 
@@ -204,3 +213,12 @@ def own_files(code: Code, issue: IssueParts) -> frozenset[int]:
         for number in files_of_frame(code.index, frame)
         if code.own[number]
     )
+
+
+def cleans_up(mapped: MappedFrame) -> bool:
+    """Return whether a frame cleans up after a failed start of the same part of a program."""
+    frames = mapped.trace.frames
+    outer = frames[frames.index(mapped.frame) + 1 :]
+    starts = (frame for frame in outer if frame.path == mapped.frame.path and frame.module == mapped.frame.module)
+    is_last = bool(_CLEANS_UP.fullmatch(mapped.name or ""))
+    return is_last and any(_STARTS.fullmatch((frame.function or "").rpartition(".")[2]) for frame in starts)

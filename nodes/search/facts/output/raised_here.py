@@ -18,7 +18,7 @@ from nodes.search.facts.output.frame_lines import (
     last_part,
     same_start,
 )
-from nodes.search.facts.output.frames import chains, from_root, own_frames
+from nodes.search.facts.output.frames import chains, cleans_up, from_root, own_frames
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.output.on_a_line import CONTINUES, statement
 from nodes.search.facts.output.refusals import is_deliberate, is_refusal
@@ -49,14 +49,6 @@ _STOPPED = lazy(
     r"|[Tt]imed? ?out|TimeoutE|deadline exceeded"
 )
 """The error of a program that was stopped from outside, or that waited too long."""
-_CLEANS_UP = lazy(
-    r"(?:on_?)?(?:disable|dispose|close|clean_?up|shut_?down|tear_?down|destroy|finali[sz]e|unload|__exit__|__del__|deinit)\w*",
-    re.IGNORECASE,
-)
-_STARTS = lazy(
-    r"(?:on_?)?(?:enable|init\w*|set_?up|start\w*|open|load|create|boot\w*|__init__|__enter__|<init>)", re.IGNORECASE
-)
-"""Names of functions that end what others began: within those, they run after an error that the trace does not show."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -75,6 +67,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
+        text = inquiry.issue.trace_text(frame.trace)
+        # Of this kind, only frames in removed files have been found; they are this one or inside it.
+        inner = [one.words for one in inquiry.found if one.kind == "raised_here" and (one.words or "") in text]
+        if frame_words(text, frame.frame) in inner:
+            continue
+        frame = replace(frame, lost_inner=frame.lost_inner or bool(inner))
         named = tuple(_named_in_words(inquiry, frame, seen))
         lines = inquiry.code.lines(frame.number)
         frame = _at_release(inquiry, frame)
@@ -93,7 +91,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         may_have_moved = not frame.is_known and event is None
         # Such an error says nothing about the code of its frame: other code has the fault.
         asserts = event.asserts if event else is_assertion(lines[frame.line - 1]) and bool(_FAILED.search(frame.error))
-        elsewhere = asserts or frame.in_program or _cleans_up(frame) or bool(_STOPPED.search(frame.error))
+        elsewhere = asserts or frame.in_program or cleans_up(frame) or bool(_STOPPED.search(frame.error))
         unclaimed = follows or may_have_moved or bool(frame.gone) or elsewhere
         refuses = is_refusal(lines, frame.line, frame.start)
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
@@ -118,7 +116,7 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
         seen.add((mapped.number, mapped.line))
         if fact := _fact(inquiry, mapped, None):
             place = mapped.symbol or fact.path or ""
-            yield replace(fact, says=_passes(mapped, place, say(", which is named in words as well")), unclaimed=True)
+            yield replace(fact, says=passes(mapped, place, say(", which is named in words as well")), unclaimed=True)
 
 
 def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> tuple[MappedFrame, Happened | None]:
@@ -130,13 +128,13 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
         return mapped, None
     # A function that is found by its name alone has the number of its first line, which did nothing.
     is_head = mapped.line == mapped.start != mapped.frame.line
-    event = None if mapped.gone or is_head else _event(issue, mapped, statement(lines, mapped.line))
+    event = None if mapped.gone or is_head else event_of(issue, mapped, statement(lines, mapped.line))
     if event or mapped.is_known:
         return mapped, event
     is_short = mapped.end - mapped.start <= LONGEST_FUNCTION
     every = range(mapped.start, min(mapped.end, len(lines)) + 1) if is_short else ()
     starts = [at for at in every if not lines[at - 1].lstrip().startswith(CONTINUES)]
-    events = ((at, _event(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
+    events = ((at, event_of(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
     # An error that does not say what was null fits almost every line.
     fits = [(at, one) for at, one in events if one and not (one.null or one.repeats)]
     if len(fits) == 1:
@@ -147,7 +145,8 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
     return replace(mapped, gone=say("; its line {line} does not fit the error at this commit", line=line)), None
 
 
-def _event(issue: IssueParts, mapped: MappedFrame, text: str) -> Happened | None:
+def event_of(issue: IssueParts, mapped: MappedFrame, text: str) -> Happened | None:
+    """Return what the line of a frame did when its error occurred, or None if the two do not fit each other."""
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame) or ""
     pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
     column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None
@@ -160,15 +159,6 @@ def _marked(trace: str, text: str) -> int | None:
         if code.strip() and code.strip() == text.strip() and (found := _MARKS.fullmatch(marks)):
             return found.end(1) - (len(code) - len(code.lstrip())) + (len(text) - len(text.lstrip())) + 1
     return None
-
-
-def _cleans_up(mapped: MappedFrame) -> bool:
-    """Return whether a frame cleans up after a failed start of the same part of a program."""
-    frames = mapped.trace.frames
-    outer = frames[frames.index(mapped.frame) + 1 :]
-    starts = (frame for frame in outer if frame.path == mapped.frame.path and frame.module == mapped.frame.module)
-    is_last = bool(_CLEANS_UP.fullmatch(mapped.name or ""))
-    return is_last and any(_STARTS.fullmatch((frame.function or "").rpartition(".")[2]) for frame in starts)
 
 
 def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
@@ -265,18 +255,18 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
         or (mapped.lost_inner and say("; a frame inside it is in code that this commit does not have there"))
     )
     if end:
-        return _passes(mapped, where, end)
+        return passes(mapped, where, end)
     if mapped.exact and (more := _raised(mapped, where, text)):
         return more
     if mapped.is_known:
         end = say("; this line is its innermost frame in the project's own code{moved}", moved=mapped.moved or "")
-        return _passes(mapped, where, end)
+        return passes(mapped, where, end)
     if mapped.frame.line is None:
-        return _passes(mapped, where, say(", its innermost frame in the project's own code; the trace gives no line"))
-    return _passes(mapped, where, say(", its innermost frame in the project's own code; the line may have moved"))
+        return passes(mapped, where, say(", its innermost frame in the project's own code; the trace gives no line"))
+    return passes(mapped, where, say(", its innermost frame in the project's own code; the line may have moved"))
 
 
-def _passes(mapped: MappedFrame, place: str, end: str) -> str:
+def passes(mapped: MappedFrame, place: str, end: str) -> str:
     """Return the sentence that the error of a trace passes through a place, with what is known about the frame."""
     named = mapped.trace.error and not _IS_LEVEL.fullmatch(mapped.trace.error)
     error = f"`{mapped.trace.error}`" if named else say("The error")
