@@ -10,7 +10,7 @@ from nodes.search.facts.places.keys import (
     MAX_WIDTH,
     NOT_SEARCHED,
     as_label,
-    has_text,
+    having,
     is_own_text,
     key_of,
     keys_of,
@@ -69,6 +69,13 @@ _CLICKED = re.compile(
 """A short label in quotes next to what is done with it."""
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
+_VERSION = r"v?(\d{1,4}(?:\.\d{1,4}){1,3}(?:[-+.]?[a-z]{1,6}\.?\d{0,4})?)(?![\w.]*\w)"
+_SHOWN = re.compile(
+    r"(?i)\b(?:prints?|shows?|says?|reports|displays?|outputs?|returns|claims)"
+    r"(?: (?:the|an?|it|its|is|as|at|to|be|that|of|being|still|wrong|incorrect|old\w*|version|release|number))*"
+    rf":? [\"'`“*]{{0,2}}{_VERSION}"
+)
+"""A version that a program shows, which a report of it compares with the installed one."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
 
 
@@ -104,6 +111,7 @@ def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator
     # A word that many lines contain is certainly a label where a file describes its element, or the title names that.
     is_named = re.search(re.escape(label) + _CONTROL, inquiry.issue.title) is not None
     searches = (_by_element, _by_key, _in_code)[: 1 + is_named if is_common else None]
+    searches = (_in_code,) if re.fullmatch(_VERSION, label) else searches
     found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
     # A single word is often the label of several elements.
@@ -129,6 +137,9 @@ def _labels(issue: IssueParts) -> list[tuple[str, bool]]:
 def labels(issue: IssueParts) -> Iterator[str]:
     """Yield the distinct texts of a user interface that a report quotes, stresses, or names on a path of menus."""
     seen = set[str]()
+    for line in (line[:MAX_WIDTH] for line in (issue.title, *issue.prose)):
+        every = {*re.findall(_VERSION, f"{issue.title} {line}")}
+        yield from (version for version in _SHOWN.findall(line) if every - {version})
     prose = (
         URL.sub(" ", line[field.end() :] if (field := _FIELD.match(line)) else line)
         for line in (issue.title, *issue.prose)
@@ -214,8 +225,8 @@ def _hits(witness: Witness, forms: Sequence[str], paths: Iterable[str] = ()) -> 
 
 
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    own = [hit for hit in hits if has_text(hit, label)]
-    places = _places(inquiry, own)
+    own = having(hits, label)
+    places, most = _places(inquiry, own), FEW if re.fullmatch(_VERSION, label) else 1
     for hit in places:
         only = (
             say("one of {count} strings of the project's own code", count=len(own))
@@ -223,7 +234,7 @@ def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[
             else say("and in no other string of the project's own code")
         )
         says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=hit.place, only=only)
-        yield hit.fact_of_few("quoted_here", says, label, len(own), one=len(places) == 1)
+        yield hit.fact_of_few("quoted_here", says, label, len(own), one=len(places) <= most)
 
 
 def _places(inquiry: FinderInput, hits: Sequence[Hit], most: int = FEW_PLACES) -> list[Hit]:
@@ -277,7 +288,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     hits = _hits(witness, _forms([label]))
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
     if keyed is None:
-        held = [hit for hit in hits if has_text(hit, label)]
+        held = having(hits, label)
     elif any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits):
         held = uses_of(witness, keyed[1])
     else:
