@@ -191,6 +191,7 @@ CASES = {
     "newer versions fail": Case("Gates swing wrongly", "It works in 1.3.0, newer versions fail.", "acme/gates.py:3", "One commit changed `acme/gates.py` within 1.3.0 → 1.4.0", (("Gates swing wrongly", "It fails in 1.3.0 and in newer versions."), ("Gates swing wrongly", "It works with OpenSSL 1.3.0, newer versions fail.")), claims=True, kind="introduced_in"),
     "change of the range with words of the title": Case("The sluice of the glasshouse is warm", "Since the update to 1.4.0.", "acme/beds.py", "The title has the words “glasshouse … warm” of a change within 1.3.0 → 1.4.0", (("The sluice of the glasshouse is warm", "Since the update to 1.3.0."), ("The shed is cold", "Since the update to 1.4.0.")), kind="changed_in"),
     "number of a change": Case("Gates swing", "Related to #812.", "acme/gates.py", "The report names this change: `", (("Gates swing", "Related to #8123."), ("Gates swing", "We have 812 of them.")), kind="named_change"),
+    "method that is absent": Case("Shed#paint_walls returns nil", "Always.", None, "`paint_walls` occurs nowhere", (("Shed#hammer_nails returns nil", "Always."), ("Hut#paint_walls returns nil", "Always."), ("Shed#1234567 returns nil", "Always.")), kind="absent"),
     "path that is absent": Case("It crashes in acme/lost_toad.py", "Always.", None, "`acme/lost_toad.py` occurs nowhere", (("It crashes in acme/toads.py", "Always."), ("It crashes in other/lost_toad.py", "Always.")), kind="absent"),
 }  # fmt: skip
 ALIKE = [

@@ -21,6 +21,8 @@ _ASKS = re.compile(
 )
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z_]\w{5,60})\(\)")
 """A function as prose writes it."""
+_METHOD = re.compile(r"\b([A-Z]\w{2,40})#([a-z]\w{4,40}[a-z0-9])(?!\w)")
+"""A method of a class, as documentation of Ruby and Java writes it."""
 _NUMBERED = re.compile(r"\bline \d|:\d")
 _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
@@ -28,6 +30,9 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield paths and names that occur nowhere: paths in folders of the project, and names that the title asks for."""
     yield from _places(inquiry)
+    for owner, method in _METHOD.findall(inquiry.issue.title)[:1]:
+        if inquiry.code.holding(owner) and _is_absent(inquiry, method):
+            yield Fact("absent", _says(method), method, count=0, strong=True)
     # Of 26 absent names that were read, about five stated something; the rest were names of other products, of the
     # reporter's code, and plurals. So a name must be asked for in the title.
     if not _ASKS.search(inquiry.issue.title):
