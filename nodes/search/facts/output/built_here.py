@@ -224,7 +224,8 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) ->
     if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
     names, what = enclosing(match.literal.before)[0], f"“{shortened(match.words)}”"
-    progress = bool(names and _PROGRESS_CALLS.search(names[0]))
+    # A script has no other call with which to print an error.
+    progress = bool(names and _PROGRESS_CALLS.search(names[0]) and not _OF_FAULT.search(match.words))
     what = say("that begins with {message}", message=what) if match.text.cut else what
     says = sentence(what, hit.path, hit.symbol, count)
     reports = not progress and not _OF_ERROR.search(hit.symbol or "")
