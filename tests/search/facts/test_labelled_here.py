@@ -230,6 +230,7 @@ def test_another_fact_is_enough_and_a_defined_name_is_not(tmp_path: Path):
 
 GO = 'package main\n\nconst (\n\t// What is shown.\n\tVersion = "2.5.0"\n)\n\nfunc show() {\n\tprint(Version)\n}\n'
 MODULE = "import zones\n\n__version__ = '2.5.0'\n"
+MACRO = '#pragma once\n#define VERSION "2.5.0"\n'
 MANIFEST = '[project]\nname = "zones"\nversion = "2.5.0"\n'
 
 
@@ -238,6 +239,8 @@ MANIFEST = '[project]\nname = "zones"\nversion = "2.5.0"\n'
     [
         pytest.param({"a.go": GO}, "v2.5.1 prints version 2.5.0", ["a.go:5"], id="prints"),
         pytest.param({"a.go": GO}, "`--version` still says 2.5.0 after updating to 2.5.1", ["a.go:5"], id="says"),
+        pytest.param({"a.h": MACRO}, "2.5.1 still says the current release is 2.5.0", ["a.h:2"], id="a-macro"),
+        pytest.param({"a.py": MODULE}, "2.5.1 is reporting 2.5.0", ["a.py:3"], id="reporting"),
         pytest.param({"a.py": MODULE}, "2.5.1 shows the wrong version: `v2.5.0`", ["a.py:3"], id="a-module"),
         pytest.param({"pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["pyproject.toml:3"], id="a-manifest"),
         pytest.param({"a.go": GO, "pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["a.go:5"], id="code-first"),

@@ -71,8 +71,8 @@ _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]"
 """A key that a program shows instead of its text, in quotes."""
 _VERSION = r"v?(\d{1,4}(?:\.\d{1,4}){1,3}(?:[-+.]?[a-z]{1,6}\.?\d{0,4})?)(?![\w.]*\w)"
 _SHOWN = re.compile(
-    r"(?i)\b(?:prints?|shows?|says?|reports|displays?|outputs?|returns|claims)"
-    r"(?: (?:the|an?|it|its|is|as|at|to|be|that|of|being|still|wrong|incorrect|old\w*|version|release|number))*"
+    r"(?i)\b(?:prints?|shows?|says?|said|reports|reporting|displays?|outputs?|returns|claims)"
+    r"(?: (?:the|an?|it|its|is|as|at|to|be|that|of|being|still|wrong|incorrect|current|old\w*|version|release|number))*"
     rf":? [\"'`“*]{{0,2}}{_VERSION}"
 )
 """A version that a program shows, which a report of it compares with the installed one."""
