@@ -241,6 +241,7 @@ MANIFEST = '[project]\nname = "zones"\nversion = "2.5.0"\n'
         pytest.param({"a.go": GO}, "`--version` still says 2.5.0 after updating to 2.5.1", ["a.go:5"], id="says"),
         pytest.param({"a.h": MACRO}, "2.5.1 still says the current release is 2.5.0", ["a.h:2"], id="a-macro"),
         pytest.param({"a.py": MODULE}, "2.5.1 is reporting 2.5.0", ["a.py:3"], id="reporting"),
+        pytest.param({"a.py": '# define VERSION as "2.5.0"\n'}, "2.5.1 is reporting 2.5.0", [], id="a-remark"),
         pytest.param({"a.py": MODULE}, "2.5.1 shows the wrong version: `v2.5.0`", ["a.py:3"], id="a-module"),
         pytest.param({"pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["pyproject.toml:3"], id="a-manifest"),
         pytest.param({"a.go": GO, "pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["a.go:5"], id="code-first"),

@@ -23,7 +23,7 @@ ENOUGH_FILES = 200
 _SPECIAL = re.compile(
     r"__\w+__|constructor|init|new|main|run|call|get|set|build|update|create|render|handle|execute|apply|parse"
 )
-_COMMENT = re.compile(r"^\s*(?:#(?!\s*define\b)|//|\*|/\*|--)")
+_COMMENT = re.compile(r"^\s*(?:#(?!define\s)|//|\*|/\*|--)")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'|`[^`\n]{0,400}`")
 _REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.{0,200}?\*/")
 _TYPED = re.compile(
