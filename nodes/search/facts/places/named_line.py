@@ -12,7 +12,7 @@ from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import Happened, happened
-from nodes.search.facts.output.on_a_line import statement
+from nodes.search.facts.output.on_a_line import logs, statement
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed
@@ -34,13 +34,6 @@ MAX_NAMED, MAX_READ = 2_000, 200
 """Maximum number of places that are found, and of those that are compared with the code, the most serious first."""
 NEAR = 3
 """Number of lines around the name of a line in which an error may say what it did."""
-_LOGS = re.compile(
-    r"\s{0,200}(?:await\s|return\s)?(?:(?:[\w$]{1,40}(?:\(\))?(?:\.|::|->)){0,4}\$?_{0,2}(?:log(?:ger|ging|rus)?|slog|zap|glog|klog"
-    r"|console|syslog|tracing|timber)(?:\(\))?(?:\.|::|->)\w{0,30}|(?:log|tracing)?:{0,2}(?:error|warn|info|debug|trace)!"
-    r"|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
-    re.IGNORECASE,
-)
-"""The beginning of a line that writes to a log: the fault that it reports is in another line."""
 _THROWS = re.compile(r"\s{0,200}(?:throw new|throw|raise)\s{1,9}([A-Z][\w.:]{2,80})\b(?=\s{0,9}[({;]|$)")
 _UNDECLARED = re.compile(
     r"(?:implicit declaration of function|undeclared (?:function|identifier))\W{1,3}"
@@ -163,7 +156,7 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     strong = code.index.roles[found.number] != "test" and not is_aside and not informs
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
-    unclaimed = outer or elsewhere or informs or asserts or bool(_LOGS.match(found.text)) or is_remark
+    unclaimed = outer or elsewhere or informs or asserts or logs(found.text) or is_remark
     says = _undeclared(code, hit.place, found.text, found.error) or _says(lines, found, hit.place, event)
     more = {"strong": strong, "exact": found.is_printed, "unclaimed": unclaimed}
     return hit.fact("named_here", says, found.words, count=1, **more)
