@@ -217,4 +217,6 @@ def _changed_in(log: Log, paths: list[str], span: Range | NoRange) -> set[str] |
     if not isinstance(span, Range) or log.shallow:
         return None
     commits = log.touching(paths, span.start, log.commit, MAX_IN_FILES)
-    return None if commits is None or len(commits) == MAX_IN_FILES else {path for one in commits for path in one.files}
+    if commits is None or len(commits) == MAX_IN_FILES:
+        return None
+    return {path for commit in commits for path in commit.files}

@@ -69,7 +69,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         seen.add((frame.number, frame.line))
         text = inquiry.issue.trace_text(frame.trace)
         # Of this kind, only frames in removed files have been found; they are this one or inside it.
-        inner = [one.words for one in inquiry.found if one.kind == "raised_here" and (one.words or "") in text]
+        inner = [fact.words for fact in inquiry.found if fact.kind == "raised_here" and (fact.words or "") in text]
         if frame_words(text, frame.frame) in inner:
             continue
         frame = replace(frame, lost_inner=frame.lost_inner or bool(inner))

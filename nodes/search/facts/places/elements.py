@@ -52,9 +52,9 @@ def spelled(witness: Witness, words: str) -> tuple[str, list[Hit]]:
     """
     *parts, kind = words.lower().split(" ")
     kinds = (kind, KINDS.get(kind, ""))
-    orders = [(*parts, one) for one in kinds]
+    orders = [(*parts, kind) for kind in kinds]
     # With few letters, a name that begins with the kind may be that of a state: `iconHidden` is no "hidden icon".
-    orders += [(one, *parts) for one in kinds if len(words) > FEW_LETTERS]
+    orders += [(kind, *parts) for kind in kinds if len(words) > FEW_LETTERS]
     names = sorted({mark.join(order) for order in orders for mark in ("", "_", "-")}) if parts and kind in KINDS else []
     # A name may begin with a word that says which of several elements it is.
     whole = re.compile(rf"(?<![\w-])(?:[\w-]*[_-]|[a-z]\w*(?=[A-Z]))?(?i:{'|'.join(names)})(?![\w-])")

@@ -139,7 +139,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     every = expressions(inquiry.issue)[:MAX_EXPRESSIONS]
     # A longer expression says more than its parts, which the report may have alone before it.
-    groups = sorted(every, key=lambda group: any(group[0].words in one[0].words != group[0].words for one in every))
+    groups = sorted(every, key=lambda group: any(group[0].words in other[0].words != group[0].words for other in every))
     near = _near(code, [judgement for group in groups for judgement in group])
     code.read(number for numbers in near.values() for number in numbers)
     shown = {(fact.path, fact.line) for fact in inquiry.found}
