@@ -492,7 +492,7 @@ def test_a_message_of_a_fault_is_no_progress_whatever_prints_it(tmp_path: Path):
     script = 'case "$1" in\n    *)\n        printf \'Unexpected zone of the pond: %s\\n\' "$1" >&2\n        ;;\nesac\n'
     body = "```\nUnexpected zone of the pond: ''\n```"
     facts = of_kind(facts_of(tmp_path, {"run.sh": script, "b.sh": "x\n"}, "Crash", body, first=("b.sh",)), "built_here")
-    assert [(fact.line, fact.strong) for fact in facts] == [(3, True)]
+    assert [(fact.line, fact.strong, fact.unclaimed) for fact in facts] == [(3, True, True)]
 
 
 EDIT = "def edit(editor):\n    if not editor:\n        raise UserError(f'Editor {editor!r} not found.')\n"

@@ -224,8 +224,10 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) ->
     if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
     names, what = enclosing(match.literal.before)[0], f"“{shortened(match.words)}”"
-    # A script has no other call with which to print an error.
-    progress = bool(names and _PROGRESS_CALLS.search(names[0]) and not _OF_FAULT.search(match.words))
+    prints = bool(names and _PROGRESS_CALLS.search(names[0]))
+    # A script has no other call with which to print an error; nothing is claimed from such a call.
+    is_fault = prints and bool(_OF_FAULT.search(match.words))
+    progress = prints and not is_fault
     what = say("that begins with {message}", message=what) if match.text.cut else what
     says = sentence(what, hit.path, hit.symbol, count)
     reports = not progress and not _OF_ERROR.search(hit.symbol or "")
@@ -235,8 +237,8 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) ->
     is_stated |= match.literal.before.rstrip().endswith("#[error(")
     return hit.fact(
         "built_here", says, match.words, count=count,
-        strong=together and (reports or is_stated), several=not together and reports, unclaimed=is_stated,
-        refuses=is_refusal(code.lines(match.number), line),
+        strong=together and (reports or is_stated), several=not together and reports,
+        unclaimed=is_stated or is_fault, refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
 
