@@ -673,3 +673,47 @@ def test_a_warning_prints_its_line_of_source(tmp_path: Path, printed: str, exact
     body = f"```\n  /home/me/acme/zones/io.py:2: DeprecationWarning: findall is old\n    {printed}\n```"
     (fact,) = of_kind(facts_of(tmp_path, {"zones/io.py": code}, "Warnings in tests", body), "raised_here")
     assert (fact.line, fact.exact) == (2, exact)
+
+
+RUBY = (
+    "class Divider\n  def half(x, y)\n    x / y\n  end\n\n"
+    "  def each_of(list)\n    list.map { Integer(it) }\n  end\nend\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("frames", "line", "says"),
+    [
+        pytest.param(
+            "lib/divide.rb:3:in 'Integer#/': divided by 0 (ZeroDivisionError)\n"
+            "\tfrom lib/divide.rb:3:in 'Divider#half'",
+            3, "`Divider.half` divides by `y`; the error says that this was zero.", id="operator",
+        ),
+        pytest.param(
+            "lib/divide.rb:7:in 'Kernel#Integer': invalid value (ArgumentError)\n"
+            "\tfrom lib/divide.rb:7:in 'block in Divider#each_of'\n\tfrom lib/divide.rb:7:in 'Array#map'\n"
+            "\tfrom lib/divide.rb:7:in 'Divider#each_of'",
+            7, "`ArgumentError` passes through `Divider.each_of`; this line is its innermost frame", id="block",
+        ),
+        pytest.param(
+            "lib/top.rb:1:in 'Kernel#require': cannot load such file -- pstore (LoadError)\n"
+            "\tfrom lib/top.rb:1:in '<top (required)>'",
+            1, "`LoadError` passes through `lib/top.rb`; this line is its innermost frame", id="top",
+        ),
+        pytest.param(
+            "lib/divide.rb:3:in `/': divided by 0 (ZeroDivisionError)\n\tfrom lib/divide.rb:3:in `half'",
+            3, "`Divider.half` divides by `y`; the error says that this was zero.", id="ruby-3.3",
+        ),
+    ],
+)  # fmt: skip
+def test_a_built_in_method_of_ruby_is_no_frame_of_the_file(tmp_path: Path, frames: str, line: int, says: str):
+    files = {"lib/divide.rb": RUBY, "lib/top.rb": 'require "pstore"\n'}
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{frames}\n```\n"), "raised_here")
+    assert (found.line, found.says.startswith(says)) == (line, True), found.says
+
+
+def test_a_line_outside_functions_that_is_blank_now_is_not_lost(tmp_path: Path):
+    trace = "lib/top.rb:2:in 'Kernel#require': cannot load (LoadError)\n\tfrom lib/top.rb:2:in '<main>'"
+    facts = facts_of(tmp_path, {"lib/top.rb": "A = 1\n\nB = A\n"}, "It stops", f"```\n{trace}\n```\n")
+    (found,) = of_kind(facts, "raised_here")
+    assert (found.line, found.says.endswith("the line may have moved.")) == (3, True)

@@ -28,6 +28,8 @@ _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _CLASSES = re.compile(r"[.+$/]|::")
 """What separates namespaces and classes."""
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
+_UNNAMED = re.compile(r"<main>|<top \(required\)>|.*#\W{1,3}")
+"""What Ruby prints in place of a function for the code of a file, and an operator, which is built in."""
 _WITHOUT_PARENTHESES = (".hs", ".lhs", ".ml", ".elm", ".purs", ".fs")
 _REMARKS = ("# ", "//", "/*", "* ", "-- ")
 SCRIPT = re.compile(r"\.[cm]?jsx?$")
@@ -84,8 +86,9 @@ class MappedFrame:
 
     @property
     def has_inner(self) -> bool:
-        """Whether the trace has frames inside it, other than those of the runtime that reports the error."""
-        return self.trace.frames[0] is not self.frame and self.trace.language not in _WITH_RUNTIME_FRAMES
+        """Whether the trace has frames inside it, other than built-in ones and those of a runtime that reports it."""
+        inner = range(self.trace.frames.index(self.frame))
+        return self.trace.language not in _WITH_RUNTIME_FRAMES and not all(is_built_in(self.trace, at) for at in inner)
 
 
 class _Span(NamedTuple):
@@ -98,8 +101,15 @@ class _Span(NamedTuple):
 
 def last_part(function: str | None) -> str | None:
     """Return the unqualified name of a function in the notation of any language, or None if it has no name."""
+    function = "" if _UNNAMED.fullmatch(function or "") else function
     parts = [part for part in _PARTS.split(function or "") if part and not _NO_NAME.fullmatch(part.strip("_"))]
     return parts[-1] if parts else None
+
+
+def is_built_in(trace: StackTrace, depth: int) -> bool:
+    """Return whether a frame is of a built-in method of Ruby, which has the place of its caller, the next frame."""
+    here, outer = trace.frames[depth], trace.frames[depth + 1 : depth + 2]
+    return trace.language == "ruby" and any((here.path, here.line) == (frame.path, frame.line) for frame in outer)
 
 
 def frame_text(issue: IssueParts, trace: StackTrace, frame: Frame) -> str | None:
@@ -174,6 +184,8 @@ def mapped_at(code: Code, issue: IssueParts, trace: StackTrace, depth: int, numb
         at = line or (nearest if is_blank else inside) or _line_of_name(code, number, span)
         # Without a function, a number beyond the last line is from another version of the file.
         is_there = line or span.symbol or (frame.line or 0) <= span.end
+        if not span.symbol:  # a blank line of this commit is another one in the version that was run
+            at = next((below for below in range(at, span.end + 1) if code.text(number, below)), at)
         if is_there and code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
-from nodes.search.facts.output.frame_lines import COMPILED, SCRIPT, MappedFrame, is_of_class, last_part, mapped_at
+from nodes.search.facts.output.frame_lines import (
+    COMPILED,
+    SCRIPT,
+    MappedFrame,
+    is_built_in,
+    is_of_class,
+    last_part,
+    mapped_at,
+)
 from nodes.search.lazy import lazy
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path
@@ -77,7 +85,8 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     lost_inner = is_library = in_program = False
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
-        if _FORWARDS.fullmatch(last_part(frame.function) or ""):  # a decorator's function
+        # A decorator's function, or one that is built in.
+        if _FORWARDS.fullmatch(last_part(frame.function) or "") or is_built_in(trace, depth):
             continue
         listed = files_of_frame(code.index, frame)
         # A file that this commit lacks may have moved, and its function can still be found.
