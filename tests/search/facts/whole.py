@@ -105,6 +105,7 @@ CODE = {
     "acme/errors.rs": '#[derive(Error)]\npub enum Fault {\n    #[error("the canal lock is still shut")]\n    ShutLock,\n}\n',
     "acme/locks.rs": "pub fn pass(lock: &Lock) -> Result<(), Fault> {\n    if lock.shut() {\n        return Err(Fault::ShutLock);\n    }\n    Ok(())\n}\n",
     "native/keys.c": "int key_free_all(struct key *key) {\n  return drop(key->next);\n}\n",
+    "acme/millers.lua": "local function grind_corn(mills, corn)\n  mills.grind_all(corn)\n  -- mills.grind_all(corn)\nend\n",
     "acme/mills.lua": "local function grind(corn)\n  return corn.weight + 1\nend\n",
     "acme/jobs.py": "def run_harvest(job):\n    return job\n",
     "web/src/server/stoats.ts": "export class Stoats {\n  count(den: Den) {\n    const all = den.list;\n    return all.burrow.size;\n  }\n}\n",
