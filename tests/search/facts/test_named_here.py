@@ -188,6 +188,12 @@ def test_words_side_by_side_that_spell_a_definition_of_the_first_file(tmp_path: 
     assert name in (found.text or "")
 
 
+def test_words_of_an_object_in_the_title_spell_nothing(tmp_path: Path):
+    title = 'The job stops: {"message":"Drop that index"}'
+    facts = facts_of(tmp_path, {"jobs.py": DEFINED["python"][1]}, title, first=["jobs.py"])
+    assert of_kind(facts, "named_here", "quoted_here") == []
+
+
 @pytest.mark.parametrize(
     ("files", "title"),
     [

@@ -42,6 +42,8 @@ _DECLARES = (
 )
 _CONDITION = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b|&&|\|\||\s\?\s|[=!]=")
 _NAME = re.compile(r"(?<![\w$\"'-])[a-z_]\w{7,60}(?![\w$])|(?<![\w$\"'-])[A-Z][A-Z0-9_]{7,60}(?![\w$])")
+_PRINTED = re.compile(r"\{\s?\"[^{}\n]{0,400}\}")
+"""An object as a program prints it, whose words are not those of a person."""
 ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
@@ -147,7 +149,7 @@ def first_files(inquiry: FinderInput) -> list[int]:
 
 def report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]:
     """Return the plain words of the title, and those of the title and the prose, by their stems."""
-    title = stems_of(URL.sub(" ", inquiry.issue.title))
+    title = stems_of(_PRINTED.sub(" ", URL.sub(" ", inquiry.issue.title)))
     return title, stems_of(URL.sub(" ", "\n".join(inquiry.issue.prose))) | title
 
 
