@@ -9,6 +9,7 @@ import pytest
 
 from bot.report.comment.facts import is_elsewhere
 from nodes.search.facts import Fact
+from nodes.search.facts.levels import statement
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import git, make_repository
@@ -292,3 +293,70 @@ def test_a_frame_without_text_in_a_removed_file_calls_the_next_one(tmp_path: Pat
     for line, found in ((8, ["src/org/zones/Gate.java:8"]), (7, ["src/org/zones/Gate.java:5"])):
         facts = facts_at(tmp_path, head, "It stops", f"I updated from v1.2.0.\n\n```\n{trace.format(line)}```\n")
         assert [f"{fact.path}:{fact.line}" for fact in of_kind(facts, "raised_here")] == found
+
+
+def test_a_frame_whose_line_was_edited_after_the_last_release_is_gone_if_no_release_is_named(tmp_path: Path):
+    old = "<?php\nclass Load {\n    function configure()\n    {\n    }\n}\n"
+    make_repository(tmp_path, {"zones/load.php": old})
+    git(tmp_path, "tag", "v1.2.0")
+    new = old.replace("configure()", "configure(): void")
+    head = make_repository(tmp_path, {"zones/load.php": new}, message="Return nothing (#4)")
+    fatal = "PHP Fatal error: Declaration of Load::configure() must be compatible in /var/zones/load.php on line 3"
+    (found,) = of_kind(facts_at(tmp_path, head, "It stops", fatal), "raised_here")
+    gone = f"line 3 of 1.2.0 is no longer in this file, since `{head[:10]}` “Return nothing (#4)”."
+    assert (found.says, found.unclaimed) == (f"The error passes through `zones/load.php`; {gone}", True)
+    other = make_repository(tmp_path, {"zones/load.php": new.replace("class", "abstract class"), "n": "1"})
+    git(tmp_path, "tag", "v1.3.0")
+    (found,) = of_kind(facts_at(tmp_path, other, "It stops", fatal), "raised_here")
+    assert "no longer" not in found.says
+
+
+def test_the_change_that_removed_a_line_which_a_trace_prints_is_named(tmp_path: Path):
+    printed = 'Traceback (most recent call last):\n  File "zones/io.py", line 2, in load\n    return unpack(path,  0)\n'
+    code = "def load(path):\n    return unpack(path,  0)\n"
+    make_repository(tmp_path, {"zones/io.py": code})
+    change = make_repository(tmp_path, {"zones/io.py": code.replace(",  0", "")}, message="Unpack all")
+    head = make_repository(tmp_path, {"zones/io.py": code.replace(",  0", ""), "n": "1"})
+    facts = facts_at(tmp_path, head, "It stops", f"```\n{printed}ValueError: it is packed\n```\n")
+    (found,) = of_kind(facts, "raised_here")
+    assert found.says.endswith(f"; `{change[:10]}` “Unpack all” removed the line that the trace prints.")
+    assert (found.change, found.unclaimed, found.strong) == (change, True, False)
+    wrong, text = replace(found, change=head), f"It stops\n```\n{printed}ValueError: it is packed\n```\n"
+    assert verify(wrong, Repository.open(tmp_path), head, text) == "the change did not remove the line"
+
+
+REFUSED = "zones 1.2.0 prints:\n\n```\nWarning: unknown key 'packed_zones', ignored\n```\n"
+READS = "KEYS = ['level', 'packed_zones']\n\n\ndef warn(key):\n    print(f\"Warning: unknown key '{key}', ignored\")\n"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "is_said"),
+    [
+        pytest.param("A warning", REFUSED, True, id="in-a-message"),
+        pytest.param("`packed_zones` has no effect", "zones 1.2.0", True, id="in-the-title"),
+        pytest.param("`--packed-zones` has no effect", "zones 1.2.0", True, id="in-another-spelling"),
+        pytest.param("A warning", REFUSED.replace("1.2.0", "1.3.0"), False, id="the-release-has-it"),
+        pytest.param("A warning", REFUSED.replace(" 1.2.0", ""), False, id="no-release"),
+        pytest.param("A warning", "zones 1.2.0. I also use 'packed_zones'.", False, id="not-refused"),
+    ],
+)
+def test_a_refused_name_that_came_after_the_release_is_stated_without_a_claim(
+    tmp_path: Path, title: str, body: str, *, is_said: bool
+):
+    path, old = tmp_path / "zones", READS.replace(", 'packed_zones'", "")
+    make_repository(path, {"zones/io.py": old})
+    git(path, "tag", "v1.2.0")
+    change = make_repository(path, {"zones/io.py": READS}, message="Read packed zones (#7)")
+    git(path, "tag", "v1.3.0")
+    head = make_repository(path, {"zones/io.py": READS, "n": "1"})
+    facts = facts_at(path, head, title, body, first=["zones/io.py"])
+    found = of_kind(facts, "introduced_in")
+    says = f"is not in 1.2.0; `{change[:10]}` “Read packed zones (#7)” added it."
+    assert [fact.says.partition(" ")[2] for fact in found] == [says] * is_said
+    if is_said:
+        stated = statement(facts, ["zones/io.py"], 0.95)
+        assert (stated.level, stated.headline) == ("stated", found[0])
+        (fact,), text, repository = found, f"{title}\n{body}", Repository.open(path)
+        assert verify(replace(fact, change=head), repository, head, text) == "the change did not add the name"
+        wrong = replace(fact, says=fact.says.replace("1.2.0", "1.3.0"))
+        assert verify(wrong, repository, head, text) == "the release has the name"

@@ -93,6 +93,7 @@ def test_a_false_fact_is_refused(tmp_path: Path, fields: dict[str, Any]):
 
 def test_every_kind_has_a_check():
     of_another_kind = {
+        "added_since",
         "alike",
         "decided_here",
         "defined_as",

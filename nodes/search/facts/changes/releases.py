@@ -1,7 +1,9 @@
 """``older_release``: the release that a report names, if later ones exist."""
 
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from nodes.search.facts.inquiry import FinderInput
@@ -26,6 +28,10 @@ MAX_RELEASES = 12
 """Maximum number of releases in which a line is read."""
 MAX_INSTALLED = 20
 """Maximum number of installed packages in the paths of a report."""
+ALIKE, MIN_EDITED, MAX_EDITED = 0.6, 8, 400
+"""Minimum similarity of a line and its earlier form, and their minimum and maximum length, in letters, characters."""
+_SPECIAL = re.compile(r"[][(){}.*+?^$|\\]")
+"""What has a meaning in the patterns of git."""
 _INSTALLED = re.compile(r"/([A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})[-@]v?(\d{1,6}(?:\.\d{1,6}){1,3})/")
 """The folder of an installed package, as package managers name it: ``/gems/zones-1.2.0/``, ``/zones@v1.2.0/``."""
 _PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
@@ -141,8 +147,33 @@ def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[
     return next((change for change in made if fits(repository.lines(change.commit, path, line, line) or "")), None)
 
 
-def last_to_change(repository: Repository, text: str, start: str, end: str, path: str) -> str | None:
-    """Return the last commit between two others that changed how often a text occurs in a path."""
-    command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{text}", *_PLAIN, end, f"^{start}")
-    found = (repository.cached_output("--literal-pathspecs", *command, "--", path) or b"").decode().split()
+def edited_since(inquiry: FinderInput, path: str, line: int) -> Release | None:
+    """Return the last final release, if its line of a file is an earlier form of the present one and is gone."""
+    made = [release for release in releases_made(inquiry) if not release.version.is_prerelease]
+    last = max(made, key=lambda release: (release.made, release.version), default=None)
+    then = (inquiry.code.repository.lines(last.commit, path, line, line) or "").strip() if last else ""
+    here = list(map(str.strip, inquiry.witness.lines(path, 1, sys.maxsize)))
+    now = here[line - 1] if 0 < line <= len(here) else ""
+    is_long = min(sum(map(str.isalnum, text)) for text in (then, now)) >= MIN_EDITED
+    is_edited = is_long and max(len(then), len(now)) <= MAX_EDITED and then not in here
+    return last if is_edited and SequenceMatcher(None, then, now).ratio() >= ALIKE else None
+
+
+def last_to_change(repository: Repository, line: str, start: str | None, end: str, path: str) -> str | None:
+    """Return the last commit up to an end, or after a start, that changed how often a line occurs in a path."""
+    words = (_SPECIAL.sub(r"\\\g<0>", word) for word in line.split())
+    pattern = f"^[[:space:]]*{'[[:space:]]+'.join(words)}[[:space:]]*$"
+    after = [f"^{start}"] if start else []
+    found = _changes(repository, "--max-count=1", "--pickaxe-regex", f"-S{pattern}", end, *after, "--", path)
     return found[0] if found else None
+
+
+def first_to_change(repository: Repository, text: str, start: str, end: str, paths: Iterable[str]) -> str | None:
+    """Return the first commit between two others that changed how often a text occurs in some paths."""
+    found = _changes(repository, f"-S{text}", end, f"^{start}", "--", *paths)
+    return found[-1] if found else None
+
+
+def _changes(repository: Repository, *arguments: str) -> list[str]:
+    command = ("--literal-pathspecs", "log", "-s", "--format=%H", "--no-merges", *_PLAIN)
+    return (repository.cached_output(*command, *arguments) or b"").decode().split()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
-from nodes.search.facts.changes.releases import fitting_release, named_release
+from nodes.search.facts.changes.releases import edited_since, fitting_release, named_release
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.frame_lines import (
     LONGEST_FUNCTION,
@@ -23,7 +23,7 @@ from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.output.on_a_line import CONTINUES, statement
 from nodes.search.facts.output.refusals import is_deliberate, is_refusal
 from nodes.search.facts.output.shapes import is_possible
-from nodes.search.facts.places.moved import LOST, line_now, removed
+from nodes.search.facts.places.moved import LOST, line_now, lost, removed, removes
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
@@ -76,8 +76,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         named = tuple(_named_in_words(inquiry, frame, seen))
         lines = inquiry.code.lines(frame.number)
         frame = _at_release(inquiry, frame)
-        if not frame.exact and _is_lost(inquiry.issue, frame, lines):
-            frame = replace(frame, gone=LOST)
+        if not frame.exact and (printed := _lost_text(inquiry.issue, frame, lines)):
+            gone, change = lost(inquiry, inquiry.code.path(frame.number), printed)
+            frame = replace(frame, gone=gone, change=change)
         purpose = is_deliberate(lines, frame.start, frame.end)
         frame, event = _at_error(inquiry.issue, frame, lines)
         fact = _fact(inquiry, frame, event)
@@ -180,27 +181,34 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
 
 
 def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Release | None:
-    """Return the last release in whose line the error fits, if it does not fit the line at the commit that is read."""
+    """Return the last release in whose line the error fits, if it does not fit the line at the commit that is read.
+
+    If it fits none, return the last release if that line was edited since.
+    """
     code, error = inquiry.code, mapped.error
 
     def fits(text: str) -> bool:
         event = happened(text, error)
         return event is not None and not event.null
 
+    def fits_better(text: str) -> bool:
+        return fits(text) or bool(excluded and is_possible(error, text))
+
     text = statement(code.lines(mapped.number), line) if code.text(mapped.number, line) else ""
-    if mapped.has_inner or fits(text):
+    if fits(text):
         return None
     excluded = is_possible(error, text) is False
     path = code.path(mapped.number)
-    return fitting_release(inquiry, path, line, lambda text: fits(text) or (excluded and is_possible(error, text)))
+    fitting = None if mapped.has_inner else fitting_release(inquiry, path, line, fits_better)
+    return fitting or edited_since(inquiry, path, line)
 
 
-def _is_lost(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> bool:
-    """Return whether the trace prints a line of code below the frame that its file does not have."""
+def _lost_text(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> str | None:
+    """Return the line of code that the trace prints below the frame, if its file does not have it."""
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame)
     printed = _printed_below(issue.written, words) if words else None
     same = printed == frame_text(issue, mapped.trace, mapped.frame)
-    return bool(printed and same and not _has(lines, printed))
+    return printed if printed and same and not _has(lines, printed) else None
 
 
 def _printed_below(text: str, words: str) -> str | None:
@@ -276,10 +284,13 @@ def passes(mapped: MappedFrame, place: str, end: str) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words name the file or the function, and that the trace gives an exact line."""
     path, words = fact.path or "", fact.words or ""
-    if fact.says.endswith(f"{LOST}."):
+    is_removed = fact.says.endswith(" removed the line that the trace prints.")
+    if is_removed or fact.says.endswith(f"{LOST}."):
         printed = _printed_below(witness.issue_text, words)
         if not printed or _has(witness.lines(path, 1, sys.maxsize), printed):
             return "the file has the line that the trace prints"
+        if is_removed and not (fact.change and removes(witness, fact.change, path, printed)):
+            return "the change did not remove the line"
     name = (fact.symbol or "").rpartition(".")[2]
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
         return "the words name neither the file nor the function"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import last_to_change, made_before
+from nodes.search.facts.changes.releases import last_to_change, made_before, named_release
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
@@ -14,6 +14,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.git.objects import split_lines
 from nodes.search.history.versions import Release, parse_version
 from nodes.search.sentences import say
+from nodes.search.tokens import normalise_space
 
 AROUND = 2
 """Number of lines on each side that tell equal lines apart."""
@@ -21,7 +22,7 @@ ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
 LOST = say("; the line that the trace prints is not in this file at this commit")
 """The end of a sentence about a frame whose text the file does not have."""
-_UNFIT = ("does not fit the error at this commit.", f"{LOST}.")
+_UNFIT = ("does not fit the error at this commit.", f"{LOST}.", " removed the line that the trace prints.")
 """The ends of sentences about a line other than the one that the report is about."""
 _SAYS = re.compile(
     r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”)?)?\.$"
@@ -78,6 +79,24 @@ def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> t
     since = say(", since `{sha}` “{title}”", sha=change.sha[:10], title=short(change.subject)) if change else ""
     values = {"line": str(line), "release": str(release.version), "since": since}
     return say("; line {line} of {release} is no longer in this file{since}", **values), change.sha if change else None
+
+
+def lost(inquiry: FinderInput, path: str, printed: str) -> tuple[str, str | None]:
+    """Return the clause about a line that a trace prints and its file lacks, and the change that removed it."""
+    repository, named = inquiry.code.repository, named_release(inquiry)
+    sha = last_to_change(repository, printed, named.release.commit if named else None, inquiry.code.sha, path)
+    change = next(iter(inquiry.code.log.details([sha])), None) if sha else None
+    if change is None or not removes(inquiry.witness, change.sha, path, printed):
+        return LOST, None
+    values = {"sha": change.sha[:10], "title": short(change.subject)}
+    return say("; `{sha}` “{title}” removed the line that the trace prints", **values), change.sha
+
+
+def removes(witness: Witness, change: str, path: str, text: str) -> bool:
+    """Return whether a file has a line with a text before a change and none after it."""
+    shas = (witness.repository.resolve(f"{change}~1"), change)
+    before, after = (map(normalise_space, (witness.repository.text(sha, path) or "").split("\n")) for sha in shas)
+    return text in before and text not in after
 
 
 def is_gone(fact: Fact) -> bool:
