@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
-from nodes.search.facts.changes import added_since, alike, changed_in, named_change, releases
+from nodes.search.facts.changes import added_since, changed_in, named_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
@@ -24,6 +24,7 @@ from nodes.search.facts.places import (
     named_here,
     pasted_here,
     quoted_here,
+    required,
     served_here,
     spelled_here,
     worded_here,
@@ -52,6 +53,7 @@ FINDERS: tuple[Finder, ...] = (
     spelled_here.find,
     worded_here.find,
     defined_as.find,
+    required.find,
     changed_in.find_only,
     added_since.find,
     # The next finders explain facts of those above, so they come after them.
@@ -60,7 +62,6 @@ FINDERS: tuple[Finder, ...] = (
     called_from.find,
     used_here.find,
     changed_in.find,
-    alike.find,
     releases.find,
     tested_here.find,
     absent.find,
@@ -74,7 +75,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (added_since, alike, decided_here, labelled_here, served_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (added_since, decided_here, labelled_here, required, served_here, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -124,11 +124,6 @@ class Log:
         # A branch or tag may have a name that looks like a SHA.
         return sha if sha.startswith(prefix) and self.is_ancestor(sha) else None
 
-    def subjects(self, limit: int) -> dict[str, str]:
-        """Return the first lines of the messages of the latest commits, without merges."""
-        command = ("log", "--no-merges", f"--max-count={limit}", "--format=%H %s", "--no-show-signature", self.commit)
-        return dict(line.split(" ", 1) for line in decode(self._git(*command) or b"").split("\n") if " " in line)
-
     def is_reverted(self, change: str) -> bool:
         """Return whether a later commit of this history says that it reverts a change."""
         command = ("log", "--fixed-strings", f"--grep=This reverts commit {checked(change)}", "--max-count=1")

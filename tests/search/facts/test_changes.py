@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nodes.search.engine import Engine
-from nodes.search.facts.changes import alike
-from tests.search.facts.finding import facts_at, of_kind, verify
+from tests.search.facts.finding import facts_at, of_kind
 from tests.support.repositories import git, make_repository
 
 ONE = "def load(path):\n    handle = open_it(path)\n    return handle\n"
@@ -215,36 +212,3 @@ def test_a_renamed_file_introduced_no_line(tmp_path: Path):
     git(tmp_path, "tag", "v1.3.0")
     facts = facts_at(tmp_path, head, "`load_all_zones` fails", "It works in 1.2.0 and fails in 1.3.0.")
     assert of_kind(facts, "introduced_in") == []
-
-
-def _oidc(path: Path) -> tuple[str, str]:
-    make_repository(path, {"zones/io.py": ONE, "zones/login.py": OTHER})
-    git(path, "tag", "v1.4.1")
-    change = make_repository(path, {"zones/io.py": ONE, "zones/login.py": TWO}, message="Renew the tokens of OIDC")
-    head = make_repository(path, {"zones/io.py": ONE, "zones/login.py": TWO, "zones/scan.py": OTHER}, message="Tidy up")
-    git(path, "tag", "v1.4.2")
-    return change, head
-
-
-@pytest.mark.parametrize(("short", "found"), [(alike.SHORT, True), (1, False)], ids=["short-range", "long-range"])
-def test_one_word_of_the_title_names_a_change_of_a_short_range_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: int, found: bool
-):
-    monkeypatch.setattr(alike, "SHORT", short)
-    change, head = _oidc(tmp_path)
-    facts = facts_at(tmp_path, head, "Cannot get in through OIDC", "Since the update to 1.4.2.", first=["zones/io.py"])
-    assert [fact.change for fact in facts if "The title has the words" in fact.says] == [change] * found
-
-
-def test_the_words_and_the_file_of_such_a_change_are_checked_again(tmp_path: Path):
-    _, head = _oidc(tmp_path)
-    title, body = "Cannot get in through OIDC", "Since the update to 1.4.2."
-    facts = facts_at(tmp_path, head, title, body, first=["zones/io.py"])
-    (fact,) = (fact for fact in facts if "The title has the words" in fact.says)
-    repository = Engine(tmp_path).repository
-    assert verify(fact, repository, head, f"{title}\n{body}") is None
-    assert (
-        verify(fact, repository, head, f"Cannot get in\n{title}") == "the title or the change does not have the words"
-    )
-    other = replace(fact, says=fact.says.replace("zones/login.py", "zones/io.py"))
-    assert verify(other, repository, head, f"{title}\n{body}") == "the commit does not change this file"

@@ -94,13 +94,13 @@ def test_a_false_fact_is_refused(tmp_path: Path, fields: dict[str, Any]):
 def test_every_kind_has_a_check():
     of_another_kind = {
         "added_since",
-        "alike",
         "decided_here",
         "defined_as",
         "error_form",
         "labelled_here",
         "releases",
         "removed",
+        "required",
         "served_here",
         "set_here",
         "spelled_here",

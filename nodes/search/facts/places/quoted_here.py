@@ -48,6 +48,7 @@ _PARTS = re.compile(
 )
 """A comparison, a value with its name, a value read by its key, a qualified name, a string or an unusual number."""
 _CONSTANT = r"[\"'](?=[^\"'\n]{0,40}[A-Z0-9_.-])[\w.-]{4,60}[\"']"
+_VALUES = re.compile(rf"(?<==\s){_CONSTANT}|(?<==){_CONSTANT}")
 _IN_PROSE = re.compile(
     rf"(?<![\w$./-])(?:{_CONSTANT}|{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
 )
@@ -275,6 +276,8 @@ def _of_span(span: str) -> Iterator[str]:
     # No part of a command's option, such as ``--flag=false``, is an expression of code.
     parts = (found for found in _PARTS.finditer(span[:LONGEST_EXPRESSION]) if not span[: found.start()].endswith("-"))
     yield from (found[0] for found in parts if _is_rare(found))
+    # The name before a constant may be that of a variable of the program's user, or of an event.
+    yield from _VALUES.findall(span[:LONGEST_EXPRESSION])
 
 
 def _route(span: str) -> str | None:

@@ -1,0 +1,68 @@
+"""``named_here`` for libraries: the line of a manifest that requires the library in whose files an error is."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.types import Fact, Hit
+from nodes.search.facts.witness import Witness
+from nodes.search.history.versions import plain
+from nodes.search.sentences import say
+
+MAX_LIBRARIES, MAX_MANIFESTS, MAX_LINES, MAX_TEXT = 4, 20, 2_000, 40_000
+"""Maximum number of libraries of a report, of manifests, of lines of each, and of characters that are searched."""
+_INSTALLED = re.compile(
+    r"(?:gems|pkg/mod|registry/src|\.pnpm|hosted)/(?:[^\s/]{1,80}/){0,6}"
+    r"(?P<words>(?P<name>[A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})[-@]v?(?P<version>\d{1,6}(?:\.\d{1,6}){1,3}))/"
+)
+"""A file of an installed library, in a folder with its name and its version."""
+_REQUIRES = {
+    "go.mod": r"\s*(?:require\s+)?(?:[\w.~-]{{1,80}}/){{0,8}}{0}(?:/v\d+)?\s+v\d",
+    "Cargo.toml": r"\s*{0}\s*=|\s*\[.{{0,80}}dependencies\.{0}\]",
+    "Gemfile": r"\s*gem[\s(]+[\"']{0}[\"']",
+    "gemspec": r".{{0,80}}\.add_(?:runtime_|development_)?dependency[\s(]+[\"']{0}[\"']",
+    "package.json": r"\s*\"(?:@[\w.-]{{1,80}}/)?{0}\"\s*:\s*\"[~^<>=*\dvnwl]",
+    "pubspec.yaml": r"\s+{0}:\s*(?:[\"'^<>=\d]|any\b|$)",
+}
+"""The line of a manifest that requires a library, by the end of the manifest's name."""
+SAYS = re.compile(r"The report names a file of `([^`]{1,200})` (\S{1,40}), which this line requires\.")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the line that requires the first library of the report, if no line of own code places the report."""
+    if inquiry.is_placed or any(fact.is_named_line for fact in inquiry.found):
+        return
+    found = {match["name"]: match for match in _INSTALLED.finditer(inquiry.issue.body[:MAX_TEXT])}
+    named = [match for name, match in found.items() if plain(name) not in inquiry.code.names]
+    every = ((match, hits) for match in named[:MAX_LIBRARIES] if (hits := requiring(inquiry.witness, match["name"])))
+    for match, hits in islice(every, 1):
+        says = say(
+            "The report names a file of `{name}` {version}, which this line requires.",
+            name=match["name"],
+            version=match["version"],
+        )
+        if len(hits) == 1:
+            yield hits[0].fact("named_here", says, match["words"], count=1, strong=True, unclaimed=True)
+
+
+def requiring(witness: Witness, name: str) -> list[Hit]:
+    """Return the lines of the outermost manifests that require a library."""
+    paths = [path for path in witness.files() if path.endswith(tuple(_REQUIRES))]
+    hits = list[Hit]()
+    for path in sorted(paths, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]:
+        form = next(form for end, form in _REQUIRES.items() if path.endswith(end))
+        pattern = re.compile(form.format(re.escape(name)))
+        lines = enumerate(witness.lines(path, 1, MAX_LINES), 1)
+        hits += [Hit(path, line, text) for line, text in lines if name in text and pattern.match(text)]
+    return hits
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the report has the folder of the library, and that no other line requires the library."""
+    found, words = SAYS.fullmatch(fact.says), fact.words or ""
+    named = (match for match in _INSTALLED.finditer(witness.issue_text) if match["words"] == words)
+    if found is None or (found[1], found[2]) not in ((match["name"], match["version"]) for match in named):
+        return "the report does not name a file of the library"
+    held = [(hit.path, hit.line) for hit in requiring(witness, found[1])]
+    return None if held == [(fact.path, fact.line)] else "the line does not require the library, or others do"
