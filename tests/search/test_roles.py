@@ -195,6 +195,7 @@ ROLES: dict[str, dict[str, str]] = {
         "archive": "gradle/wrapper/gradle-wrapper.jar",
         "library": "lib/libz.so",
         "model": "net.onnx",
+        "arb": "lib/l10n/app_en.arb",
     },
     "vendored": {
         "go": "vendor/lib/a.go",
@@ -210,6 +211,7 @@ ROLES: dict[str, dict[str, str]] = {
         "yarn": ".yarn/releases/yarn.cjs",
         "at-the-top": "external/zlib/a.c",
         "below-src": "src/deps/b.c",
+        "with-its-version": "Libs/AceEvent-3.0/AceEvent-3.0.lua",
         "tests-of-others": "vendor/lib/a_test.go",
     },
     "minified": {
@@ -225,6 +227,7 @@ ROLES: dict[str, dict[str, str]] = {
         "grpc-gateway": "api.pb.gw.go",
         "protobuf-js": "api_pb.js",
         "kubernetes": "zz_generated.deepcopy.go",
+        "flutter": "lib/l10n/app_localizations_pt.dart",
         "ent": "client_gen.go",
         "graphql": "src/__generated__/Query.graphql.ts",
         "folder": "src/generated/api.ts",

@@ -22,6 +22,8 @@ _TEST_PROJECT = re.compile(r"\w+Tests")
 """A folder named as Xcode and .NET name those of tests: AppTests, AppUITests."""
 _SOURCE_SET = re.compile(r"it|test|\w+Test|testFixtures")
 """A folder in ``src`` named as Maven and Gradle name those of tests."""
+_VERSIONED = re.compile(r"[a-z][\w.]{0,60}-v?\d{1,4}(?:\.\d{1,6}){1,3}")
+"""A folder with the name and the version of a library that is copied into the project's folder of libraries."""
 COPIED = re.compile(
     r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
 )
@@ -75,7 +77,8 @@ def _role_folders(folders: Sequence[str]) -> Sequence[str]:
 
 
 def _is_vendored(folders: Sequence[str]) -> bool:
-    if not _WORDS["vendored"].isdisjoint(folders):
+    copied = (one in ("lib", "libs") and _VERSIONED.fullmatch(two) for one, two in pairwise(folders))
+    if not _WORDS["vendored"].isdisjoint(folders) or any(copied):
         return True
     return not _WORDS["vendored at top"].isdisjoint(folders[:2] if folders[:1] in (["src"], ["lib"]) else folders[:1])
 
