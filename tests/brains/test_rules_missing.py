@@ -183,6 +183,7 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
             id="a-message-of-an-earlier-line",
         ),
         pytest.param("An error\n1. New table\n2. MD5\n3. Submit\nRows get lost.", None, id="a-list-and-a-result"),
+        pytest.param("1- New table\n2- MD5\n3- Submit\nThe order its broken.", None, id="a-list-with-dashes"),
         pytest.param(
             "There is an error\n1. Go to '...'\n2. Click on '....'\n3. Scroll '....'\nRows get lost.",
             "The whole error message or stack trace",
