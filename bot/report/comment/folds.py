@@ -14,7 +14,7 @@ from nodes.agents.writing.acceptance import READ_THE_LIST
 from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.levels import is_stated
-from nodes.search.facts.output.frame_lines import is_raising
+from nodes.search.facts.output.refusals import is_raising
 from nodes.search.sentences import say
 
 _REASON_WORDS = 16

@@ -286,6 +286,9 @@ def test_a_frame_with_a_class_only_is_found_in_a_class_below_the_name_of_the_pro
     (found,) = of_kind(facts_of(tmp_path / "a", files, "It stops", trace.format("Zones.data")), "raised_here")
     assert (found.path, found.line, found.strong) == ("Zones/net/Codes.cs", 4, False)
     assert found.says.endswith("the trace gives no line.")
+    whole = {path.replace("Zones/", "Acme.Zones/"): code for path, code in files.items()}
+    (found,) = of_kind(facts_of(tmp_path / "c", whole, "It stops", trace.format("Acme.Zones")), "raised_here")
+    assert (found.path, found.line) == ("Acme.Zones/net/Codes.cs", 4)
     # A library has a class of the same name.
     assert of_kind(facts_of(tmp_path / "b", files, "It stops", trace.format("Acme.data")), "raised_here") == []
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.output.frame_lines import raises
+from nodes.search.facts.output.refusals import raises
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.output.frame_lines import raises
+from nodes.search.facts.output.refusals import raises
 from nodes.search.facts.places.moved import is_unsure
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nodes.search.facts.code import Code, family, whole_word
 from nodes.search.facts.inquiry import IssueParts
-from nodes.search.facts.types import Fact
+from nodes.search.facts.output.refusals import is_raising
 from nodes.search.languages.table import has_grammar, language_of
 from nodes.search.paths.project import simplified
 from nodes.search.tokens import normalise_space
@@ -36,9 +36,6 @@ SCRIPT = re.compile(r"\.[cm]?jsx?$")
 COMPILED = ("ts", "tsx", "mts", "cts")
 _WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c", "nim"})
 """Languages whose traces begin with frames of the runtime that reports the error."""
-_RAISES = re.compile(
-    r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +252,8 @@ def is_of_class(code: Code, frame: Frame, symbol: str | None) -> bool:
     """Return whether a definition is in the class of a frame, whose namespace has the name of the project."""
     *classes, _ = (symbol or "").split(".")
     parts = [part for part in _CLASSES.split(frame.module or "") if part]
-    space = {simplified(part) for part in parts[: len(parts) - len(classes)]}
+    around = parts[: len(parts) - len(classes)]
+    space = {simplified(part) for part in (*around, "".join(around))}  # a folder may have the whole namespace
     project = code.index.project
     return bool(classes) and parts[-len(classes) :] == classes and not space.isdisjoint(project.names | project.folders)
 
@@ -296,13 +294,3 @@ def is_call(text: str, inner: Frame | None) -> bool:
         return is_raising(text)
     name = last_part(inner.function)
     return name is not None and bool(whole_word(name).search(text))
-
-
-def is_raising(text: str) -> bool:
-    """Return whether a line raises or may raise: it asserts, unwraps or aborts."""
-    return bool(_RAISES.search(text))
-
-
-def raises(fact: Fact) -> bool:
-    """Return whether a fact is about a line that the report names by its number and that may raise."""
-    return fact.kind == "named_here" and fact.strong and bool(fact.line) and is_raising(fact.text or "")

@@ -14,14 +14,13 @@ from nodes.search.facts.output.frame_lines import (
     called,
     frame_text,
     frame_words,
-    is_raising,
     last_part,
     same_start,
 )
 from nodes.search.facts.output.frames import chains, cleans_up, from_root, own_frames
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.output.on_a_line import CONTINUES, statement
-from nodes.search.facts.output.refusals import is_deliberate, is_refusal
+from nodes.search.facts.output.refusals import is_deliberate, is_raising, is_refusal
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.moved import LOST, line_now, lost, removed, removes
 from nodes.search.facts.types import Fact

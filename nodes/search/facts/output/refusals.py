@@ -1,7 +1,9 @@
-"""This module tells whether a function or a statement raises on purpose, because it checked its input."""
+"""This module tells whether code raises, and whether it raises on purpose, because it checked its input."""
 
 import re
 from collections.abc import Iterator
+
+from nodes.search.facts.types import Fact
 
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
@@ -14,6 +16,10 @@ _REFUSAL = re.compile(
 """A statement by which code rejects its input with an error message."""
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
+
+_MAY_RAISE = re.compile(
+    r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("
+)
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
@@ -49,3 +55,13 @@ def _opened_above(lines: tuple[str, ...], line: int, start: int) -> Iterator[int
 def _depth(text: str) -> int:
     """Return the number of brackets that a line leaves open; negative if it closes brackets of previous lines."""
     return sum(text.count(item) for item in "([{") - sum(text.count(item) for item in ")]}")
+
+
+def is_raising(text: str) -> bool:
+    """Return whether a line raises or may raise: it asserts, unwraps or aborts."""
+    return bool(_MAY_RAISE.search(text))
+
+
+def raises(fact: Fact) -> bool:
+    """Return whether a fact is about a line that the report names by its number and that may raise."""
+    return fact.kind == "named_here" and fact.strong and bool(fact.line) and is_raising(fact.text or "")
