@@ -23,6 +23,8 @@ _LISTED = 22
 """Maximum number of characters between two versions of a list."""
 _JOINED = re.compile(r"\s*[/&+、]")
 """What joins a version to the one before it: “1.2 / 1.3”."""
+_OR = re.compile(r"\s*(?:[/&+、,]|(?:or|and|oder|und|ou|et|y|e)\b|[或和])\s*v?", re.IGNORECASE)
+"""What joins a version to another one of the same role."""
 Role = Literal["good", "last", "bad", "until", "affected"]
 """good: it worked there; last: it worked there, and not in the next version; bad: it broke there; until: it broke near
 there; affected: it happens there, with no statement about earlier versions."""
@@ -227,7 +229,9 @@ def _steps(text: str, marks: Sequence[Mark]) -> dict[int, int]:
             continue
         is_step = SAYS["between"].search(lead) or SAYS["arrow"].search(between) or SAYS["reverted"].search(lead)
         left, right = one.version, other.version
-        if left and right and (is_step or SAYS["updated"].search(f"{lead} {between} {rest}")):
+        if at in signs and _OR.fullmatch(between):  # "from 1.2 to 1.3 or 1.4": both are after the step
+            signs[at + 1] = signs[at]
+        elif left and right and (is_step or SAYS["updated"].search(f"{lead} {between} {rest}")):
             # "Downgraded from 3 to 2" turns the order around; the older one is good.
             signs |= {at: 1 if left < right else -1, at + 1: -1 if left < right else 1}
     return signs

@@ -30,6 +30,7 @@ VERSIONS = [
     ("after upgrading from 2.3.1 to 2.4", "good 2.3.1, bad 2.4"),
     ("Since we updated to\n2.4 nothing works", "bad 2.4"),
     ("`v0.10.0` -> `v0.10.1` breaks this", "good 0.10.0, bad 0.10.1"),
+    ("After the update from 1.2.0 to 1.3.0 or 1.4.0 it is empty", "good 1.2.0, bad 1.3.0, bad 1.4.0"),
     ("there were two regressions between 1.4.5 and 1.4.7", "good 1.4.5, bad 1.4.7"),
     ("something changed between 5.4.2 and 5.4.1", "bad 5.4.2, good 5.4.1"),
     ("downgrading to 2.3.2 fixes it", "good 2.3.2"),

@@ -9,7 +9,7 @@ from itertools import chain
 from nodes.search.facts.around.called_from import is_comment, without_strings
 from nodes.search.facts.code import Code, outside_docstrings
 from nodes.search.facts.inquiry import MAX_LINE, FinderInput, IssueParts
-from nodes.search.facts.names.read_here import IMPORT
+from nodes.search.facts.names.read_here import FLAG, IMPORT
 from nodes.search.facts.output.happened import is_assertion
 from nodes.search.facts.output.shapes import messages
 from nodes.search.facts.types import Fact, Hit
@@ -20,16 +20,11 @@ from nodes.search.tokens import WORD, term_hash, terms_of
 
 MAX_EXPRESSIONS = 80
 """Maximum number of expressions of one report that are looked up."""
-MAX_CHUNKS = 24
-"""Maximum number of chunks that contain all words of an expression; if there are more, their files are not read."""
-MAX_CHUNKS_OF_STRING = 120
-"""The same for a route, whose words are often common ones."""
-FEW = 4
-"""Maximum number of lines with an expression; more lines do not identify a place."""
-FEW_STRINGS = 8
-"""Maximum number of lines with a route as a string: the clients and the server of a project have it too."""
-MAX_WIDTH = 400
-MAX_LINES = 100_000
+MAX_CHUNKS, MAX_CHUNKS_OF_STRING = 24, 120
+"""Maximum number of chunks that contain all words of an expression, and of a route, whose words are often common."""
+FEW, FEW_STRINGS, MAX_WIDTH, MAX_LINES = 4, 8, 400, 100_000
+"""Maximum number of lines with an expression, as more do not identify a place, and of lines with a route as a string,
+which the clients and the server of a project have; maximum length of a line, and number of lines of a file."""
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
@@ -138,7 +133,8 @@ class Expression:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines with an expression of the report, if one function or at most four lines have it."""
     code = inquiry.code
-    every = expressions(inquiry.issue)[:MAX_EXPRESSIONS]
+    known = {fact.words for fact in inquiry.found if fact.kind in ("read_here", "default_here")}
+    every = [group for group in expressions(inquiry.issue) if group[0].words not in known][:MAX_EXPRESSIONS]
     # A longer expression says more than its parts, which the report may have alone before it.
     groups = sorted(every, key=lambda group: any(group[0].words in other[0].words != group[0].words for other in every))
     near = _near(code, [judgement for group in groups for judgement in group])
@@ -215,8 +211,8 @@ def only_of(count: int) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line has the expression, and that as many lines of the language's source files do as stated."""
     one = Expression(fact.words or "", marked=False)
-    # A longer route that begins with it is another one.
-    route = replace(one, whole=one.words.startswith("/"))
+    # A longer route that begins with it is another one, and a flag within a text is no argument.
+    route = replace(one, whole=one.words.startswith(("/", "--")))
     one = route if route.is_in(fact.text or "") else one
     if not one.names or not one.is_in(fact.text or ""):
         return "the line does not contain it"
@@ -264,8 +260,10 @@ def expressions(issue: IssueParts) -> list[list[Expression]]:
         for value in chain.from_iterable(map(_VALUE_IN_PROSE.findall, plain))
         if len(value) >= SHORTEST_VALUE and not value.isupper() and not is_path(value)
     )
+    flags = (*FLAG.findall(URL.sub(" ", issue.title)), *filter(FLAG.fullmatch, issue.spans))
+    options = ([Expression(flag, marked=True, whole=True)] for flag in flags)
     literals = ([Expression(text, marked=False)] for line in plain for text in _LITERAL.findall(line))
-    return [item for item in (*spans, *routes, *requests, *prose, *values, *literals) if item]
+    return [item for item in (*spans, *routes, *requests, *options, *prose, *values, *literals) if item]
 
 
 def _of_span(span: str) -> Iterator[str]:
