@@ -29,6 +29,12 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
             id="an-error-with-its-place",
         ),
         pytest.param(
+            "support Ruby 4.0",
+            "'ostruct' should be added:\nruby-prof-1.7.2/bin/ruby-prof:7: warning: ostruct is no default gem since 4.0",
+            "bug",
+            id="a-warning-with-its-place",
+        ),
+        pytest.param(
             "How can it be built?",
             "Is src/io.c:3 right? Could you help me to solve this issue? Thanks!",
             "question",

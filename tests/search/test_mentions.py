@@ -238,6 +238,8 @@ def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names:
         ("in function <net.lua:44>", ("net.lua", 44)),
         ("- Opening the net...net.sh: line 44: $1: unbound variable", ("net.sh", 44)),
         ("...net/net.sh: line 44: $1: unbound variable", ("...net/net.sh", 44)),
+        ("/gems/kettle-1.7.2/bin/kettle:7: warning: it is old", ("/gems/kettle-1.7.2/bin/kettle", 7)),
+        ("loosely/kettle:7: warning: it is old", None),
     ],
 )
 def test_a_path_with_its_line(line: str, place: tuple[str, int] | None):

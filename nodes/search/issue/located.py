@@ -26,6 +26,8 @@ _NAME = re.compile(
     r"\.[A-Za-z][\w+]{0,11}$|(?:Docker|Make|Rake|Gem|Pod|Brew|Just|Cap|Guard|Vagrant|Jenkins|Fast)file$|BUILD$"
 )
 """The name of a file: with an ending, or one of the names that have none; not that of a script of Roblox."""
+_PROGRAM = re.compile(r"(?:.*/)?(?:bin|exe|sbin|libexec)/[A-Za-z][\w-]{1,60}$")
+"""A program without an ending, in a folder of programs."""
 _NO_ENDINGS = frozenset({"com", "org", "net", "io", "dev", "edu", "gov", "local", "localdomain", "internal"})
 """Endings of hosts; a word such as ``example.com:443`` is a path only after a folder."""
 _FORMS = load_sections(Path(__file__).with_name("located.txt"))
@@ -58,8 +60,8 @@ _CALLER = re.compile(
 )
 """What the shell's ``caller`` prints before a path: ``142 install ./setup.sh``."""
 _SHELL = (".sh", ".bash", ".bats", ".ksh", ".zsh")
-_ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:fatal |syntax |internal compiler )?error\b", re.IGNORECASE)
-"""What a tool prints after a place at which it stopped."""
+_ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:(?:fatal |syntax |internal compiler )?error|warning)\b", re.IGNORECASE)
+"""What a tool prints after a place at which it stopped, or that it warns of."""
 _HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
@@ -125,9 +127,14 @@ def _in_row(line: str, column: int) -> Located | None:
 
 
 def reports_an_error(text: str) -> bool:
-    """Return whether a text has the error of a compiler or another tool, with the place where it occurred."""
+    """Return whether a text has the error or warning of a compiler or another tool, with its place."""
     lines = text.split("\n")[:MAX_LINE]
-    return any(_ERROR.match(line, place.end) for line in lines if "rror" in line for place in find_located(line))
+    return any(
+        _ERROR.match(line, place.end)
+        for line in lines
+        if "rror" in line or "arning" in line
+        for place in find_located(line)
+    )
 
 
 def forward(path: str) -> str:
@@ -144,7 +151,7 @@ def find_located(line: str) -> Iterator[Located]:
     """Yield each path with a line number in one line of text."""
     line = line[:MAX_LINE]
     # Most lines name no file, and the pattern is slow.
-    if "." not in line and "file" not in line and "BUILD" not in line:
+    if not any(part in line for part in (".", "file", "BUILD", "bin/", "exe/", "libexec/")):
         return
     for path in _PATH.finditer(line):
         glued = _GLUED.search(path[0])
@@ -206,4 +213,6 @@ def _cleaned(written: str) -> str:
 
 def _is_name(path: str) -> bool:
     name = path.rpartition("/")[2]
+    if _PROGRAM.fullmatch(path):
+        return True
     return bool(_NAME.match(name)) and ("/" in path or name.rpartition(".")[2].lower() not in _NO_ENDINGS)
