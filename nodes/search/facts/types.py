@@ -49,7 +49,7 @@ OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
 """Kinds about tests and pages, which are not ranked as source files."""
 ADDRESS = "The address `"
 """The beginning of a sentence about the file that an address leads to."""
-LATER = re.compile(r"`([^`]+)` is not in ([^\s;]{1,40}); `[0-9a-f]{10}` “[^\n]{1,90}” added it\.")
+LATER = re.compile(r"`([^`]+)` is not in ([^\s;]{1,40}); `[0-9a-f]{10}` “[^\n]{1,90}” added it(, [^\n“”`]{1,60})\.")
 """The sentence about a name that the release of the report does not have yet."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""

@@ -8,7 +8,7 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import checked
 from nodes.search.history.log import LOG_FORMAT, RAW, Log, parse_log
 from nodes.search.history.types import Commit
-from nodes.search.history.versions import Release, Releases, main_releases, read_releases
+from nodes.search.history.versions import first_with, main_releases, read_releases
 from nodes.search.lazy import lazy
 
 MAX_ISSUES = 20
@@ -153,7 +153,7 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
             continue
         pulled = _PULLED.search(commit.subject)
         pull = int(pulled[1] or pulled[2]) if pulled else None
-        later = _containing(log, commit.sha, made)
+        later = first_with(log.repository, commit.sha, made)
         found.append(
             NamingCommit(
                 commit.sha,
@@ -167,15 +167,6 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
         if len(found) == MAX_NAMING:
             break
     return tuple(found)
-
-
-def _containing(log: Log, change: str, made: Releases) -> Release | None:
-    """Return the first final release of a product whose tag contains a change."""
-    names = ("--format=%(refname:lstrip=2)", "refs/tags")
-    printed = log.repository.output("for-each-ref", f"--contains={checked(change)}", *names)
-    tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
-    final = (release for release in made.all if not release.version.is_prerelease)
-    return next((named for named in final if named.tag in tags), None)
 
 
 def _closed(message: str, project: str) -> Iterator[int]:

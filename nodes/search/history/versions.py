@@ -14,6 +14,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from nodes.search.git import Repository
+from nodes.search.git.objects import checked
 from nodes.search.lazy import lazy
 from nodes.search.paths.project import manifest_names, packages, repository_name, simplified
 
@@ -211,6 +212,15 @@ def products(series: Mapping[str, Releases], own: frozenset[str]) -> list[Releas
     main = project_releases(series, own)
     joined = {release.series for release in main.all}
     return [main, *(found for name, found in series.items() if name not in joined)]
+
+
+def first_with(repository: Repository, change: str, made: Releases) -> Release | None:
+    """Return the first final release of a product whose tag contains a change."""
+    names = ("--format=%(refname:lstrip=2)", "refs/tags")
+    printed = repository.output("for-each-ref", f"--contains={checked(change)}", *names)
+    tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
+    final = (release for release in made.all if not release.version.is_prerelease)
+    return next((named for named in final if named.tag in tags), None)
 
 
 def project_releases(series: Mapping[str, Releases], own: frozenset[str]) -> Releases:

@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import first_to_change, made_before, named_release
+from nodes.search.facts.changes.releases import (
+    first_to_change,
+    is_released,
+    made_before,
+    named_release,
+    since_release,
+)
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names.decided_here import every_spelling
 from nodes.search.facts.names.named import BUILT_IN
@@ -46,10 +52,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         hit = next((hit for hit in inquiry.code.few(hits) if hit.path in paths), None)
         if change and hit:
             values = {"sha": change.sha[:10], "title": short(change.subject)}
-            release = str(named.release.version)
-            says = say(
-                "`{name}` is not in {release}; `{sha}` “{title}” added it.", name=words, release=release, **values
-            )
+            values |= {"name": words, "release": str(named.release.version)}
+            where = since_release(witness.repository, change.sha, named.made)
+            says = say("`{name}` is not in {release}; `{sha}` “{title}” added it{where}.", where=where, **values)
             yield hit.fact("introduced_in", says, words, change=change.sha, count=1, strong=True, unclaimed=True)
 
 
@@ -90,4 +95,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "no release has this version, or the commit is not in the history"
     if _has(witness, release.commit, words):
         return "the release has the name"
-    return None if _adds(witness, change, words) else "the change did not add the name"
+    is_so = _adds(witness, change, words) and is_released(witness, fact, found[3])
+    return None if is_so else "the change did not add the name, or is in another release"

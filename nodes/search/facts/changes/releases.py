@@ -15,6 +15,7 @@ from nodes.search.history.contrast import WORKED
 from nodes.search.history.versions import (
     Release,
     Releases,
+    first_with,
     is_called,
     own_names,
     parse_version,
@@ -23,6 +24,7 @@ from nodes.search.history.versions import (
     project_releases,
     read_releases,
 )
+from nodes.search.sentences import say
 
 MAX_RELEASES = 12
 """Maximum number of releases in which a line is read."""
@@ -138,6 +140,17 @@ def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
 def releases_made(inquiry: FinderInput) -> list[Release]:
     """Return the project's releases that were made before the commit that is read, oldest version first."""
     return project_releases(inquiry.code.releases, inquiry.code.names).all
+
+
+def since_release(repository: Repository, change: str, made: Releases) -> str:
+    """Return the end of a sentence about a change: the first final release that has it, or that none has."""
+    release = first_with(repository, change, made)
+    return say(", released in {version}", version=str(release.version)) if release else say(", in no final release yet")
+
+
+def is_released(witness: Witness, fact: Fact, where: str) -> bool:
+    """Return whether such an end of a sentence is true of a fact's change, for any product."""
+    return any(where == since_release(witness.repository, fact.change or "", made) for made in made_before(witness))
 
 
 def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[str], object]) -> Release | None:

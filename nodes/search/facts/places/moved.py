@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import last_to_change, made_before, named_release
+from nodes.search.facts.changes.releases import is_released, last_to_change, made_before, named_release, since_release
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git.objects import split_lines
-from nodes.search.history.versions import Release, parse_version
+from nodes.search.history.versions import Release, parse_version, project_releases
 from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
 
@@ -25,7 +25,8 @@ LOST = say("; the line that the trace prints is not in this file at this commit"
 _UNFIT = ("does not fit the error at this commit.", f"{LOST}.", " removed the line that the trace prints.")
 """The ends of sentences about a line other than the one that the report is about."""
 _SAYS = re.compile(
-    r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”)?)?\.$"
+    r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)"
+    r"( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”(?P<where>, [^\n“”`]{1,60})?)?)?\.$"
 )
 
 
@@ -76,7 +77,10 @@ def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> t
     text = (code.repository.lines(release.commit, path, line, line) or "").strip()
     sha = last_to_change(code.repository, text, release.commit, code.sha, path) if text else None
     change = next(iter(inquiry.code.log.details([sha])), None) if sha else None
-    since = say(", since `{sha}` “{title}”", sha=change.sha[:10], title=short(change.subject)) if change else ""
+    made = project_releases(code.releases, code.names)
+    where = since_release(code.repository, change.sha, made) if change else ""
+    values = {"sha": change.sha[:10], "title": short(change.subject), "where": where} if change else {}
+    since = say(", since `{sha}` “{title}”{where}", **values) if change else ""
     values = {"line": str(line), "release": str(release.version), "since": since}
     return say("; line {line} of {release} is no longer in this file{since}", **values), change.sha if change else None
 
@@ -128,5 +132,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if found[3]:
         here = frozenset(map(str.strip, witness.lines(path, 1, sys.maxsize)))
         gone = [text for text in map(str.strip, texts) if sum(map(str.isalnum, text)) >= ENOUGH and text not in here]
-        return None if gone else "the file has this line of the release"
+        is_there = found["where"] and not is_released(witness, fact, found["where"])
+        return "the file has this line of the release" if not gone else "another release has it" if is_there else None
     return None if (fact.text or "").strip() in map(str.strip, texts) else "the release has another line there"
