@@ -38,6 +38,8 @@ _TRACE = "\1"
 _DECLARED = ("defined_once", "default_here")
 FIRST = 5
 """Number of ranked files that a report may show."""
+_DEPRECATED = re.compile(r"\bdeprecated and will be \w")
+"""What a program prints of a fault that it does not have yet."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,9 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> IssueParts:
     code = [_own(block, hints) for block in (*blocks, *indented)]
     logged = [*log_lines(written)]
     fails = traces or any(line.rank == 0 for line in logged)
-    quiet = frozenset(("", *(line.text for line in logged if fails and line.rank > UNKNOWN)))
+    informs = [line.text for line in logged if line.rank > UNKNOWN]
+    informs += [line.strip() for line in written.split("\n") if _DEPRECATED.search(line[:MAX_LINE])]
+    quiet = frozenset(("", *(informs if fails else ())))
     return IssueParts(
         title=title,
         prose=tuple(line[:MAX_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip() not in quiet),

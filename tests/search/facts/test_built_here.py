@@ -572,3 +572,11 @@ def test_lines_of_output_that_are_built_side_by_side_need_no_known_call(tmp_path
     assert [(fact.words, fact.strong, fact.unclaimed) for fact in built] == (
         [("Read 3 zone file(s): - 0 changed zone(s) - 7 lost hour(s)", True, True)] if found else []
     )
+
+
+@pytest.mark.parametrize("error", ["", "TypeError: x is not iterable\n    at load (/srv/other/a.js:1:2)\n"])
+def test_a_deprecation_leads_only_if_nothing_failed(tmp_path: Path, error: str):
+    code = 'console.warn("The zones option is deprecated and will be removed soon.");\n'
+    body = f"```\nThe zones option is deprecated and will be removed soon.\n{error}```\n"
+    facts = facts_of(tmp_path, {"src/zones.js": code}, "It stops", body)
+    assert bool(of_kind(facts, "built_here")) is not bool(error)

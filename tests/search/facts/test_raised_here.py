@@ -715,6 +715,20 @@ def test_a_built_in_method_of_ruby_is_no_frame_of_the_file(tmp_path: Path, frame
     assert (found.line, found.says.startswith(says)) == (line, True), found.says
 
 
+def test_a_bundle_of_a_package_with_a_scope_is_compiled_from_its_source(tmp_path: Path):
+    files = {
+        "package.json": '{"name": "@acme/zones"}',
+        "src/index.ts": "export default () => ({\n  async renderZones(bundle: Zone) {\n    bundle.b = 1\n  },\n})\n",
+    }
+    trace = "Error: it assigns\n    at {} (file:///home/x/app/node_modules/@{}/zones/dist/index.js:91:29)\n"
+    (found,) = of_kind(
+        facts_of(tmp_path, files, "It stops", trace.format("Context.renderZones", "acme")), "raised_here"
+    )
+    assert (found.path, found.line) == ("src/index.ts", 2)
+    other = facts_of(tmp_path, files, "It stops", trace.format("Context.renderZones", "other"))
+    assert of_kind(other, "raised_here") == []
+
+
 def test_a_line_outside_functions_that_is_blank_now_is_not_lost(tmp_path: Path):
     trace = "lib/top.rb:2:in 'Kernel#require': cannot load (LoadError)\n\tfrom lib/top.rb:2:in '<main>'"
     facts = facts_of(tmp_path, {"lib/top.rb": "A = 1\n\nB = A\n"}, "It stops", f"```\n{trace}\n```\n")

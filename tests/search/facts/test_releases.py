@@ -18,6 +18,11 @@ OLD = "def load(path):\n    raise ValueError('the zone %s must not be packed' % 
 NEW = "def load(path):\n    return unpack_zone_file(path)\n"
 
 
+def by(change: str, title: str = "Initial") -> str:
+    """Return what a sentence says about a change that no release has."""
+    return f"`{change[:10]}` “{title}”, in no final release yet"
+
+
 def _history(path: Path, new: str) -> tuple[str, str]:
     """Tag 1.2.0 with the old code and 1.3.0 with the new one; return the change and the head after it."""
     path.mkdir(exist_ok=True)
@@ -150,8 +155,25 @@ def test_a_frame_whose_line_a_later_commit_changed_is_stated_as_gone(tmp_path: P
     head = make_repository(tmp_path, {"zones/load.go": go.replace("return n[4]", "return last(n)")})
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"zones v1.2.0\n\n```\n{trace}```\n"), "raised_here")
     assert (found.line, found.unclaimed) == (3, True)
-    says = f"`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file, since `{head[:10]}` “Initial”, in no final release yet."
+    says = f"`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file, since {by(head)}."
     assert (found.says, found.change) == (says, head)
+
+
+def test_a_frame_whose_number_is_that_of_another_call_now_is_gone(tmp_path: Path):
+    ruby, path = "def ping\n  require 'cgi/session'\nend\n", tmp_path / "zones"
+    make_repository(path, {"lib/zones.rb": ruby})
+    git(path, "tag", "v6.3.0")
+    head = make_repository(path, {"lib/zones.rb": ruby.replace("cgi/session", "uri")}, message="Use no session")
+    gem = "/gems/zones-{}/lib/zones.rb:2:in"
+    trace = f"{gem} 'Kernel#require': cannot load such file -- cgi/session (LoadError)\n\tfrom {gem} 'ping'\n"
+    says, unclaimed = [], []
+    for version in ("6.3.0", "7.0.0"):
+        (found,) = of_kind(
+            facts_at(path, head, "It stops", f"```\n{trace.format(version, version)}```\n"), "raised_here"
+        )
+        says.append("no longer in this file, since" in found.says)
+        unclaimed.append(found.unclaimed)
+    assert (says, unclaimed) == ([True, False], [True, False])
 
 
 def test_a_line_that_is_gone_has_no_condition(tmp_path: Path):
@@ -178,7 +200,7 @@ def test_a_named_line_that_cannot_raise_the_error_is_the_one_of_the_last_release
     )
     bodies = (WARNING, f"PHP message: {WARNING};")
     raised, named = (facts_at(tmp_path, head, "Many warnings", body)[0] for body in bodies)
-    end = f"`zones/load.php`; line 3 of 1.2.0 is no longer in this file, since `{head[:10]}` “Initial”, in no final release yet."
+    end = f"`zones/load.php`; line 3 of 1.2.0 is no longer in this file, since {by(head)}."
     assert raised.says == f"The error passes through {end}"
     assert named.says == f"The report names line 3 of {end}"
     assert {(one.change, one.unclaimed) for one in (raised, named)} == {(head, True)}
@@ -303,7 +325,7 @@ def test_a_frame_whose_line_was_edited_after_the_last_release_is_gone_if_no_rele
     head = make_repository(tmp_path, {"zones/load.php": new}, message="Return nothing (#4)")
     fatal = "PHP Fatal error: Declaration of Load::configure() must be compatible in /var/zones/load.php on line 3"
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", fatal), "raised_here")
-    gone = f"line 3 of 1.2.0 is no longer in this file, since `{head[:10]}` “Return nothing (#4)”, in no final release yet."
+    gone = f"line 3 of 1.2.0 is no longer in this file, since {by(head, 'Return nothing (#4)')}."
     assert (found.says, found.unclaimed) == (f"The error passes through `zones/load.php`; {gone}", True)
     other = make_repository(tmp_path, {"zones/load.php": new.replace("class", "abstract class"), "n": "1"})
     git(tmp_path, "tag", "v1.3.0")

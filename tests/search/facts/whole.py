@@ -112,6 +112,7 @@ CODE = {
     "native/Cargo.toml": '[package]\nname = "acme"\n\n[dependencies]\nwillow-bark = "0.96"\n',
     "acme/guards.py": 'def start(run):\n    return run(["weather", "--frost-guard", "{}"])\n',
     "acme/shields.py": "def stop(run):\n    return run('weather --frost-guard no')\n",
+    "acme/mixins/CraneMixin.java": "@Mixin(Crane.class)\npublic class CraneMixin {\n}\n",
     "acme/millers.lua": "local function grind_corn(mills, corn)\n  mills.grind_all(corn)\n  -- mills.grind_all(corn)\nend\n",
     "acme/mills.lua": "local function grind(corn)\n  return corn.weight + 1\nend\n",
     "acme/jobs.py": "def run_harvest(job):\n    return job\n",

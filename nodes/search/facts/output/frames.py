@@ -149,7 +149,8 @@ def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int
         return []
     every = (code.index.names.with_suffix(f"{stem}.{ending}") for ending in COMPILED)
     # The reporter's own program may have a file of the same name.
-    is_own = bool(scripts) or not code.index.project.names.isdisjoint(map(simplified, stem.split("/")[:-1]))
+    is_own = scripts or is_library_path(stem)  # as a library, it is not a foreign one
+    is_own = is_own or not code.index.project.names.isdisjoint(map(simplified, stem.split("/")[:-1]))
     found = [number for sources in every for number, shared in sources if code.own[number] and (is_own or shared > 1)]
     return found if len(found) == 1 and found[0] in code.index.def_file[code.definitions(name)] else []
 

@@ -165,9 +165,9 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     """Return a frame without source text at the line that its release has there, if its function still has that."""
     line = mapped.frame.line
     is_counted = mapped.trace.language == "vim"  # from the head of its function
-    if mapped.exact or line is None or is_counted or frame_text(inquiry.issue, mapped.trace, mapped.frame):
+    named, printed = named_release(inquiry), frame_text(inquiry.issue, mapped.trace, mapped.frame)
+    if line is None or is_counted or printed or (mapped.exact and not named):
         return mapped
-    named = named_release(inquiry)
     release = named.release if named else _fitting_release(inquiry, mapped, line)
     now = line_now(inquiry.code, release, mapped.number, line)
     if release and now.is_known and now.line is None:
