@@ -580,3 +580,11 @@ def test_a_deprecation_leads_only_if_nothing_failed(tmp_path: Path, error: str):
     body = f"```\nThe zones option is deprecated and will be removed soon.\n{error}```\n"
     facts = facts_of(tmp_path, {"src/zones.js": code}, "It stops", body)
     assert bool(of_kind(facts, "built_here")) is not bool(error)
+
+
+@pytest.mark.parametrize(("after", "is_shown"), [("", True), ("\nSee you soon.", False)])
+def test_a_block_that_is_a_text_and_nothing_else_shows_it(tmp_path: Path, after: str, *, is_shown: bool):
+    code = 'fn text() -> String {\n    format!(\n        "The zone is quite small ({w}x{h}).\\n\\\n         Take {m} of it."\n    )\n}\n'
+    body = f"```text\nThe zone is quite small (119x23).\nTake 80 of it.{after}\n```\n"
+    facts = of_kind(facts_of(tmp_path, {"src/zones.rs": code}, "It stops", body), "built_here")
+    assert [fact.line for fact in facts] == [3] * is_shown

@@ -168,6 +168,13 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             "x = pos[1] + pos[2]", "", "attempt to index a nil value (local 'pos')", "uses `pos`", id="newer-lua"
         ),
         pytest.param("x = y[1]", "", "attempt to index local 'pos' (a nil value)", None, id="lua-of-another-line"),
+        pytest.param(
+            "a = b?.size ?? c.size",
+            "TypeError",
+            "Cannot read properties of undefined (reading 'size')",
+            "uses `.size` on `c`; the error says that this was `undefined`.",
+            id="optional-chaining",
+        ),
         pytest.param("_state!._error = 1;", "", "Null check operator used on a null value", "uses `_state`", id="dart"),
         pytest.param("if (a != b) {", "", "Null check operator used on a null value", None, id="dart-inequality"),
         pytest.param("a!.x = b!.y;", "", "Null check operator used on a null value", None, id="dart-one-of-two"),

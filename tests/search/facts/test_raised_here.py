@@ -729,6 +729,16 @@ def test_a_bundle_of_a_package_with_a_scope_is_compiled_from_its_source(tmp_path
     assert of_kind(other, "raised_here") == []
 
 
+@pytest.mark.parametrize(("other", "line"), [("npm.size", 2), ("cli.size", 1)], ids=["same-value", "another"])
+def test_the_first_of_lines_that_do_the_same_is_meant(tmp_path: Path, other: str, line: int):
+    code = f"export function sizeOf(npm: N, cli: N) {{\n  log(npm.size)\n  return {other}\n}}\n"
+    error = "TypeError: Cannot read properties of undefined (reading 'size')"
+    trace = f"{error}\n    at sizeOf (/srv/zones/dist/size.js:68:6)\n"
+    files = {"package.json": '{"name": "zones"}', "src/size.ts": code}
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", trace), "raised_here")
+    assert found.line == line
+
+
 def test_a_line_outside_functions_that_is_blank_now_is_not_lost(tmp_path: Path):
     trace = "lib/top.rb:2:in 'Kernel#require': cannot load (LoadError)\n\tfrom lib/top.rb:2:in '<main>'"
     facts = facts_of(tmp_path, {"lib/top.rb": "A = 1\n\nB = A\n"}, "It stops", f"```\n{trace}\n```\n")

@@ -113,7 +113,7 @@ def is_assertion(text: str) -> bool:
 
 
 def _null(line: str, whole: str) -> Happened | None:
-    uses = {(member, value) for at, member in members(line) if (value := before(line, at))}
+    uses = {(member, value) for at, member in members(line) if line[at] not in "?&" and (value := before(line, at))}
     for pattern in _NULL:
         if found := pattern.search(whole):
             named = {use for use in uses if use[0] == found["name"]}

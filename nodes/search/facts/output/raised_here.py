@@ -137,7 +137,8 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
     events = ((at, event_of(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
     # An error that does not say what was null fits almost every line.
     fits = [(at, one) for at, one in events if one and not (one.null or one.repeats)]
-    if len(fits) == 1:
+    # Lines that do the same to the same value are not reached after the first one.
+    if len({one.at("") for _, one in fits}) == 1:
         return replace(mapped, line=fits[0][0]), fits[0][1]
     if mapped.gone or is_possible(mapped.error, statement(lines, mapped.line)) is not False:
         return mapped, None
@@ -180,10 +181,7 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
 
 
 def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Release | None:
-    """Return the last release in whose line the error fits, if it does not fit the line at the commit that is read.
-
-    If it fits none, return the last release if that line was edited since.
-    """
+    """Return the last release whose line the error fits, or whose line was edited since, if it fits no present one."""
     code, error = inquiry.code, mapped.error
 
     def fits(text: str) -> bool:
