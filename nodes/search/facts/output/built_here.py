@@ -89,8 +89,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     others = any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(issue.title))
     others = others and not any(folded(match.words) in folded(issue.title) for match in matches)
     quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}
-    # A line or a block that is the text and nothing else shows it.
-    quoted |= {comparable(text) for text in (*issue.prose, *map(normalise_space, issue.blocks))}
+    # A line or a block that is the text and nothing else shows it; a short block is rather a label.
+    shown = (text for text in map(normalise_space, issue.blocks) if text.count(" ") > PROSE_WORDS)
+    quoted |= {comparable(text) for text in (*issue.prose, *shown)}
     informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
