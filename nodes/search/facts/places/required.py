@@ -1,4 +1,4 @@
-"""``named_here`` for libraries: the line of a manifest that requires the library in whose files an error is."""
+"""``named_here`` for libraries: the line of a manifest that requires the one of an error's file, or of the title."""
 
 import re
 from collections.abc import Iterator
@@ -17,31 +17,44 @@ _INSTALLED = re.compile(
     r"(?P<words>(?P<name>[A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})[-@]v?(?P<version>\d{1,6}(?:\.\d{1,6}){1,3}))/"
 )
 """A file of an installed library, in a folder with its name and its version."""
+_TITLED = re.compile(
+    r"(?<![\w./-])(?P<words>(?P<name>[A-Za-z][\w./-]{2,40}?)(?: |-|==|@)v?(?P<version>\d{1,4}(?:\.\d{1,4}){0,3}))"
+    r"(?![\w.]*\w)"
+)
+"""A library and its version, as a title writes them."""
+_NONE = frozenset({"version", "release", "engine", "node"})
+"""What a manifest names besides libraries."""
 _REQUIRES = {
     "go.mod": r"\s*(?:require\s+)?(?:[\w.~-]{{1,80}}/){{0,8}}{0}(?:/v\d+)?\s+v\d",
     "Cargo.toml": r"\s*{0}\s*=|\s*\[.{{0,80}}dependencies\.{0}\]",
     "Gemfile": r"\s*gem[\s(]+[\"']{0}[\"']",
     "gemspec": r".{{0,80}}\.add_(?:runtime_|development_)?dependency[\s(]+[\"']{0}[\"']",
-    "package.json": r"\s*\"(?:@[\w.-]{{1,80}}/)?{0}\"\s*:\s*\"[~^<>=*\dvnwl]",
+    **dict.fromkeys(("package.json", "composer.json"), r"\s*\"(?:@?[\w.-]{{1,80}}/)?{0}\"\s*:\s*\"[~^<>=*\dvnwl]"),
+    "pyproject.toml": r"\s*(?:[\"']{0}\s?(?:\[[\w,]{{1,80}}\])?[<>=~!\"']|{0}\s*=\s*[\"'{{])",
+    "requirements.txt": r"{0}(?:\[[\w,]{{1,80}}\])?\s?[<>=~!]=?",
+    ".cabal": r"\s*(?:build-depends:\s*)?,?\s*{0}\s+[<>=^]",
+    ".csproj": r".{{0,80}}<PackageReference Include=\"{0}\"",
+    "mix.exs": r".{{0,80}}\{{:{0},\s",
     "pubspec.yaml": r"\s+{0}:\s*(?:[\"'^<>=\d]|any\b|$)",
 }
 """The line of a manifest that requires a library, by the end of the manifest's name."""
-SAYS = re.compile(r"The report names a file of `([^`]{1,200})` (\S{1,40}), which this line requires\.")
+SAYS = re.compile(r"The (report|title) names (?:a file of )?`([^`]{1,200})` (\S{1,40})[,;] (?:which )?this line ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the line that requires the first library of the report, if no line of own code places the report."""
     if inquiry.is_placed or any(fact.is_named_line for fact in inquiry.found):
         return
-    found = {match["name"]: match for match in _INSTALLED.finditer(inquiry.issue.body[:MAX_TEXT])}
-    named = [match for name, match in found.items() if plain(name) not in inquiry.code.names]
-    every = ((match, hits) for match in named[:MAX_LIBRARIES] if (hits := requiring(inquiry.witness, match["name"])))
-    for match, hits in islice(every, 1):
-        says = say(
-            "The report names a file of `{name}` {version}, which this line requires.",
-            name=match["name"],
-            version=match["version"],
-        )
+    title = inquiry.issue.title
+    named = {match["name"]: match for match in _INSTALLED.finditer(inquiry.issue.body[:MAX_TEXT])}
+    named |= {match["name"]: match for match in _TITLED.finditer(title)}
+    named = {name: match for name, match in named.items() if plain(name) not in inquiry.code.names | _NONE}
+    every = ((match, requiring(inquiry.witness, name)) for name, match in islice(named.items(), MAX_LIBRARIES))
+    for match, hits in islice((found for found in every if found[1]), 1):
+        values = {"name": match["name"], "version": match["version"]}
+        says = say("The report names a file of `{name}` {version}, which this line requires.", **values)
+        if match.string == title:
+            says = say("The title names `{name}` {version}; this line says which version is required.", **values)
         if len(hits) == 1:
             yield hits[0].fact("named_here", says, match["words"], count=1, strong=True, unclaimed=True)
 
@@ -52,17 +65,20 @@ def requiring(witness: Witness, name: str) -> list[Hit]:
     hits = list[Hit]()
     for path in sorted(paths, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]:
         form = next(form for end, form in _REQUIRES.items() if path.endswith(end))
-        pattern = re.compile(form.format(re.escape(name)))
+        pattern = re.compile(form.format(re.escape(name)), re.IGNORECASE)
         lines = enumerate(witness.lines(path, 1, MAX_LINES), 1)
-        hits += [Hit(path, line, text) for line, text in lines if name in text and pattern.match(text)]
+        hits += [Hit(path, line, text) for line, text in lines if pattern.match(text)]
     return hits
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the report has the folder of the library, and that no other line requires the library."""
-    found, words = SAYS.fullmatch(fact.says), fact.words or ""
-    named = (match for match in _INSTALLED.finditer(witness.issue_text) if match["words"] == words)
-    if found is None or (found[1], found[2]) not in ((match["name"], match["version"]) for match in named):
-        return "the report does not name a file of the library"
-    held = [(hit.path, hit.line) for hit in requiring(witness, found[1])]
+    found, words = SAYS.match(fact.says), fact.words or ""
+    title = witness.issue_text.partition("\n")[0]
+    of_title = found is not None and found[1] == "title"
+    every = _TITLED.finditer(title) if of_title else _INSTALLED.finditer(witness.issue_text)
+    named = ((match["name"], match["version"]) for match in every if match["words"] == words)
+    if found is None or (found[2], found[3]) not in named:
+        return "the report does not name the library"
+    held = [(hit.path, hit.line) for hit in requiring(witness, found[2])]
     return None if held == [(fact.path, fact.line)] else "the line does not require the library, or others do"
