@@ -176,6 +176,21 @@ def test_a_frame_whose_number_is_that_of_another_call_now_is_gone(tmp_path: Path
     assert (says, unclaimed) == ([True, False], [True, False])
 
 
+def test_the_change_that_removed_the_code_which_a_compiler_prints_is_named(tmp_path: Path):
+    code = "int load(char *to) {\n  strncpy(&to[0], name(), 50);\n  return 0;\n}\n"
+    first = make_repository(tmp_path, {"src/zones.c": code})
+    change = make_repository(tmp_path, {"src/zones.c": code.replace("strncpy(&to[0]", "strscpy(to")}, message="Copy")
+    body = (
+        "```\nsrc/zones.c:2:3: error: call to undeclared function 'strncpy'\n"
+        "    2 |   strncpy(&to[0], name(), 50);\n      |   ^\n```\n"
+    )
+    (found,) = of_kind(facts_at(tmp_path, change, "It does not build", body), "named_here")
+    end = f"`src/zones.c`; `{change[:10]}` “Copy” removed the line that the report prints."
+    assert (found.says, found.change, found.unclaimed) == (f"The report names line 2 of {end}", change, True)
+    wrong, text = replace(found, change=first), f"It does not build\n{body}"
+    assert verify(wrong, Repository.open(tmp_path), change, text) == "the change did not remove the line"
+
+
 def test_a_line_that_is_gone_has_no_condition(tmp_path: Path):
     rust = "fn load(n: Option<u8>) {\n    if n.is_some() {\n        n.unwrap();\n    }\n}\n"
     trace = "thread 'main' panicked at src/load.rs:3:7:\ncalled `Option::unwrap()` on a `None` value\n"
@@ -341,7 +356,7 @@ def test_the_change_that_removed_a_line_which_a_trace_prints_is_named(tmp_path: 
     head = make_repository(tmp_path, {"zones/io.py": code.replace(",  0", ""), "n": "1"})
     facts = facts_at(tmp_path, head, "It stops", f"```\n{printed}ValueError: it is packed\n```\n")
     (found,) = of_kind(facts, "raised_here")
-    assert found.says.endswith(f"; `{change[:10]}` “Unpack all” removed the line that the trace prints.")
+    assert found.says.endswith(f"; `{change[:10]}` “Unpack all” removed the line that the report prints.")
     assert (found.change, found.unclaimed, found.strong) == (change, True, False)
     wrong, text = replace(found, change=head), f"It stops\n```\n{printed}ValueError: it is packed\n```\n"
     assert verify(wrong, Repository.open(tmp_path), head, text) == "the change did not remove the line"

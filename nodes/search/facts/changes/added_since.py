@@ -82,7 +82,7 @@ def _has(witness: Witness, sha: str, words: str) -> bool:
 
 def _adds(witness: Witness, change: str, words: str) -> bool:
     """Return whether a commit has a name and the one before it has not."""
-    before = witness.repository.resolve(f"{change}~1")
+    before = (witness.repository.cached_output("rev-parse", "--verify", f"{change}~1") or b"").decode().strip()
     return _has(witness, change, words) and not _has(witness, before, words)
 
 

@@ -281,7 +281,7 @@ def passes(mapped: MappedFrame, place: str, end: str) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words name the file or the function, and that the trace gives an exact line."""
     path, words = fact.path or "", fact.words or ""
-    is_removed = fact.says.endswith(" removed the line that the trace prints.")
+    is_removed = fact.says.endswith(" removed the line that the report prints.")
     if is_removed or fact.says.endswith(f"{LOST}."):
         printed = _printed_below(witness.issue_text, words)
         if not printed or _has(witness.lines(path, 1, sys.maxsize), printed):

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from nodes.search.facts.changes.named_change import short
@@ -11,6 +12,7 @@ from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.git.errors import SearchError
 from nodes.search.git.objects import split_lines
 from nodes.search.history.versions import Release, parse_version, project_releases
 from nodes.search.sentences import say
@@ -22,7 +24,7 @@ ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
 LOST = say("; the line that the trace prints is not in this file at this commit")
 """The end of a sentence about a frame whose text the file does not have."""
-_UNFIT = ("does not fit the error at this commit.", f"{LOST}.", " removed the line that the trace prints.")
+_UNFIT = ("does not fit the error at this commit.", f"{LOST}.", " removed the line that the report prints.")
 """The ends of sentences about a line other than the one that the report is about."""
 _SAYS = re.compile(
     r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)"
@@ -93,14 +95,22 @@ def lost(inquiry: FinderInput, path: str, printed: str) -> tuple[str, str | None
     if change is None or not removes(inquiry.witness, change.sha, path, printed):
         return LOST, None
     values = {"sha": change.sha[:10], "title": short(change.subject)}
-    return say("; `{sha}` “{title}” removed the line that the trace prints", **values), change.sha
+    return say("; `{sha}` “{title}” removed the line that the report prints", **values), change.sha
+
+
+def unfit(inquiry: FinderInput, path: str, printed: str) -> tuple[str, str | None]:
+    """Return the clause about a named line whose number another one has, and the change that removed it, if known."""
+    end, change = lost(inquiry, path, normalise_space(printed)) if printed else ("", None)
+    return (end, change) if change else (say("; it does not fit the error at this commit"), None)
 
 
 def removes(witness: Witness, change: str, path: str, text: str) -> bool:
     """Return whether a file has a line with a text before a change and none after it."""
-    shas = (witness.repository.resolve(f"{change}~1"), change)
-    before, after = (map(normalise_space, (witness.repository.text(sha, path) or "").split("\n")) for sha in shas)
-    return text in before and text not in after
+    with suppress(SearchError):  # the first commit has none before it
+        shas = (witness.repository.resolve(f"{change}~1"), change)
+        before, after = (map(normalise_space, (witness.repository.text(sha, path) or "").split("\n")) for sha in shas)
+        return text in before and text not in after
+    return False
 
 
 def is_gone(fact: Fact) -> bool:
@@ -122,6 +132,10 @@ def line_then(fact: Fact) -> int:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the release has a fact's text at the line that its sentence names, if it names one."""
+    if fact.kind == "named_here" and fact.says.endswith(_UNFIT[-1]):
+        printed = {normalise_space(line.rpartition("|")[2]) for line in witness.issue_text.split("\n") if "|" in line}
+        is_so = fact.change and any(removes(witness, fact.change, fact.path or "", text) for text in printed - {""})
+        return None if is_so else "the change did not remove the line"
     found = _SAYS.search(fact.says)
     version = parse_version(found[2]) if found else None
     if found is None or version is None:

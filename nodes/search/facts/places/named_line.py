@@ -15,7 +15,7 @@ from nodes.search.facts.output.happened import Happened, happened
 from nodes.search.facts.output.on_a_line import logs, statement
 from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
-from nodes.search.facts.places.moved import line_now, line_then, removed
+from nodes.search.facts.places.moved import line_now, line_then, removed, unfit
 from nodes.search.facts.places.of_class import find_of_class, names_class
 from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
 from nodes.search.facts.places.reported import printed as printed_code
@@ -57,7 +57,6 @@ _NUMBERED = re.compile(r"(?::|\bline )\d")
 _QUOTED = re.compile(r"(?:'([^']{4,200})'|during: .{1,300}\.(\w{1,80}))$")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
 """The beginnings of a line that executes nothing; outside functions, its number belongs to another version."""
-_UNFIT = say("; it does not fit the error at this commit")
 
 
 class _Named(NamedTuple):
@@ -77,8 +76,10 @@ class _Named(NamedTuple):
     """The release to which the number in the report belongs, if it is known."""
     moved: str
     """The end of a sentence that gives the number of the line in its release, if it has another one now."""
+    printed: str
+    """The code of the line in the report, as a tool prints it."""
     is_printed: bool
-    """Whether the report has the code of the line too, as a tool prints it."""
+    """Whether the file has that code."""
     is_gone: bool
     """Whether another line has the number now."""
 
@@ -129,13 +130,13 @@ def _at_commit(
         return None
     is_gone = not moved and not held and bool(printed or is_possible(error, text) is False)
     words = words_of(lines, at, place)
-    return _Named(at, place, number, line, text, words, error, then, moved, bool(held), is_gone)
+    return _Named(at, place, number, line, text, words, error, then, moved, printed, bool(held), is_gone)
 
 
 def _gone(inquiry: FinderInput, found: _Named) -> Fact:
     """Return the fact about a number that another line has now."""
     path, then = inquiry.code.path(found.number), found.release
-    end, change = removed(inquiry, then, found.number, found.line) if then else (_UNFIT, None)
+    end, change = removed(inquiry, then, found.number, found.line) if then else unfit(inquiry, path, found.printed)
     says = say("The report names line {line} of `{path}`{end}.", line=found.line, path=path, end=end)
     hit = Hit(path, found.line, found.text)
     return hit.fact("named_here", says, found.words, change=change, count=1, unclaimed=True)
