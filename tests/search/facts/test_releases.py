@@ -363,6 +363,10 @@ def test_the_change_that_removed_a_line_which_a_trace_prints_is_named(tmp_path: 
 
 
 REFUSED = "zones 1.2.0 prints:\n\n```\nWarning: unknown key 'packed_zones', ignored\n```\n"
+IN_ZONES = (
+    'Traceback (most recent call last):\n  File "zones/io.py", line 5, in warn\n'
+    "    print(f\"Warning: unknown key '{key}', ignored\")\nTypeError: unknown key 'packed_zones'\n"
+)
 READS = "KEYS = ['level', 'packed_zones']\n\n\ndef warn(key):\n    print(f\"Warning: unknown key '{key}', ignored\")\n"
 
 
@@ -375,6 +379,7 @@ READS = "KEYS = ['level', 'packed_zones']\n\n\ndef warn(key):\n    print(f\"Warn
         pytest.param("A warning", REFUSED.replace("1.2.0", "1.3.0"), False, id="the-release-has-it"),
         pytest.param("A warning", REFUSED.replace(" 1.2.0", ""), False, id="no-release"),
         pytest.param("A warning", "zones 1.2.0. I also use 'packed_zones'.", False, id="not-refused"),
+        pytest.param("A warning", f"zones 1.2.0\n\n```\n{IN_ZONES}```\n", False, id="a-line-of-the-trace-is-here"),
     ],
 )
 def test_a_refused_name_that_came_after_the_release_is_stated_without_a_claim(
