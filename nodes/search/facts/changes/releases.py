@@ -163,7 +163,7 @@ def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[
 def edited_since(inquiry: FinderInput, path: str, line: int) -> Release | None:
     """Return the last final release, if its line of a file is an earlier form of the present one and is gone."""
     made = [release for release in releases_made(inquiry) if not release.version.is_prerelease]
-    last = max(made, key=lambda release: (release.made, release.version), default=None)
+    last = made[-1] if made else None
     then = (inquiry.code.repository.lines(last.commit, path, line, line) or "").strip() if last else ""
     here = list(map(str.strip, inquiry.witness.lines(path, 1, sys.maxsize)))
     now = here[line - 1] if 0 < line <= len(here) else ""
