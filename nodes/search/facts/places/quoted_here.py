@@ -196,8 +196,8 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
         strong = on_first or (len(places) == 1 and one.marked) or is_defined
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
-        # An unmarked word of prose may be data of an example.
-        is_value = one.whole and not one.marked
+        # An unmarked word of prose may be data of an example; what an option does is elsewhere than where it is named.
+        is_value = one.whole and (not one.marked or one.words.startswith("--"))
         yield replace(fact, unclaimed=len(places) > 1 or is_value or is_assertion(hit.text))
 
 
