@@ -118,6 +118,7 @@ CODE = {
     "acme/guards.py": 'def start(run):\n    return run(["weather", "--frost-guard", "{}"])\n',
     "acme/shields.py": "def stop(run):\n    return run('weather --frost-guard no')\n",
     "acme/Ferries.cs": "namespace Acme.Water;\n\npublic class Ferries : IFerry {\n}\n",
+    "acme/Lighthouses.java": "class Lighthouses {\n  void shine(boolean far) {\n    if (findLantern() != null)\n      go(far);\n  }\n}\n",
     "acme/mixins/CraneMixin.java": "@Mixin(Crane.class)\npublic class CraneMixin {\n}\n",
     "acme/millers.lua": "local function grind_corn(mills, corn)\n  mills.grind_all(corn)\n  -- mills.grind_all(corn)\nend\n",
     "acme/mills.lua": "local function grind(corn)\n  return corn.weight + 1\nend\n",

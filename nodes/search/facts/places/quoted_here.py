@@ -29,10 +29,8 @@ _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 
-SHORTEST_EXPRESSION, SHORTEST_VALUE, LONGEST_EXPRESSION = 4, 8, 160
-"""Minimum length of an expression and of a value of prose, and maximum length, in characters."""
-RAREST = 3
-"""Minimum length of a word that is looked up."""
+SHORTEST_EXPRESSION, SHORTEST_VALUE, LONGEST_EXPRESSION, RAREST = 4, 8, 160, 3
+"""Minimum length of an expression and of a value of prose, maximum length, and minimum of a word that is looked up."""
 _STRING = r"(?:\"[^\"\n\\]{1,120}\"|'[^'\n\\]{1,120}')"
 _DOTTED = r"[A-Za-z_$@][\w$]{0,60}(?:(?:\??\.|::|->)[A-Za-z_$][\w$]{0,60}){0,6}"
 _VALUE = rf"(?:-?(?:0x[0-9a-fA-F]+|\d[\d_.]{{0,20}})|{_STRING}|{_DOTTED})"
@@ -50,6 +48,7 @@ _IN_PROSE = re.compile(
 """An expression or an unusual string of prose; most qualified names without a call there are products and addresses."""
 _QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
 _SPAN = re.compile(r"`[^`\n]{1,300}`")
+_CODE_IN_QUOTES = re.compile(r"[\"“]([^\"“”`\n]{1,80}(?:[!=]==?|->|::|\(\))[^\"“”`\n]{1,80})[\"”]")
 _PROPOSED = re.compile(
     r"(?i)(?:\breplac\w{1,3}\b[^.;`\n]{0,20}(?:`[^`\n]{1,160}`)?[^.;`\n]{0,40} (?:with|by)"
     r"|\bshould (?:\w{1,12} )?(?:be|use|call))"
@@ -240,7 +239,9 @@ def expressions(issue: IssueParts) -> list[list[Expression]]:
     """
     proposed = {span for line in issue.prose for span in _PROPOSED.findall(line[:MAX_LINE])}
     spans: Iterable[list[Expression]] = (
-        [Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans if span not in proposed
+        [Expression(item, marked=True) for item in _of_span(span)]
+        for span in (*issue.spans, *chain.from_iterable(map(_CODE_IN_QUOTES.findall, (issue.title, *issue.prose))))
+        if span not in proposed
     )
     calls = [found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE]))]
     calls += [found["code"] for line in issue.lines for form in ASSERTED if (found := form.search(line[:MAX_LINE]))]
