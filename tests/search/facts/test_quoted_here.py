@@ -196,3 +196,13 @@ def test_code_that_a_report_proposes_is_no_fact(tmp_path: Path, text: str, *, ho
     files = {"a.py": "def f(zone, err):\n    zone.write(err)\n"}
     found = of_kind(facts_of(tmp_path, files, "Mixed output", text), "quoted_here")
     assert [fact.line for fact in found] == ([2] if holds else [])
+
+
+def test_nothing_is_claimed_from_where_a_flag_is_passed_on(tmp_path: Path):
+    files = {
+        "guards.py": 'def start(run):\n    return run(["weather", "--frost-guard", "{}"])\n',
+        "shields.py": "def stop(run):\n    return run('weather --frost-guard no')\n",
+    }
+    facts = facts_of(tmp_path, files, "It passes --frost-guard={} and stops", first=["guards.py"])
+    (found,) = of_kind(facts, "quoted_here")
+    assert (found.line, found.strong, found.unclaimed) == (2, True, True)

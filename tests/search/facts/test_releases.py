@@ -404,3 +404,24 @@ def test_a_refused_name_that_came_after_the_release_is_stated_without_a_claim(
         )
         wrong = replace(fact, says=fact.says.replace("1.2.0", "1.3.0"))
         assert verify(wrong, repository, head, text) == "the release has the name"
+
+
+MANIFESTS = {
+    "package.json": '{\n  "build": "vite build",\n  "start": "node x.js",\n  "main": "lib/x.js"\n}\n',
+    "Gemfile": 'gem "rails"\ngem "puma", "~> 6.0"\n',
+    "pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\n",
+    "Cargo.toml": '[package]\nedition = "2021"\n\n[profile.release]\npanic = "abort"\n',
+    "Zones.csproj": '<Project>\n  <PackageReference Include="Avalonia" />\n</Project>\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_said"),
+    [("Puma 7.0", True)]
+    + [(name, False) for name in ("Build 1.2", "Start 2.0", "Main 3.0", "Rails 8.1", "Flutter 3.29", "Avalonia 12")]
+    + [("Panic 101", False), ("Edition 2024", False)],
+)
+def test_a_line_of_a_manifest_that_gives_no_version_requires_none(tmp_path: Path, name: str, *, is_said: bool):
+    head = make_repository(tmp_path, MANIFESTS | {"src/zones.py": "def load(path):\n    return path\n"})
+    facts = facts_at(tmp_path, head, f"{name} breaks it", "It stops.")
+    assert bool([fact for fact in facts if "which version is required" in fact.says]) is is_said

@@ -22,14 +22,16 @@ _TITLED = re.compile(
     r"(?![\w.]*\w)"
 )
 """A library and its version, as a title writes them."""
-_NONE = frozenset({"version", "release", "engine", "node"})
+_NONE = frozenset({"version", "release", "engine", "node", "edition"})
 """What a manifest names besides libraries."""
 _REQUIRES = {
     "go.mod": r"\s*(?:require\s+)?(?:[\w.~-]{{1,80}}/){{0,8}}{0}(?:/v\d+)?\s+v\d",
     "Cargo.toml": r"\s*{0}\s*=|\s*\[.{{0,80}}dependencies\.{0}\]",
     "Gemfile": r"\s*gem[\s(]+[\"']{0}[\"']",
     "gemspec": r".{{0,80}}\.add_(?:runtime_|development_)?dependency[\s(]+[\"']{0}[\"']",
-    **dict.fromkeys(("package.json", "composer.json"), r"\s*\"(?:@?[\w.-]{{1,80}}/)?{0}\"\s*:\s*\"[~^<>=*\dvnwl]"),
+    **dict.fromkeys(
+        ("package.json", "composer.json"), r"\s*\"(?:@?[\w.-]{{1,80}}/)?{0}\"\s*:\s*\"(?:[~^<>=*]|v?\d|npm:)"
+    ),
     "pyproject.toml": r"\s*(?:[\"']{0}\s?(?:\[[\w,]{{1,80}}\])?[<>=~!\"']|{0}\s*=\s*[\"'{{])",
     "requirements.txt": r"{0}(?:\[[\w,]{{1,80}}\])?\s?[<>=~!]=?",
     ".cabal": r"\s*(?:build-depends:\s*)?,?\s*{0}\s+[<>=^]",
@@ -49,7 +51,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     named = {match["name"]: match for match in _INSTALLED.finditer(inquiry.issue.body[:MAX_TEXT])}
     named |= {match["name"]: match for match in _TITLED.finditer(title)}
     named = {name: match for name, match in named.items() if plain(name) not in inquiry.code.names | _NONE}
-    every = ((match, requiring(inquiry.witness, name)) for name, match in islice(named.items(), MAX_LIBRARIES))
+    some = islice(named.items(), MAX_LIBRARIES)
+    every = ((match, requiring(inquiry.witness, name, versioned=match.string == title)) for name, match in some)
     for match, hits in islice((found for found in every if found[1]), 1):
         values = {"name": match["name"], "version": match["version"]}
         says = say("The report names a file of `{name}` {version}, which this line requires.", **values)
@@ -59,8 +62,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             yield hits[0].fact("named_here", says, match["words"], count=1, strong=True, unclaimed=True)
 
 
-def requiring(witness: Witness, name: str) -> list[Hit]:
-    """Return the lines of the outermost manifests that require a library."""
+def requiring(witness: Witness, name: str, *, versioned: bool) -> list[Hit]:
+    """Return the lines of the outermost manifests that require a library, or only those that give its version."""
     paths = [path for path in witness.files() if path.endswith(tuple(_REQUIRES))]
     hits = list[Hit]()
     for path in sorted(paths, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]:
@@ -68,7 +71,7 @@ def requiring(witness: Witness, name: str) -> list[Hit]:
         pattern = re.compile(form.format(re.escape(name)), re.IGNORECASE)
         lines = enumerate(witness.lines(path, 1, MAX_LINES), 1)
         hits += [Hit(path, line, text) for line, text in lines if pattern.match(text)]
-    return hits
+    return [hit for hit in hits if not versioned or re.search(r"\d", hit.text.lower().partition(name.lower())[2])]
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -80,5 +83,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     named = ((match["name"], match["version"]) for match in every if match["words"] == words)
     if found is None or (found[2], found[3]) not in named:
         return "the report does not name the library"
-    held = [(hit.path, hit.line) for hit in requiring(witness, found[2])]
+    held = [(hit.path, hit.line) for hit in requiring(witness, found[2], versioned=of_title)]
     return None if held == [(fact.path, fact.line)] else "the line does not require the library, or others do"
