@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from nodes.search.engine import Engine
 from nodes.search.facts.code import Code
-from nodes.search.facts.places.elements import DESCRIBES
 from nodes.search.facts.places.keys import NOT_SEARCHED
 from nodes.search.facts.places.labelled_here import _forms, _hits
 from nodes.search.facts.places.searched import files_for
@@ -42,7 +41,7 @@ def test_a_line_that_is_left_out_can_place_no_label(paths: set[str]) -> None:
         forms = _forms([LABEL])
         wide, narrow = set(_hits(witness, forms)), set(_hits(witness, forms, files_for(code, forms)))
     assert narrow <= wide
-    assert all(role_of(hit.path) in ("test", "docs") and not DESCRIBES.search(hit.path) for hit in wide - narrow)
+    assert all(role_of(hit.path) in ("test", "docs") for hit in wide - narrow)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,6 @@ def test_a_line_that_is_left_out_can_place_no_label(paths: set[str]) -> None:
     [
         pytest.param(["app/a.kt", "tests/a.kt", "docs/conf.py"], ["docs", "tests"], id="tests-and-docs"),
         pytest.param(["app/a.kt", "tests/a.kt", "tests/b.min.js"], [], id="another-file-among-tests"),
-        pytest.param(["app/a.kt", "tests/a.kt", "tests/a.ui"], [], id="a-described-element-among-tests"),
         pytest.param(["app/a.kt", "README.md", "test_a.py"], [], id="files-at-the-top"),
     ],
 )

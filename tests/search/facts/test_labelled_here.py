@@ -22,22 +22,8 @@ PHP, ARRAY = (
     "<?php\n$label = trans('menu.watch_zones');\n",
     "<?php\nreturn [\n    'watch_zones' => 'Watch the zones',\n];\n",
 )
-PREFERENCE = (
-    '<Screen>\n    <Check\n        android:key="zonesOn"\n        android:title="@string/watch_zones" />\n</Screen>\n'
-)
-READER = 'class Zones {\n  static final String KEY_ON = "zonesOn";\n  void show() {\n    find(KEY_ON).open();\n  }\n}\n'
-QT = """<ui>
- <widget class="QAction" name="actionWatch">
-  <property name="text">
-   <string>Watch the zones</string>
-  </property>
- </widget>
-</ui>
-"""
-WINDOW = "void Window::setup()\n{\n    connect(ui->actionWatch, this);\n}\n"
 NESTED = '{\n  "zones": {\n    "title": "Watch the zones"\n  },\n  "rates": {\n    "title": "All rates"\n  }\n}\n'
 KEYS = "export const T = {\n  title: 'zones.title',\n};\nexport const other = t('rates.title');\n"
-FIELD = '<Layout\n    android:id="@+id/zoneLayout"\n    android:hint="@string/watch_zones">\n</Layout>\n'
 PAGE = '<form>\n  <button class="watch">{{ _("Watch the zones") }}</button>\n</form>\n'
 ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n"
 SAVE = SCREEN.replace("Watch the zones", "Save")
@@ -68,13 +54,6 @@ FOUND = [
         id="key-of-a-table",
     ),
     pytest.param({"S.kt": SCREEN}, "It stops with \u2018Watch the zones\u2019 on", 3, id="single-quotes"),
-    pytest.param({"window.cpp": WINDOW, "window.ui": QT}, "“Watch the zones” stops", 3, id="element"),
-    pytest.param(
-        {"Zones.java": READER, "app/res/values/strings.xml": XML, "app/res/xml/zones.xml": PREFERENCE},
-        "“Watch the zones” stops",
-        4,
-        id="constant-of-an-element",
-    ),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "还原")}, "“还原”按钮无效", 3, id="short-chinese"),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "保存")}, "「保存」を押すと落ちる", 3, id="short-japanese"),
     pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Liberate")}, "I press “Liberate”", 3, id="one-word"),
@@ -113,6 +92,7 @@ NONE = [
     pytest.param({"S.kt": SAVE}, "I save with a button", id="one-word-apart"),
     pytest.param({"S.kt": SAVE}, "Wrong sums on the Save page", id="one-word-of-a-page"),
     pytest.param({"S.kt": SCREEN}, "“Watch the zone” stops", id="another-text"),
+    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "sum-zones")}, "“sum-zones” stops", id="one-word"),
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),
     pytest.param({"S.kt": SCREEN}, "The zones stop", id="words-of-a-text"),
@@ -204,15 +184,6 @@ def test_a_step_on_the_way_to_the_file_that_the_title_names_leads_nowhere(tmp_pa
     files = {"src/BoardView.ts": "export class BoardView {\n}\n", "src/tab.ts": TAB}
     facts = facts_of(tmp_path, files, "Board view is not saved", "3. Click on watch the zones.")
     assert not [fact for fact in facts if fact.says.startswith("The text “")]
-
-
-def test_of_several_elements_with_a_label_the_title_chooses_one(tmp_path: Path):
-    files = {"app/res/values/strings.xml": XML}
-    for page in ("Feed", "Global"):
-        files[f"{page}Fragment.java"] = READER.replace("zonesOn", f"zones{page}")
-        files[f"app/res/xml/{page.lower()}.xml"] = PREFERENCE.replace("zonesOn", f"zones{page}")
-    facts = of_kind(facts_of(tmp_path, files, "“Watch the zones” does nothing for a feed"), "quoted_here")
-    assert [(fact.path, fact.line, fact.strong) for fact in facts if fact.chosen] == [("FeedFragment.java", 4, False)]
 
 
 def test_the_text_that_the_title_has_precedes_the_steps(tmp_path: Path):

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from nodes.search.facts.inquiry import FinderInput, IssueParts
-from nodes.search.facts.places.elements import DESCRIBES, elements_of
 from nodes.search.facts.places.keys import (
     MAX_WIDTH,
     NOT_SEARCHED,
@@ -108,9 +107,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
     is_common = _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES
-    # A word that many lines contain is certainly a label where a file describes its element, or the title names that.
+    # A word that many lines contain is a label if the title says so.
     is_named = re.search(re.escape(label) + _CONTROL, inquiry.issue.title) is not None
-    searches = (_by_element, _by_key, _in_code)[: 1 + is_named if is_common else None]
+    searches = (_by_key, _in_code)[: int(is_named) if is_common else None]
     searches = (_in_code,) if re.fullmatch(_VERSION, label) else searches
     found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
@@ -168,7 +167,9 @@ def labels(issue: IssueParts) -> Iterator[str]:
 
 
 def _length(text: str) -> int:
-    return len(text) if _UNSPACED.search(text) else len(WORD.findall(text))
+    words = WORD.findall(text)
+    # `UTF-8` is one word.
+    return len(text) if _UNSPACED.search(text) else len(words) - (len(words) == LEAST_WORDS and " " not in text)
 
 
 def _plain_labels(issue: IssueParts) -> Iterator[str]:
@@ -254,25 +255,6 @@ def _by_key(inquiry: FinderInput, label: str, hits: Iterable[Hit]) -> Iterator[F
             yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(places) == 1)
 
 
-def _by_element(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    """Yield the first use of each element of a user interface that has a label, if one file uses it."""
-    named = elements_of(inquiry.witness, _described(inquiry.witness, label, hits))
-    elements = [element for element in islice(named, FEW + 1) if len({hit.path for hit in element.used}) == 1]
-    for name, file, used in elements if len(elements) <= FEW else ():
-        says = _says(label, name, file, used)
-        for hit in inquiry.code.few(used)[:1]:
-            yield hit.fact_of_few("quoted_here", says, label, len(used), one=len(elements) == 1)
-
-
-def _described(witness: Witness, label: str, hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Yield the lines with a label, or with its key, in files that describe elements."""
-    for hit in hits:
-        if DESCRIBES.search(hit.path):
-            yield hit
-        elif key := key_of(witness, hit, label):
-            yield from (used for used in witness.grep(key) if DESCRIBES.search(used.path))
-
-
 def _says(label: str, key: str, file: str, used: Sequence[Hit]) -> str:
     only = (
         say("this is one of {count} lines of the project's own code that use it", count=len(used))
@@ -289,9 +271,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
     if keyed is None:
         held = having(hits, label)
-    elif any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits):
-        held = uses_of(witness, keyed[1])
     else:
-        named = elements_of(witness, _described(witness, label, hits))
-        held = next((used for name, path, used in named if (name, path) == (keyed[1], keyed[2])), [])
+        is_key = any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits)
+        held = uses_of(witness, keyed[1]) if is_key else []
     return fault_of_few(fact, held, "the line does not have it")

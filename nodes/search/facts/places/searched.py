@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 
 from nodes.search.facts.code import Code
-from nodes.search.facts.places.elements import DESCRIBES
 from nodes.search.tokens import WORD, hashes_of
 
 MAX_PATHS = 100_000
@@ -42,5 +41,5 @@ def _folders_aside(code: Code) -> list[str]:
     files = [
         (path.partition("/")[0], path, role) for path, role in zip(code.index.paths, code.index.roles, strict=True)
     ]
-    rest = {top for top, path, role in files if role not in aside or top == path or DESCRIBES.search(path)}
+    rest = {top for top, path, role in files if role not in aside or top == path}
     return [f":(exclude,literal){top}" for top in sorted({top for top, _, _ in files} - rest)]
