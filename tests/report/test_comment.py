@@ -12,9 +12,12 @@ import pytest
 
 from bot.report.comment.folds import WORDS, sentence_without_path
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
+from bot.settings.repository import RepositoryConfig
+from bot.worker.publish.wanted import is_worth_a_comment
 from nodes.agents.writing.acceptance import READ_THE_LIST
 from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
+from nodes.state import BugTriageState, Finished
 
 GOLDEN = Path(__file__).parent / "golden"
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -301,6 +304,15 @@ def test_without_a_fact_only_the_request_is_shown() -> None:
     assert unfolded(text).startswith("For the reporter: please add the whole error message or stack trace.")
     assert "No checked fact" not in text
     assert "No checked fact" in unfolded(comment(**{**NOT_FOUND, "missing": ()}))
+
+
+def test_without_a_place_a_later_release_is_shown_and_is_worth_a_comment() -> None:
+    says = "The report names 1.2.0; a later release exists, up to 1.3.0."
+    later = Fact("older_release", says, words="1.2.0", sha=SHA)
+    report = {**NOT_FOUND, "missing": (), "related": (), "suspect_changes": ()}
+    runs = [Finished(BugTriageState(report=TriageReport(**report, facts=facts))) for facts in ((later,), ())]
+    assert unfolded(comment(**report, facts=(later,))).startswith("- The report names 1.2.0; a later release exists")
+    assert [is_worth_a_comment(run, RepositoryConfig(), asked=False) for run in runs] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -184,8 +184,8 @@ def _headline(report: TriageReport, links: Links, write: Translator, record: Rec
     if _claims_in_headline(report) and (claimed := _claim(report, write, record)):
         return f"**{claimed}**"
     is_found = report.statement not in ("ranked", "nothing") or report.not_found == "code_not_readable"
-    if not is_found and _reporter(report, write):
-        return ""  # a sentence without a finding is not useful to readers; the request is
+    if not is_found and (_reporter(report, write) or shown_facts(report)):
+        return ""  # a sentence without a finding is not useful to readers; the request or a fact is
     headline = prose(write(report.verdict))
     if report.lead is not None and leads_with_fact(report) and _permalink(report, links):
         headline = _with_change(prose(sentence_without_path(report.lead, write)), report.lead, links)

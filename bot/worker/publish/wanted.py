@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from bot.ports import AskedQuestion, Issue, Outcome, report_of
+from bot.report.comment.facts import shown_facts
 from bot.settings.repository import RepositoryConfig, StateName
 from nodes.issue.asked import answers, questions
 from nodes.report import Kind, TriageReport
@@ -123,6 +124,7 @@ def _says_something(report: TriageReport) -> bool:
         or report.missing
         or report.related
         or report.suspect_changes
+        or shown_facts(report)
         or report.not_found == "code_not_readable"
     )
 

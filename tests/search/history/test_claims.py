@@ -89,6 +89,7 @@ def test_versions_and_their_parts(text, expected):
         pytest.param("it broke in Sphinx version 3.2", "Sphinx", True, id="capital-letter"),
         pytest.param("broken since zstd 1.3.3", "zstd", False, id="may-be-prose"),
         pytest.param("broken since version 1.3.3", "", False, id="unnamed"),
+        pytest.param("App version: 1.3.3", "", False, id="the-program-itself"),
     ],
 )
 def test_a_version_may_belong_to_another_project(text, name, certain):
