@@ -10,6 +10,7 @@ from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
+from nodes.search.facts.places.bounds import SAYS as NOT_ALLOWED
 from nodes.search.facts.places.quoted_here import FAILED, REQUEST
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
@@ -56,6 +57,11 @@ def is_thin(case: Case) -> bool:
     named = any(pattern.search(text) for pattern in (FLAG, REQUEST, ANNOUNCED))
     named = named or any(FAILED.match(line) for line in body.splitlines())
     return facts.words <= THIN and not named and not any(names) and not names_a_range(case.title, case.body)
+
+
+def is_excluded(fact: Fact) -> bool:
+    """Return whether a fact says that a manifest does not allow a version of the report."""
+    return NOT_ALLOWED.match(fact.says) is not None
 
 
 def is_refuted(case: Case, report: TriageReport) -> bool:
@@ -188,8 +194,9 @@ async def with_pointer(
 ) -> TriageReport:
     """Return a question, a request or a documentation report with the one checked place that may answer it.
 
-    A fact that answers one of the given questions precedes all others. The search's files are listed without a claim,
-    as places where work may start. A request names the place of its change where facts would claim the place of a fix.
+    A version that a manifest excludes precedes all others, then a fact that answers one of the given questions. The
+    search's files are listed without a claim, as places where work may start. A request names the place of its change
+    where facts would claim the place of a fix.
     """
     if report.kind == "feature" and report.written_by == "rules":
         placed = await state_facts(report, survey, code, ordered=True)
@@ -202,6 +209,7 @@ async def with_pointer(
     # A page never supports a claim about a fault but may be shown as an answer.
     found = [fact for fact in pointing if fact.strong or fact.kind == "documented_here" or answers(fact, asked)]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
+    best = next(filter(is_excluded, survey.facts), best)
     listed = [from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
     places = [spot for spot in listed if await code.read(spot.path, spot.quote_start, spot.quote_end) == spot.quote]
     by_rules = report.written_by == "rules"

@@ -17,6 +17,7 @@ from nodes.search.facts.names import (
 )
 from nodes.search.facts.output import built_here, error_form, raised_here, removed
 from nodes.search.facts.places import (
+    bounds,
     defined_as,
     labelled_here,
     linked_here,
@@ -25,7 +26,6 @@ from nodes.search.facts.places import (
     pasted_here,
     quoted_here,
     required,
-    served_here,
     spelled_here,
     worded_here,
 )
@@ -45,7 +45,6 @@ FINDERS: tuple[Finder, ...] = (
     built_here.find,
     read_here.find,
     named_here.find,
-    served_here.find,
     quoted_here.find,
     error_form.find,
     decided_here.find,
@@ -53,6 +52,7 @@ FINDERS: tuple[Finder, ...] = (
     spelled_here.find,
     worded_here.find,
     defined_as.find,
+    bounds.find,
     required.find,
     changed_in.find_only,
     added_since.find,
@@ -75,7 +75,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (added_since, decided_here, labelled_here, required, served_here, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (added_since, bounds, decided_here, labelled_here, required, set_here, spelled_here, worded_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

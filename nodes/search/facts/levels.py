@@ -8,7 +8,7 @@ from typing import Literal
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST
 from nodes.search.facts.places.moved import is_gone
-from nodes.search.facts.types import ADDRESS, LEADING, NOT_RANKED, Fact, Kind, declares_type
+from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind, declares_type
 
 Level = Literal["claimed", "stated", "ranked", "none"]
 """The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
@@ -236,8 +236,6 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
-        # An address says more than a text of the interface.
-        kind = LEADING.index("built_here") if fact.says.startswith(ADDRESS) else kind
         kind = -1 if fact.is_later else kind
         # That words are in a name, or one in a file, says less than a name itself.
         kind, is_weak = (LEADING.index("defined_once"), True) if _SAYS_LITTLE.match(fact.says) else (kind, is_weak)

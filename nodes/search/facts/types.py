@@ -47,8 +47,6 @@ NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "chang
 """Kinds about a change, or about what no file has; if strong or chosen, they are stated whatever the ranking says."""
 OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
 """Kinds about tests and pages, which are not ranked as source files."""
-ADDRESS = "The address `"
-"""The beginning of a sentence about the file that an address leads to."""
 LATER = re.compile(r"`([^`]+)` is not in ([^\s;]{1,40}); `[0-9a-f]{10}` “[^\n]{1,90}” added it(, [^\n“”`]{1,60})\.")
 """The sentence about a name that the release of the report does not have yet."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
@@ -133,7 +131,7 @@ class Fact:
     def is_named_line(self) -> bool:
         """Whether the report itself names the line: by a stack frame, a link, a path, its code or its text."""
         words = ("The title has the words of “", "The report has the words of “")
-        beginnings = ("The text “", *words, "The words “", ADDRESS)
+        beginnings = ("The text “", *words, "The words “")
         is_text = self.kind == "quoted_here" and self.says.startswith(beginnings)
         is_text = is_text and (self.strong or self.chosen)
         return (self.kind in NAMED_BY_REPORT or is_text) and self.line is not None and not self.in_title

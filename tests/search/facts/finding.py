@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GERMAN = Translator("de")
-_FOLDED = ("tested_here", "older_release")
-"""Kinds that only the folded parts of a comment show, which are English."""
+_FOLDED = ("tested_here",)
+"""The kind that only the folded parts of a comment show, which are English."""
 
 
 def facts_of(

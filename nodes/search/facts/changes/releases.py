@@ -59,8 +59,9 @@ def _later(release: Release, made: Releases) -> str | None:
     later = [item for item in made.all if item.version > release.version and not item.version.is_prerelease]
     if not later:
         return None
-    many = f"{len(later)} later releases exist" if len(later) > 1 else "a later release exists"
-    return f"The report names {release.version}; {many}, up to {later[-1].version}."
+    many = say("{count} later releases exist", count=len(later)) if len(later) > 1 else say("a later release exists")
+    values = {"version": str(release.version), "last": str(later[-1].version)}
+    return say("The report names {version}; {many}, up to {last}.", many=many, **values)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

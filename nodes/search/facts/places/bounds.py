@@ -1,0 +1,132 @@
+"""``named_here`` for versions: the line of a manifest that does not allow the version that the report names."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.types import Fact, Hit
+from nodes.search.facts.witness import Witness
+from nodes.search.lazy import lazy
+from nodes.search.paths.roles import role_of
+from nodes.search.sentences import say
+
+MAX_MANIFESTS, MAX_LINES, MAX_TEXT, MAX_PEERS = 8, 2_000, 40_000, 40
+"""Maximum number of manifests, of lines of each, of characters of a report that are searched, and of peers."""
+_HOSTS = tomllib.loads(Path(__file__).with_name("bounds.toml").read_text("utf-8"))["bound"]
+_ENDS = tuple({end for host in _HOSTS for end in host["files"]})
+_NUMBER = r"\d{1,5}(?:\.\d{1,5}){0,3}"
+_STATED = r"(?<![\w./@-])({0})[^\w.]{{0,4}}(?:version\W{{1,3}})?v?({1})(?:\.[xX])?(?![\w%]|[.-]\w)"
+_ALONE = re.compile(r"[a-zA-Z]\s\d{1,5}$")
+"""A name and a number that may be no version: ``node 2``."""
+_PART = lazy(
+    rf"(\^|~>|~=|~|[<>]=?|={{1,3}}|!=)?\s?v?({_NUMBER})(?:\.[x*])*(?:[-+][\w.]{{1,20}}|[A-Za-z][\w.]{{0,20}})?"
+)
+SAYS = re.compile(r"The report names `([^`]{1,60})` (\S{1,40}), which this line does not allow\.")
+
+
+class Bound(NamedTuple):
+    """A line with the versions that it allows, how reports call what it is about, and what a bare version means."""
+
+    hit: Hit
+    names: str
+    allowed: str
+    least: bool
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the first line that excludes every version of a language, a host or a peer that the report names."""
+    for bound in _bounds(inquiry.witness):
+        named = _stated(bound, inquiry.issue.title, inquiry.issue.body[:MAX_TEXT])
+        if named and all(_excludes(bound, version) for _, _, version in named):
+            words, *values = named[0]
+            yield bound.hit.fact("named_here", _says(*values), words, count=1, strong=True, unclaimed=True)
+            return
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line excludes every version that the report names, and that the words are one of them."""
+    title, _, body = witness.issue_text.partition("\n")
+    for bound in _bounds(witness):
+        named = _stated(bound, title, body) if (bound.hit.path, bound.hit.line) == (fact.path, fact.line) else []
+        if any(_says(*one[1:]) == fact.says for one in named):
+            return None if all(_excludes(bound, version) for _, _, version in named) else "the line allows a version"
+    return "the report names no such version, or the line is about something else"
+
+
+def _says(name: str, version: str) -> str:
+    return say("The report names `{name}` {version}, which this line does not allow.", name=name, version=version)
+
+
+def _stated(bound: Bound, title: str, body: str) -> list[tuple[str, str, str]]:
+    """Return the words of a report with each version that it names, the name and the version."""
+    pattern = re.compile(_STATED.format(bound.names, _NUMBER), re.IGNORECASE)
+    found = [(match, text == title) for text in (title, body) for match in pattern.finditer(text)]
+    return [(match[0], match[1], match[2]) for match, titled in found if titled or not _ALONE.search(match[0])]
+
+
+def _bounds(witness: Witness) -> Iterator[Bound]:
+    """Yield the lines of the outermost manifests that say which versions they allow."""
+    paths = [path for path in witness.files() if path.endswith(_ENDS) and role_of(path) not in ("test", "docs")]
+    for path in sorted(paths, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]:
+        lines = witness.lines(path, 1, MAX_LINES)
+        hosts = [host for host in _HOSTS if path.endswith(tuple(host["files"]))]
+        for host in (host for host in hosts if "before" in host):
+            found = ((at, re.match(host["before"], text)) for at, text in enumerate(lines, 1))
+            for at, start in ((at, start) for at, start in found if start):
+                text = lines[at - 1]
+                yield Bound(Hit(path, at, text), host["names"], text[start.end() :], host.get("least", False))
+        within = [(host["within"], host["names"], host.get("least", False)) for host in hosts if "within" in host]
+        yield from _of_json(path, lines, within) if path.endswith(".json") else ()
+
+
+def _of_json(path: str, lines: list[str], within: list[tuple[list[str], str, bool]]) -> Iterator[Bound]:
+    """Yield the lines with the versions at some keys of a JSON document, and of its peers."""
+    try:
+        document = json.loads("\n".join(lines))
+        peers = list(document.get("peerDependencies", {}))[:MAX_PEERS]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return
+    for keys, names, least in (*within, *((["peerDependencies", peer], re.escape(peer), False) for peer in peers)):
+        allowed, at = document, 0
+        for key in keys:
+            allowed = allowed.get(key) if isinstance(allowed, dict) else None
+            at = next((n for n, text in enumerate(lines[at:], at + 1) if text.lstrip().startswith(f'"{key}"')), 0)
+        allowed = " || ".join(map(str, allowed)) if isinstance(allowed, list) else allowed
+        if at and isinstance(allowed, str):
+            yield Bound(Hit(path, at, lines[at - 1]), names, allowed, least)
+
+
+def _excludes(bound: Bound, version: str) -> bool:
+    """Return whether no choice of a line's versions certainly includes one; it may lack its last numbers."""
+    choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed)]
+    known = all(choices) and " - " not in bound.allowed and not re.search(r"[*]|\blatest\b", bound.allowed)
+    is_composer = bound.hit.path.endswith("composer.json")
+    numbers = _numbers(version)
+
+    def is_outside(sign: str, text: str) -> bool:
+        low, high = _range(sign or (">=" if bound.least else "=="), _numbers(text), is_composer=is_composer)
+        count = min(len(low), len(numbers))
+        return numbers[:count] < low[:count] or bool(high and (*numbers, 0, 0, 0)[: len(high)] >= high)
+
+    return known and all(any(is_outside(*part) for part in parts) for parts in choices)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+def _range(sign: str, number: tuple[int, ...], *, is_composer: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the lowest version that a sign allows, and the lowest above that it does not; either may be empty."""
+    last = len(number) - 1
+    if sign in (">", ">=", "!="):
+        return ((), ()) if sign == "!=" else (number, ())
+    if sign in ("<", "<="):
+        return (), number if sign == "<" else (*number[:-1], number[-1] + 1)
+    # ``^0.5`` allows 0.5.1 and not 0.6; ``~> 1.2`` allows 1.3, and ``~1.2`` does so only for Composer.
+    kept = {"^": next((at for at, part in enumerate(number) if part), last), "~": last if is_composer else 1}
+    at = max(0, min(last, kept.get(sign, last)) - (sign in ("~>", "~=") or (sign == "~" and is_composer)))
+    return number, (*number[:at], number[at] + 1)

@@ -1,0 +1,73 @@
+"""A version that a report names leads to the line of a manifest that does not allow it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.search.facts.finding import facts_of
+
+PEERS = json.dumps({"name": "zones", "peerDependencies": {"plough": "^9.0.0 || ^10.0.0-0"}}, indent=2)
+COMPOSER = '{\n  "require": {\n    "php": "~8.2"\n  }\n}\n'
+HOST = '{\n  "engines": {\n    "node": "20.x || >=22"\n  }\n}\n'
+EXCLUDED = [
+    pytest.param("build.zig.zon", '.{\n    .minimum_zig_version = "0.16.0",\n}\n', "Zig 0.15.2", 2, id="lowest"),
+    pytest.param("package.json", PEERS, "“Plough” v11 fails", 4, id="peer"),
+    pytest.param("package.json", HOST, "Node.js 18.3", 3, id="host"),
+    pytest.param("package.json", HOST, "`node` v21", 3, id="between"),
+    pytest.param("composer.json", COMPOSER, "PHP: 9.0", 3, id="php"),
+    pytest.param("pyproject.toml", '[project]\nrequires-python = ">=3.9,<3.14"\n', "python3.14", 2, id="two-bounds"),
+    pytest.param("zones.gemspec", "s.required_ruby_version = '~> 3.1'\n", "Ruby version: 4.0.1", 1, id="series"),
+    pytest.param(
+        "fabric.mod.json", '{\n  "depends": {\n    "minecraft": "~26.1"\n  }\n}\n', "Minecraft 26.2", 3, id="patches"
+    ),
+    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "rustc 1.92.0", 2, id="bare"),
+    pytest.param("metadata.json", '{\n  "shell-version": ["48", "49"]\n}\n', "GNOME Shell: 50", 2, id="a-list"),
+    pytest.param(
+        "Zones.csproj",
+        '<PackageReference Include="Jellyfin.Model" Version="10.11.6" />\n',
+        "Jellyfin 10.11.5",
+        1,
+        id="nuget",
+    ),
+    pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026.1", 2, id="a-host"),
+]
+ALLOWED = [
+    pytest.param("package.json", PEERS, "“Plough” 9 fails", id="a-series"),
+    pytest.param("package.json", PEERS, "“Plough” v10.2 fails", id="another-choice"),
+    pytest.param("package.json", PEERS.replace("^9.0.0 ||", "1 - 9 ||"), "“Plough” v11 fails", id="a-range-in-words"),
+    pytest.param("package.json", PEERS.replace("peerD", "devD"), "“Plough” v11 fails", id="for-development"),
+    pytest.param("package.json", PEERS[:-2], "“Plough” v11 fails", id="not-json"),
+    pytest.param("package.json", HOST, "It stops on node 2 of 3", id="a-number"),
+    pytest.param("package.json", HOST, "With Node 18.3 it works, with Node 20.1 it fails", id="one-of-two"),
+    pytest.param("composer.json", COMPOSER, "PHP 8.5", id="later-minor"),
+    pytest.param("composer.json", COMPOSER.replace("require", "platform"), "PHP 9.0", id="another-table"),
+    pytest.param("tests/composer.json", COMPOSER, "PHP 9.0", id="a-test"),
+    pytest.param("pyproject.toml", '[project]\nrequires-python = ">=3.9,<4"\n', "python3.12", id="two-bounds"),
+    pytest.param("pyproject.toml", '[project]\nrequires-python = "!=3.9.1"\n', "Python 3.8", id="one-left-out"),
+    pytest.param("pyproject.toml", '[project]\nrequires-python = "<=3.9"\n', "Python 3.9.4", id="up-to"),
+    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "rustc 1.96.0", id="lowest"),
+    pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026", id="less-exact"),
+]
+
+
+def not_allowed(folder: Path, file: str, text: str, body: str) -> list[tuple[str | None, int | None, bool]]:
+    facts = facts_of(folder, {"src/zones.py": "def zones():\n    pass\n", file: text}, "Zones stop", body)
+    return [(fact.path, fact.line, fact.unclaimed) for fact in facts if "does not allow" in fact.says]
+
+
+@pytest.mark.parametrize(("file", "text", "body", "line"), EXCLUDED)
+def test_an_excluded_version_leads_to_its_line(tmp_path: Path, file: str, text: str, body: str, line: int):
+    assert not_allowed(tmp_path, file, text, f"I use {body}.") == [(file, line, True)]
+
+
+@pytest.mark.parametrize(("file", "text", "body"), ALLOWED)
+def test_what_may_be_allowed_is_silent(tmp_path: Path, file: str, text: str, body: str):
+    assert not_allowed(tmp_path, file, text, f"I use {body}.") == []
+
+
+def test_a_number_of_the_title_is_a_version(tmp_path: Path):
+    facts = facts_of(tmp_path, {"zones.py": "def zones():\n    pass\n", "package.json": PEERS}, "Support plough 11")
+    assert [fact.words for fact in facts if "does not allow" in fact.says] == ["plough 11"]
