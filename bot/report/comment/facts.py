@@ -13,9 +13,8 @@ FACTS = 3
 """Facts that a comment shows outside its folded sections, or that a ticket shows."""
 _SUPPORTING = ("guarded_by", "called_from", "used_here", "named_change", "introduced_in", "changed_in")
 """Kinds of facts that are shown below the leading one; tests and all others are folded."""
-
-_WITHOUT_PLACE = ("changed_in", "older_release")
-"""Kinds of facts that are shown if no fact leads."""
+_WITHOUT_PLACE = {("older_release", None), ("changed_in", 1)}
+"""Kinds of facts, and the number of their changes, that are shown if no fact leads."""
 
 
 def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
@@ -23,7 +22,7 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     lead = report.lead
     if lead is None:
         # A later release, or the only change of the search's first file, is worth a look without a place.
-        return tuple(fact for fact in report.facts if fact.kind in _WITHOUT_PLACE)[: FACTS - 1]
+        return tuple(fact for fact in report.facts if (fact.kind, fact.count) in _WITHOUT_PLACE)[: FACTS - 1]
     others = [fact for fact in report.facts if fact is not lead]
     kinds: dict[str, Fact] = {}
     supporting = (fact for fact in others if fact.kind in _SUPPORTING)

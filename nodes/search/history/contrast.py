@@ -228,10 +228,12 @@ def _steps(text: str, marks: Sequence[Mark]) -> dict[int, int]:
         if one.product != other.product or is_far or SAYS["cut"].search(between.replace(":", " ")):
             continue
         is_step = SAYS["between"].search(lead) or SAYS["arrow"].search(between) or SAYS["reverted"].search(lead)
+        # "After the update to 1.2 and 1.3": both are after the step.
+        is_list = _OR.fullmatch(between)
         left, right = one.version, other.version
-        if at in signs and _OR.fullmatch(between):  # "from 1.2 to 1.3 or 1.4": both are after the step
+        if at in signs and is_list:  # "from 1.2 to 1.3 or 1.4": both are after the step
             signs[at + 1] = signs[at]
-        elif left and right and (is_step or SAYS["updated"].search(f"{lead} {between} {rest}")):
+        elif left and right and (is_step or (not is_list and SAYS["updated"].search(f"{lead} {between} {rest}"))):
             # "Downgraded from 3 to 2" turns the order around; the older one is good.
             signs |= {at: 1 if left < right else -1, at + 1: -1 if left < right else 1}
     return signs

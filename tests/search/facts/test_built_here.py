@@ -588,3 +588,32 @@ def test_a_block_that_is_a_text_and_nothing_else_shows_it(tmp_path: Path, after:
     body = f"```text\nThe zone is quite small (119x23).\nTake 80 of it.{after}\n```\n"
     facts = of_kind(facts_of(tmp_path, {"src/zones.rs": code}, "It stops", body), "built_here")
     assert [fact.line for fact in facts] == [3] * is_shown
+
+
+RUN = """def compare(first, then):
+    if first != then:
+        raise ZoneError(
+            f"INTERNAL: {about()} made different zones in the second"
+            " pass over all files.  Please tell us about it."
+        )
+"""
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("Zones 1.2 made different zones in the second pass over all files", True),
+        ("Zones 1.2 made different zones in the second", False),
+    ],
+)
+def test_a_long_part_of_a_message_is_enough(tmp_path: Path, title: str, *, found: bool):
+    facts = of_kind(facts_of(tmp_path, {"a.py": RUN}, title), "built_here")
+    words = "made different zones in the second pass over all files"
+    assert [(fact.words, fact.symbol) for fact in facts] == [(words, "compare")] * found
+
+
+def test_a_text_of_a_file_of_texts_is_shown_by_the_code_that_uses_its_key(tmp_path: Path):
+    files = {"locale/en.ts": 'export const en = {\n  error: "The zones cannot be read",\n};\n'}
+    files["zones.ts"] = 'export function show() {\n  warn(t("error"));\n}\n'
+    facts = facts_of(tmp_path, files, "It stops", "It says “The zones cannot be read”.")
+    assert [(fact.kind, fact.path, fact.line) for fact in facts] == [("quoted_here", "zones.ts", 2)]

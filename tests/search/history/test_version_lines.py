@@ -16,6 +16,7 @@ LINES = (
     ("Das gibt es seit 4.0 nicht mehr, mit 3.38 blieb der Titel stehen.", "good 3.38, bad 4.0"),
     ("Seit 4.0 verschwindet der Titel nach dem Laden. Mit 3.38 blieb er.", "good 3.38, bad 4.0"),
     ("I upgraded kettle-core from 2.1.0 to 2.2.0 and the title vanished.", PAIR),
+    ("After the update to 2.1.0 and 2.2.0 it crashes. 2.0.0 worked.", "bad 2.1.0, bad 2.2.0, good 2.0.0"),
     ("Upgraded my kettle install (2.1.0 → 2.2.0), titles vanished.", PAIR),
     ("Renovate bumped `@acme/kettle` 2.1.0 => 2.2.0, since then no titles.", PAIR),
     ("kettle-core@2.1.0 works, kettle-core@2.2.0 is broken", PAIR),

@@ -19,6 +19,7 @@ from nodes.search.facts.output.messages import (
     fixed_words,
     is_message,
     match_parts,
+    match_run,
     match_start,
     match_whole,
     texts,
@@ -26,6 +27,7 @@ from nodes.search.facts.output.messages import (
 from nodes.search.facts.output.printed import enclosing, is_printed
 from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.output.shapes import ERRORS
+from nodes.search.facts.places.keys import FILE_OF_TEXTS
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.index.index import lookup
@@ -97,8 +99,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         places = same[match.words]
         if not _identifies(code, match, len(places), shown=match in output or comparable(match.words) in quoted):
             continue
-        # If the report has a trace, a literal outside its files was right in 1 of 14 cases.
-        if on_trace and match.number not in on_trace:
+        # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The code that uses the key
+        # of a text shows it, and not the file of texts.
+        if (on_trace and match.number not in on_trace) or FILE_OF_TEXTS.search(code.path(match.number)):
             continue
         together = len({(place.number, code.symbol(place.number, place.literal.line)) for place in places}) == 1
         if fact := _fact(inquiry, match, len(places), together=together):
@@ -190,7 +193,8 @@ def _words(literal: Literal, text: MessageText) -> str | None:
         return match_start(literal.parts, text.text, text.cut)
     # A line that is a message and nothing else quotes it.
     is_long = not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS
-    return match_parts(literal.parts, text.text) if is_long else match_whole(literal, text.text)
+    whole = match_parts(literal.parts, text.text) if is_long else match_whole(literal, text.text)
+    return whole or match_run(literal.parts, text.text)
 
 
 def _candidates(code: Code, wanted: Sequence[MessageText]) -> list[tuple[int, int]]:

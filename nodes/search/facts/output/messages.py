@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
 
 from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.literals import Literal
@@ -19,6 +21,9 @@ SHORTEST_HEAD, LONGEST_HEAD, LONGEST_VALUE = 5, 12, 80
 """Number of characters with which a truncated message must begin, and maximum length of a value that is truncated."""
 # A template of few fixed words fits any text, and in prose three words in a row match by chance.
 FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
+LONG_RUN, MEANING_OF_RUN, MOST_WORDS = 7, 4, 2_000
+"""Minimum number of words of a part of a message that report and code share, and of those that say something; maximum
+number of words of a text in which it is looked for."""
 NARROW = 60
 """Minimum length of a line that a screen or a tracker may have truncated without a mark, in characters."""
 _CLOSING = " \"'”\u2019»`)]"
@@ -160,6 +165,20 @@ def match_whole(literal: Literal, text: str) -> str | None:
     if literal.takes_value and (found := _QUOTED_VALUE.fullmatch(after)):
         return words + found[0].rstrip(".!")
     return words if fixed >= FIXED_WORDS and not WORD.search(after) else None
+
+
+def match_run(parts: Sequence[str], text: str) -> str | None:
+    """Return the longest run of words that a text shares with a part, if it is long: people leave out the ends."""
+    words = list(islice(WORD.finditer(text), MOST_WORDS))
+    plain = [word[0] for word in words]
+    found = [SequenceMatcher(None, plain, WORD.findall(part), autojunk=False).find_longest_match() for part in parts]
+    best = max(found, key=lambda run: run.size, default=None)
+    if best is None or best.size < LONG_RUN:
+        return None
+    start, end = words[best.a].start(), words[best.a + best.size - 1].end()
+    # What is cut off may be the beginning of several messages.
+    is_cut = text.startswith(("…", "..."), end)
+    return text[start:end] if _weight(text[start:end])[1] >= MEANING_OF_RUN and not is_cut else None
 
 
 def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:

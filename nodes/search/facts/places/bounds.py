@@ -75,10 +75,9 @@ def _bounds(witness: Witness) -> Iterator[Bound]:
         lines = witness.lines(path, 1, MAX_LINES)
         hosts = [host for host in _HOSTS if path.endswith(tuple(host["files"]))]
         for host in (host for host in hosts if "before" in host):
-            found = ((at, re.match(host["before"], text)) for at, text in enumerate(lines, 1))
-            for at, start in ((at, start) for at, start in found if start):
-                text = lines[at - 1]
-                yield Bound(Hit(path, at, text), host["names"], text[start.end() :], host.get("least", False))
+            for at, text in enumerate(lines, 1):
+                if start := re.match(host["before"], text):
+                    yield Bound(Hit(path, at, text), host["names"], text[start.end() :], host.get("least", False))
         within = [(host["within"], host["names"], host.get("least", False)) for host in hosts if "within" in host]
         yield from _of_json(path, lines, within) if path.endswith(".json") else ()
 
@@ -103,9 +102,8 @@ def _of_json(path: str, lines: list[str], within: list[tuple[list[str], str, boo
 def _excludes(bound: Bound, version: str) -> bool:
     """Return whether no choice of a line's versions certainly includes one; it may lack its last numbers."""
     choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed)]
-    known = all(choices) and " - " not in bound.allowed and not re.search(r"[*]|\blatest\b", bound.allowed)
-    is_composer = bound.hit.path.endswith("composer.json")
-    numbers = _numbers(version)
+    known = all(choices) and not re.search(r" - |[*]|\blatest\b", bound.allowed)
+    is_composer, numbers = bound.hit.path.endswith("composer.json"), _numbers(version)
 
     def is_outside(sign: str, text: str) -> bool:
         low, high = _range(sign or (">=" if bound.least else "=="), _numbers(text), is_composer=is_composer)
