@@ -14,14 +14,13 @@ FACTS = 3
 _SUPPORTING = ("guarded_by", "called_from", "used_here", "named_change", "introduced_in", "changed_in")
 """Kinds of facts that are shown below the leading one; tests and all others are folded."""
 _WITHOUT_PLACE = {("older_release", None), ("changed_in", 1)}
-"""Kinds of facts, and the number of their changes, that are shown if no fact leads."""
+"""Kinds of facts, with the number of their changes, that are worth a look if no fact leads."""
 
 
 def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     """Return the facts below the headline: those that explain it, then others that the report states."""
     lead = report.lead
     if lead is None:
-        # A later release, or the only change of the search's first file, is worth a look without a place.
         return tuple(fact for fact in report.facts if (fact.kind, fact.count) in _WITHOUT_PLACE)[: FACTS - 1]
     others = [fact for fact in report.facts if fact is not lead]
     kinds: dict[str, Fact] = {}

@@ -50,6 +50,8 @@ ALLOWED = [
     pytest.param("pyproject.toml", '[project]\nrequires-python = "<=3.9"\n', "Python 3.9.4", id="up-to"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "rustc 1.96.0", id="lowest"),
     pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026", id="less-exact"),
+    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it <!-- rustc: 1.92 -->", id="a-comment"),
+    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (requires rustc 1.92 or later)", id="a-need"),
 ]
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
+from nodes.search.issue.mentions.markdown import without_comments
 from nodes.search.lazy import lazy
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
@@ -22,6 +23,8 @@ _NUMBER = r"\d{1,5}(?:\.\d{1,5}){0,3}"
 _STATED = r"(?<![\w./@-])({0})[^\w.]{{0,4}}(?:version\W{{1,3}})?v?({1})(?:\.[xX])?(?![\w%]|[.-]\w)"
 _ALONE = re.compile(r"[a-zA-Z]\s\d{1,5}$")
 """A name and a number that may be no version: ``node 2``."""
+_NEEDED = re.compile(r"(?i)(?:\brequir\w{0,4}|\bneeds?|\bminimum|\bat least|\bupgrade to|\buntil|>=?)\W{0,3}$")
+"""Words before a version that is not the one in use."""
 _PART = lazy(
     rf"(\^|~>|~=|~|[<>]=?|={{1,3}}|!=)?\s?v?({_NUMBER})(?:\.[x*])*(?:[-+][\w.]{{1,20}}|[A-Za-z][\w.]{{0,20}})?"
 )
@@ -39,33 +42,31 @@ class Bound(NamedTuple):
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the first line that excludes every version of a language, a host or a peer that the report names."""
+    body = without_comments(inquiry.issue.body[:MAX_TEXT])
     for bound in _bounds(inquiry.witness):
-        named = _stated(bound, inquiry.issue.title, inquiry.issue.body[:MAX_TEXT])
+        named = _stated(bound, inquiry.issue.title, body)
         if named and all(_excludes(bound, version) for _, _, version in named):
-            words, *values = named[0]
-            yield bound.hit.fact("named_here", _says(*values), words, count=1, strong=True, unclaimed=True)
+            words, name, last = named[0]
+            says = say("The report names `{name}` {version}, which this line does not allow.", name=name, version=last)
+            yield bound.hit.fact("named_here", says, words, count=1, strong=True, unclaimed=True)
             return
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the line excludes every version that the report names, and that the words are one of them."""
-    title, _, body = witness.issue_text.partition("\n")
-    for bound in _bounds(witness):
-        named = _stated(bound, title, body) if (bound.hit.path, bound.hit.line) == (fact.path, fact.line) else []
-        if any(_says(*one[1:]) == fact.says for one in named):
-            return None if all(_excludes(bound, version) for _, _, version in named) else "the line allows a version"
+    """Verify that the report names the version, and that the line excludes it."""
+    (title, _, body), said = witness.issue_text.partition("\n"), SAYS.fullmatch(fact.says)
+    for bound in (bound for bound in _bounds(witness) if (bound.hit.path, bound.hit.line) == (fact.path, fact.line)):
+        if said and said.groups() in [named[1:] for named in _stated(bound, title, body)]:
+            return None if _excludes(bound, said[2]) else "the line allows the version"
     return "the report names no such version, or the line is about something else"
-
-
-def _says(name: str, version: str) -> str:
-    return say("The report names `{name}` {version}, which this line does not allow.", name=name, version=version)
 
 
 def _stated(bound: Bound, title: str, body: str) -> list[tuple[str, str, str]]:
     """Return the words of a report with each version that it names, the name and the version."""
     pattern = re.compile(_STATED.format(bound.names, _NUMBER), re.IGNORECASE)
-    found = [(match, text == title) for text in (title, body) for match in pattern.finditer(text)]
-    return [(match[0], match[1], match[2]) for match, titled in found if titled or not _ALONE.search(match[0])]
+    found = [match for text in (title, body) for match in pattern.finditer(text)]
+    used = (match for match in found if match.string == title or not _ALONE.search(match[0]))
+    return [(it[0], it[1], it[2]) for it in used if not _NEEDED.search(it.string[max(0, it.start() - 30) : it.start()])]
 
 
 def _bounds(witness: Witness) -> Iterator[Bound]:
