@@ -27,7 +27,6 @@ from nodes.search.facts.places import (
     quoted_here,
     required,
     spelled_here,
-    worded_here,
 )
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -50,7 +49,6 @@ FINDERS: tuple[Finder, ...] = (
     decided_here.find,
     labelled_here.find,
     spelled_here.find,
-    worded_here.find,
     defined_as.find,
     bounds.find,
     required.find,
@@ -75,7 +73,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (added_since, bounds, decided_here, labelled_here, required, set_here, spelled_here, worded_here)
+_BY_SENTENCE = (added_since, bounds, decided_here, labelled_here, required, set_here, spelled_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

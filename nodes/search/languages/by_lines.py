@@ -51,6 +51,8 @@ class Syntax:
 
     name: str
     endings: str
+    files: str = ""
+    """Names of files without such an ending."""
     words: Mapping[str, str] = field(default_factory=dict)
     """The words before a definition's name, by its kind."""
     before: str = ""
@@ -250,6 +252,11 @@ def _joined(found: Sequence[FoundBlock]) -> list[FoundBlock]:
 
 
 LANGUAGES = {
-    name: Language(name, tuple(syntax.endings.split()), outline_by_lines=partial(outline_by_lines, syntax))
+    name: Language(
+        name,
+        tuple(syntax.endings.split()),
+        files=tuple(syntax.files.split()),
+        outline_by_lines=partial(outline_by_lines, syntax),
+    )
     for name, syntax in SYNTAX.items()
 }

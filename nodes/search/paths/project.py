@@ -71,8 +71,12 @@ class Project:
         return runtime is not None and not any(map(self.is_named, below))
 
     def is_named(self, folder: str) -> bool:
-        """Return whether a folder has a name of the project; that of a role of Ansible has its author in front."""
-        return not self.names.isdisjoint((simplified(folder), simplified(folder.rpartition(".")[2])))
+        """Return whether a folder has a name of the project, before which an author, and after which a version may be.
+
+        Roles of Ansible and extensions of VS Code are installed as ``author.name-1.2.0``.
+        """
+        name = _VERSION.sub("", folder)
+        return not self.names.isdisjoint((simplified(name), simplified(name.rpartition(".")[2])))
 
     def _is_installed(self, rest: str) -> bool:
         """Return whether a path below a folder of packages begins with a package of the project."""

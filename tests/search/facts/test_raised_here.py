@@ -110,7 +110,7 @@ def test_no_frame_is_called_innermost_if_a_function_inside_it_is_gone(tmp_path: 
     files = {"pkg/io.py": PYTHON, "pkg/zip.py": "def unpack_all(path):\n    return path\n"}
     (found,) = of_kind(facts_of(tmp_path / "gone", files, "It crashes", trace), "raised_here")
     assert (found.path, found.strong) == ("pkg/io.py", False)
-    assert found.says.endswith("a frame inside it is in code that this commit does not have there.")
+    assert found.says.endswith("a frame inside it cannot be placed at this commit.")
     files["pkg/zip.py"] = "def unpack(path):\n    return path[9]\n"
     (found,) = of_kind(facts_of(tmp_path / "there", files, "It crashes", trace), "raised_here")
     assert (found.path, found.strong) == ("pkg/zip.py", True)
@@ -300,7 +300,7 @@ def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp
     )
     (found,) = of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here")
     assert (found.symbol, found.strong) == ("load", False)
-    assert found.says.endswith("a frame inside it is in code that this commit does not have there.")
+    assert found.says.endswith("a frame inside it cannot be placed at this commit.")
 
 
 def test_a_line_without_a_function_leads_only_if_its_code_raises(tmp_path: Path):

@@ -92,9 +92,12 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
         # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.has_frames(number)] if listed else _moved_to(code, frame)
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
-        if source := _compiled_from(code, frame, numbers):
+        source = _compiled_from(code, frame, numbers)
+        if source:
             listed = numbers = source
-        found = mapped_at(code, issue, trace, depth, numbers[0]) if len(numbers) == 1 else None
+        # The line of a compiled file without a function tells nothing about the source.
+        is_told = len(numbers) == 1 and bool(frame.function or not source)
+        found = mapped_at(code, issue, trace, depth, numbers[0]) if is_told else None
         if found is not None and not found.exact and _is_elsewhere(frame, code.path(numbers[0])):
             # A file of another program has the same name, in another folder.
             listed, numbers, found = [], [], None
@@ -145,14 +148,15 @@ def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int
     """Return the only source of a frame's script that is lacking or compiled, if it has the function."""
     stem, name = frame.path.rpartition(".")[0], last_part(frame.function)
     is_compiled = all(any(line.startswith(_MAP) for line in code.lines(number)[-2:]) for number in scripts)
-    if name is None or not (is_compiled and SCRIPT.search(frame.path)) or code.index.project.is_foreign(frame.path):
+    if not (is_compiled and SCRIPT.search(frame.path)) or code.index.project.is_foreign(frame.path):
         return []
     every = (code.index.names.with_suffix(f"{stem}.{ending}") for ending in COMPILED)
     # The reporter's own program may have a file of the same name.
     is_own = scripts or is_library_path(stem)  # as a library, it is not a foreign one
-    is_own = is_own or not code.index.project.names.isdisjoint(map(simplified, stem.split("/")[:-1]))
+    is_own = is_own or any(map(code.index.project.is_named, stem.split("/")[:-1]))
     found = [number for sources in every for number, shared in sources if code.own[number] and (is_own or shared > 1)]
-    return found if len(found) == 1 and found[0] in code.index.def_file[code.definitions(name)] else []
+    has_function = len(found) == 1 and (name is None or found[0] in code.index.def_file[code.definitions(name)])
+    return found if has_function else []
 
 
 def _is_elsewhere(frame: Frame, path: str) -> bool:

@@ -256,7 +256,7 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
     end = (
         mapped.gone
         or (mapped.in_program and say("; the frames inside it are in a program that the project calls"))
-        or (mapped.lost_inner and say("; a frame inside it is in code that this commit does not have there"))
+        or (mapped.lost_inner and say("; a frame inside it cannot be placed at this commit"))
     )
     if end:
         return passes(mapped, where, end)

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from nodes.search.paths.project import simplified
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
-FEW = 3
-"""Maximum number of files; more do not identify a place."""
+FEW, MAX_PLACES, MAX_OF_BLOCK = 3, 20, 200
+"""Maximum number of files, because more do not identify a place, of places of output, and of lines of a block."""
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:\.?/)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
 SHORTEST = 5
 """Minimum length of words of the title that may be the name of a file."""
@@ -68,7 +68,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             if len(numbers) == 1 and code.path(numbers[0]) not in linked and not is_a_frame:
                 found.setdefault(numbers[0], words)
     if not raised:
-        found = dict(_of_frames(inquiry)) or found
+        beyond = {number: words for number, words in _beyond(inquiry) if code.path(number) not in linked}
+        found = dict(_of_frames(inquiry)) or beyond or found
     for number, words in found.items() if len(found) <= FEW else ():
         if inquiry.issue.holds(words):
             path, count = code.path(number), _count(code, number)
@@ -92,6 +93,16 @@ def _of_frames(inquiry: FinderInput) -> Iterator[tuple[int, str]]:
             yield numbers[0], words
 
 
+def _beyond(inquiry: FinderInput) -> Iterator[tuple[int, str]]:
+    """Yield the files to whose end a path of the report leads, with more lines than they have."""
+    code, lines = inquiry.code, (text for block in inquiry.issue.blocks for text in block.split("\n")[:MAX_OF_BLOCK])
+    for path, line in islice(((place.path, place.line) for text in lines for place in find_located(text)), MAX_PLACES):
+        numbers = code.index.names.by_name.get(path.rpartition("/")[2], ()) if "/" in path else ()
+        ours = [number for number in numbers if code.own[number] and f"/{path}".endswith(f"/{code.path(number)}")]
+        if len(ours) == 1 and "/" in code.path(ours[0]) and line > _count(code, ours[0]):
+            yield ours[0], code.path(ours[0])
+
+
 def _count(code: Code, number: int) -> int:
     last = len(code.lines(number))
     return last if code.text(number, last) else last - 1  # nothing is after the last newline
@@ -99,7 +110,7 @@ def _count(code: Code, number: int) -> int:
 
 def _lines_in(issue: IssueParts, words: str) -> Iterator[int]:
     """Yield the lines that a report names in a file."""
-    for line in (issue.title, *issue.prose):
+    for line in issue.lines:
         yield from (place.line for place in find_located(line) if words in line and place.path.endswith(words))
     for trace in issue.traces:
         yield from (frame.line for frame in trace.frames if frame.line and frame.path.endswith(words))
@@ -118,7 +129,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.in_title:
         return _check_title(fact, witness)
     if fact.line is not None:
-        if path.rpartition("/")[2] not in words and not names_class(path, words):
+        if path.rpartition("/")[2].lower() not in words.lower() and not names_class(path, words):
             return logged.check(fact, witness)
         return named_line.check(fact, witness)
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:

@@ -291,7 +291,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     )
     # MkDocs quotes the link of a page, and Django names a view, without a number.
     is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and (quoted[1] or quoted[2]) in (fact.text or ""))
-    is_named = path.rpartition("/")[2] in words or names_class(path, words)
+    is_named = path.rpartition("/")[2].lower() in words.lower() or names_class(path, words)
     if not (is_named and is_numbered):
         return "the words do not name this line"
     if defined := _DEFINED.search(fact.says):

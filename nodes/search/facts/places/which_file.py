@@ -35,10 +35,15 @@ def file_of(
     if code.index.project.is_foreign(place.path):
         return None
     parts = [part for part in place.path.split("/") if part not in ("", ".", "~")]
+    last = parts[-1] if parts else ""
+    stem = last.rpartition(".")[0].lower()
     tails = {
         number: common_tail(parts, code.path(number).split("/"))
-        for number in code.index.names.by_name.get(parts[-1] if parts else "", ())
-        if code.index.roles[number] not in _FOREIGN and not code.is_ignored(number)
+        # People write the name of a file with other capitals.
+        for number in code.index.names.by_name.get(last) or code.index.names.by_stem.get(stem, [])
+        if code.path(number).rpartition("/")[2].lower() == last.lower()
+        and code.index.roles[number] not in _FOREIGN
+        and not code.is_ignored(number)
     }
     longest = max(tails.values(), default=0)
     most = [number for number, length in tails.items() if length == longest]
