@@ -11,12 +11,13 @@ from tests.search.facts.finding import facts_of
 
 PEERS = json.dumps({"name": "zones", "peerDependencies": {"plough": "^9.0.0 || ^10.0.0-0"}}, indent=2)
 COMPOSER = '{\n  "require": {\n    "php": "~8.2"\n  }\n}\n'
+PACKAGES = '{\n  "require": {\n    "php": "^8.2",\n    "filament\\/forms": "^3.0|^4.0"\n  }\n}\n'
 HOST = '{\n  "engines": {\n    "node": "20.x || >=22"\n  }\n}\n'
 EXCLUDED = [
     pytest.param("build.zig.zon", '.{\n    .minimum_zig_version = "0.16.0",\n}\n', "Zig 0.15.2", 2, id="lowest"),
     pytest.param("package.json", PEERS, "“Plough” v11 fails", 4, id="peer"),
-    pytest.param("package.json", HOST, "Node.js 18.3", 3, id="host"),
-    pytest.param("package.json", HOST, "`node` v21", 3, id="between"),
+    pytest.param("package.json", HOST.replace(" || >=22", ""), "Node.js 24.1", 3, id="host"),
+    pytest.param("composer.json", PACKAGES, "Filament v5", 4, id="package"),
     pytest.param("composer.json", COMPOSER, "PHP: 9.0", 3, id="php"),
     pytest.param("pyproject.toml", '[project]\nrequires-python = ">=3.9,<3.14"\n', "python3.14", 2, id="two-bounds"),
     pytest.param("zones.gemspec", "s.required_ruby_version = '~> 3.1'\n", "Ruby version: 4.0.1", 1, id="series"),
@@ -41,6 +42,8 @@ ALLOWED = [
     pytest.param("package.json", PEERS.replace("peerD", "devD"), "“Plough” v11 fails", id="for-development"),
     pytest.param("package.json", PEERS[:-2], "“Plough” v11 fails", id="not-json"),
     pytest.param("package.json", HOST, "It stops on node 2 of 3", id="a-number"),
+    pytest.param("package.json", HOST, "Node.js 18.3", id="an-old-language"),
+    pytest.param("composer.json", PACKAGES, "PHP 7.4", id="another-old-language"),
     pytest.param("package.json", HOST, "With Node 18.3 it works, with Node 20.1 it fails", id="one-of-two"),
     pytest.param("composer.json", COMPOSER, "PHP 8.5", id="later-minor"),
     pytest.param("composer.json", COMPOSER.replace("require", "platform"), "PHP 9.0", id="another-table"),
@@ -71,5 +74,7 @@ def test_what_may_be_allowed_is_silent(tmp_path: Path, file: str, text: str, bod
 
 
 def test_a_number_of_the_title_is_a_version(tmp_path: Path):
-    facts = facts_of(tmp_path, {"zones.py": "def zones():\n    pass\n", "package.json": PEERS}, "Support plough 11")
-    assert [fact.words for fact in facts if "does not allow" in fact.says] == ["plough 11"]
+    files = {"zones.py": "def zones():\n    pass\n", "package.json": PEERS, "composer.json": PACKAGES}
+    for words in ("plough 11", "PHP 7.4"):
+        facts = facts_of(tmp_path / words[:3], files, f"It fails with {words}")
+        assert [fact.words for fact in facts if "does not allow" in fact.says] == [words]

@@ -101,7 +101,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The code that uses the key
         # of a text shows it, and not the file of texts.
-        if (on_trace and match.number not in on_trace) or FILE_OF_TEXTS.search(code.path(match.number)):
+        calls = (name for name in enclosing(match.literal.before)[0] if not name.endswith(":"))
+        is_text = FILE_OF_TEXTS.search(code.path(match.number)) and not any(calls)
+        if (on_trace and match.number not in on_trace) or is_text:
             continue
         together = len({(place.number, code.symbol(place.number, place.literal.line)) for place in places}) == 1
         if fact := _fact(inquiry, match, len(places), together=together):

@@ -171,14 +171,14 @@ def match_run(parts: Sequence[str], text: str) -> str | None:
     """Return the longest run of words that a text shares with a part, if it is long: people leave out the ends."""
     words = list(islice(WORD.finditer(text), MOST_WORDS))
     plain = [word[0] for word in words]
-    found = [SequenceMatcher(None, plain, WORD.findall(part), autojunk=False).find_longest_match() for part in parts]
-    best = max(found, key=lambda run: run.size, default=None)
-    if best is None or best.size < LONG_RUN:
-        return None
-    start, end = words[best.a].start(), words[best.a + best.size - 1].end()
-    # What is cut off may be the beginning of several messages.
-    is_cut = text.startswith(("…", "..."), end)
-    return text[start:end] if _weight(text[start:end])[1] >= MEANING_OF_RUN and not is_cut else None
+    for part in parts:
+        run = SequenceMatcher(None, plain, WORD.findall(part), autojunk=False).find_longest_match()
+        start, end = (words[run.a].start(), words[run.a + run.size - 1].end()) if run.size >= LONG_RUN else (0, 0)
+        # What is cut off may be the beginning of several messages.
+        is_message = text[start:end] in normalise_space(part) and not text.startswith(("…", "..."), end)
+        if is_message and _weight(text[start:end])[1] >= MEANING_OF_RUN:
+            return text[start:end]
+    return None
 
 
 def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:

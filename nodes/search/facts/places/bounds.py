@@ -3,9 +3,9 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact, Hit
@@ -15,8 +15,9 @@ from nodes.search.lazy import lazy
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 
-MAX_MANIFESTS, MAX_LINES, MAX_TEXT, MAX_PEERS = 8, 2_000, 40_000, 40
-"""Maximum number of manifests, of lines of each, of characters of a report that are searched, and of peers."""
+MAX_MANIFESTS, MAX_LINES, MAX_TEXT, MAX_PACKAGES, SHORTEST = 8, 2_000, 40_000, 40, 5
+"""Maximum number of manifests, of lines of each, of characters of a report that are searched, and of packages of each;
+minimum length of a package's name without its vendor."""
 _HOSTS = tomllib.loads(Path(__file__).with_name("bounds.toml").read_text("utf-8"))["bound"]
 _ENDS = tuple({end for host in _HOSTS for end in host["files"]})
 _NUMBER = r"\d{1,5}(?:\.\d{1,5}){0,3}"
@@ -32,12 +33,11 @@ SAYS = re.compile(r"The report names `([^`]{1,60})` (\S{1,40}), which this line 
 
 
 class Bound(NamedTuple):
-    """A line with the versions that it allows, how reports call what it is about, and what a bare version means."""
+    """A line, the versions that it allows, and what they are of: an entry of ``bounds.toml``."""
 
     hit: Hit
-    names: str
     allowed: str
-    least: bool
+    host: Mapping[str, Any]
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -45,7 +45,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     body = without_comments(inquiry.issue.body[:MAX_TEXT])
     for bound in _bounds(inquiry.witness):
         named = _stated(bound, inquiry.issue.title, body)
-        if named and all(_excludes(bound, version) for _, _, version in named):
+        if named and all(_excludes(bound, it[2], old=it[0] in inquiry.issue.title) for it in named):
             words, name, last = named[0]
             says = say("The report names `{name}` {version}, which this line does not allow.", name=name, version=last)
             yield bound.hit.fact("named_here", says, words, count=1, strong=True, unclaimed=True)
@@ -63,7 +63,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
 
 def _stated(bound: Bound, title: str, body: str) -> list[tuple[str, str, str]]:
     """Return the words of a report with each version that it names, the name and the version."""
-    pattern = re.compile(_STATED.format(bound.names, _NUMBER), re.IGNORECASE)
+    pattern = re.compile(_STATED.format(bound.host["names"], _NUMBER), re.IGNORECASE)
     found = [match for text in (title, body) for match in pattern.finditer(text)]
     used = (match for match in found if match.string == title or not _ALONE.search(match[0]))
     return [(it[0], it[1], it[2]) for it in used if not _NEEDED.search(it.string[max(0, it.start() - 30) : it.start()])]
@@ -78,38 +78,51 @@ def _bounds(witness: Witness) -> Iterator[Bound]:
         for host in (host for host in hosts if "before" in host):
             for at, text in enumerate(lines, 1):
                 if start := re.match(host["before"], text):
-                    yield Bound(Hit(path, at, text), host["names"], text[start.end() :], host.get("least", False))
-        within = [(host["within"], host["names"], host.get("least", False)) for host in hosts if "within" in host]
-        yield from _of_json(path, lines, within) if path.endswith(".json") else ()
+                    yield Bound(Hit(path, at, text), text[start.end() :], host)
+        yield from _of_json(path, lines, [host for host in hosts if "within" in host]) if "json" in path else ()
 
 
-def _of_json(path: str, lines: list[str], within: list[tuple[list[str], str, bool]]) -> Iterator[Bound]:
-    """Yield the lines with the versions at some keys of a JSON document, and of its peers."""
+def _of_json(path: str, lines: list[str], hosts: Sequence[Mapping[str, Any]]) -> Iterator[Bound]:
+    """Yield the lines with the versions at some keys of a JSON document, and of the packages that it goes with."""
     try:
         document = json.loads("\n".join(lines))
-        peers = list(document.get("peerDependencies", {}))[:MAX_PEERS]
+        table = "require" if path.endswith("composer.json") else "peerDependencies"
+        packages = [name for name in document.get(table, {}) if "/" in name or table != "require"][:MAX_PACKAGES]
     except (ValueError, AttributeError, TypeError, RecursionError):
         return
-    for keys, names, least in (*within, *((["peerDependencies", peer], re.escape(peer), False) for peer in peers)):
+    for host in (*hosts, *({"names": _names(name), "within": [table, name]} for name in packages)):
         allowed, at = document, 0
-        for key in keys:
+        for key in host["within"]:
             allowed = allowed.get(key) if isinstance(allowed, dict) else None
-            at = next((n for n, text in enumerate(lines[at:], at + 1) if text.lstrip().startswith(f'"{key}"')), 0)
+            start = (f'"{key}"', f'"{key.replace("/", chr(92) + "/")}"')  # PHP writes slashes with a backslash
+            at = next((n for n, text in enumerate(lines[at:], at + 1) if text.lstrip().startswith(start)), 0)
         allowed = " || ".join(map(str, allowed)) if isinstance(allowed, list) else allowed
         if at and isinstance(allowed, str):
-            yield Bound(Hit(path, at, lines[at - 1]), names, allowed, least)
+            yield Bound(Hit(path, at, lines[at - 1]), allowed, host)
 
 
-def _excludes(bound: Bound, version: str) -> bool:
-    """Return whether no choice of a line's versions certainly includes one; it may lack its last numbers."""
+def _names(package: str) -> str:
+    """Return how reports call a package: with or without its vendor, or a vendor's main package by its vendor."""
+    vendor, _, name = package.rpartition("/")
+    short = name if len(name) >= SHORTEST else package
+    is_vendor = len(vendor) >= SHORTEST and vendor[0] != "@"
+    return "|".join(map(re.escape, (package, short, *([vendor] if is_vendor else []))))
+
+
+def _excludes(bound: Bound, version: str, *, old: bool = True) -> bool:
+    """Return whether no choice of a line's versions certainly includes one; it may lack its last numbers.
+
+    A version of a language that is too old counts only with ``old``.
+    """
     choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed)]
     known = all(choices) and not re.search(r" - |[*]|\blatest\b", bound.allowed)
     is_composer, numbers = bound.hit.path.endswith("composer.json"), _numbers(version)
 
     def is_outside(sign: str, text: str) -> bool:
-        low, high = _range(sign or (">=" if bound.least else "=="), _numbers(text), is_composer=is_composer)
+        low, high = _range(sign or (">=" if bound.host.get("least") else "=="), _numbers(text), is_composer=is_composer)
         count = min(len(low), len(numbers))
-        return numbers[:count] < low[:count] or bool(high and (*numbers, 0, 0, 0)[: len(high)] >= high)
+        is_old = numbers[:count] < low[:count] and (old or not bound.host.get("language"))
+        return is_old or bool(high and (*numbers, 0, 0, 0)[: len(high)] >= high)
 
     return known and all(any(is_outside(*part) for part in parts) for parts in choices)
 

@@ -68,8 +68,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             if len(numbers) == 1 and code.path(numbers[0]) not in linked and not is_a_frame:
                 found.setdefault(numbers[0], words)
     if not raised:
-        beyond = {number: words for number, words in _beyond(inquiry) if code.path(number) not in linked}
-        found = dict(_of_frames(inquiry)) or beyond or found
+        printed = {number: words for number, words in _beyond(inquiry) if code.path(number) not in linked}
+        found = dict(_of_frames(inquiry)) or printed or found
     for number, words in found.items() if len(found) <= FEW else ():
         if inquiry.issue.holds(words):
             path, count = code.path(number), _count(code, number)
