@@ -12,6 +12,7 @@ from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
 from nodes.search.facts.places.bounds import SAYS as NOT_ALLOWED
 from nodes.search.facts.places.quoted_here import FAILED, REQUEST
+from nodes.search.facts.places.required import SAYS as REQUIRED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.mentions.found import ANNOUNCED
@@ -60,8 +61,8 @@ def is_thin(case: Case) -> bool:
 
 
 def is_excluded(fact: Fact) -> bool:
-    """Return whether a fact says that a manifest does not allow a version of the report."""
-    return NOT_ALLOWED.match(fact.says) is not None
+    """Return whether a fact says that a manifest does not allow a version of the report, or has that of its title."""
+    return any(pattern.match(fact.says) for pattern in (NOT_ALLOWED, REQUIRED))
 
 
 def is_refuted(case: Case, report: TriageReport) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from nodes.search.history.contrast import Role, role_of_last, roles_of
-from nodes.search.history.signs import NEAR, WORDINGS, is_cue
+from nodes.search.history.signs import NEAR, SAYS, WORDINGS, is_cue
 from nodes.search.history.types import Mark, MarkKind
 from nodes.search.issue.mentions.found import form_fields, split_fields
 from nodes.search.issue.stacktraces.families import find_traces
@@ -232,9 +232,10 @@ def read_claims(title: str, body: str) -> Claims:
 
 
 def names_a_range(title: str, body: str) -> bool:
-    """Return whether an issue says that one version worked and a later one failed."""
+    """Return whether an issue says that one version worked and a later one failed, or that going back to one helps."""
     roles = {claim.part for claim in read_claims(title, body).versions}
-    return "last" in roles or ("good" in roles and not roles.isdisjoint({"bad", "affected"}))
+    fails = not roles.isdisjoint({"bad", "affected"}) or SAYS["reverted"].search(f"{title}\n{body[:MAX_TEXT]}")
+    return "last" in roles or ("good" in roles and bool(fails))
 
 
 def names_history(title: str, body: str) -> bool:

@@ -99,6 +99,7 @@ CODE = {
     "native/pyproject.toml": '[project]\ndependencies = [\n    "quails>=1.2.0",\n]\n',
     "native/build.zig.zon": '.{\n    .minimum_zig_version = "0.14.0",\n}\n',
     "native/package.json": '{\n  "version": "1.0.0",\n  "dependencies": {\n    "@farm/fences": "^2.1.0"\n  }\n}\n',
+    "native/gradle/libs.versions.toml": '[versions]\nyarrow = "2.1.20"\n',
     "native/geese.cabal": "name: geese\nlibrary\n  build-depends:\n    gravel >= 4.14 && < 4.21\n",
     "native/Farm.csproj": '<Project>\n  <PackageReference Include="Hedgerow" Version="11.0" />\n</Project>\n',
     "native/mix.exs": 'defp deps do\n  [\n    {:burdock, "~> 1.0"}\n  ]\nend\n',

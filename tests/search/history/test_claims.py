@@ -107,6 +107,15 @@ def test_versions_are_read_under_the_headings_of_an_issue_form():
     }
 
 
+def test_going_back_to_a_version_that_works_is_a_range() -> None:
+    said = (
+        "It fails to start; going back to 1.2.0 fixes it",
+        "更新后出错，换回v26.3.27可以正常启动",
+        "It works in 1.2.0",
+    )
+    assert [names_a_range(text, "") for text in said] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     ("heading", "worked"),
     [

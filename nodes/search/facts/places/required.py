@@ -33,6 +33,7 @@ _REQUIRES = {
         ("package.json", "composer.json"), r"\s*\"(?:@?[\w.-]{{1,80}}/)?{0}\"\s*:\s*\"(?:[~^<>=*]|v?\d|npm:)"
     ),
     "pyproject.toml": r"\s*(?:[\"']{0}\s?(?:\[[\w,]{{1,80}}\])?[<>=~!\"']|{0}\s*=\s*[\"'{{])",
+    "libs.versions.toml": r"\s*{0}(?:[-_.]?version)?\s*=\s*[\"']\d",
     "requirements.txt": r"{0}(?:\[[\w,]{{1,80}}\])?\s?[<>=~!]=?",
     ".cabal": r"\s*(?:build-depends:\s*)?,?\s*{0}\s+[<>=^]",
     ".csproj": r".{{0,80}}<PackageReference Include=\"{0}\"",
