@@ -178,8 +178,10 @@ def is_blamed(before: str, after: str) -> bool:
     if _BLAMED_AFTER.match(after[:NEAR]):
         return True
     nearby = before[-2 * NEAR :]
-    match = max((found.end() for found in _BLAMED.finditer(nearby)), default=-1)
-    return match > max((found.start() for found in _REFERRED.finditer(nearby)), default=-1)
+    # "The zones are joined (since #7)" blames nothing.
+    is_aside = re.search(r"\(since \W*$", nearby) and not SAYS["bad"].search(nearby)
+    blames = (found.end() for found in _BLAMED.finditer(nearby) if not is_aside)
+    return max(blames, default=-1) > max((found.start() for found in _REFERRED.finditer(nearby)), default=-1)
 
 
 def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:

@@ -22,6 +22,19 @@ def _history(path: Path, message: str) -> tuple[str, str]:
     return change, make_repository(path, {"zones/io.py": TWO, "zones/scan.py": OTHER + "\n"}, message="Tidy up")
 
 
+def test_a_merge_that_the_report_names_has_the_files_that_it_brought(tmp_path: Path):
+    make_repository(tmp_path, {"zones/io.py": ONE})
+    git(tmp_path, "checkout", "-q", "-b", "lazy")
+    make_repository(tmp_path, {"zones/io.py": TWO}, message="Open lazily")
+    git(tmp_path, "checkout", "-q", "-")
+    git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge pull request #812 from acme/lazy", "lazy")
+    head = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+    (found,) = of_kind(
+        facts_at(tmp_path, head, "Handles leak", "Files are opened lazily (since #812)."), "named_change"
+    )
+    assert (found.path, found.change, found.strong) == ("zones/io.py", head, True)
+
+
 @pytest.mark.parametrize(
     ("message", "body", "kind"),
     [

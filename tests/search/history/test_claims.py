@@ -163,6 +163,7 @@ def test_days(text, expected):
         pytest.param("abc1234def is the first bad commit", [("abc1234def", True)], [], id="after"),
         pytest.param("I am on commit abc1234def", [("abc1234def", False)], [], id="merely-named"),
         pytest.param("see https://github.com/a/b/blob/24638f5984c/x.py", [], [], id="a-place-is-no-change"),
+        pytest.param("The zones are joined (since #77)", [], [("77", False)], id="an-aside"),
         pytest.param("similar to #12", [], [("12", False)], id="cross-reference"),
         pytest.param("broken since #77, see #78", [], [("77", True), ("78", False)], id="one-blamed-one-not"),
         pytest.param("gcc 20140120 and deadbeef", [], [], id="digits-or-letters-alone"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
@@ -47,7 +48,9 @@ def _by_number(inquiry: FinderInput, numbers: tuple[NamedChange, ...]) -> Iterat
         message = f"{commit.subject}\n{commit.body}"
         for named in wanted:
             if re.search(rf"(?<![\w&])#{named.text}(?!\w)", message):
-                yield commit, named
+                # A merge is listed without files.
+                files = commit.files or tuple(sorted(inquiry.witness.changed(commit.sha)))
+                yield replace(commit, files=files), named
                 break
 
 
