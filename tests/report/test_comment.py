@@ -315,6 +315,13 @@ def test_without_a_place_a_later_release_is_shown_and_is_worth_a_comment() -> No
     assert [is_worth_a_comment(run, RepositoryConfig(), asked=False) for run in runs] == [True, False]
 
 
+def test_of_two_places_with_one_message_both_are_shown() -> None:
+    one = replace(BUILT, says="`parse` builds the message “no lines | none”, one of 2 places that do.", count=2)
+    other = replace(one, says=one.says.replace("parse", "read"), path="src/other.py", symbol="read", strong=False)
+    report = {**FOUND, "statement": "facts", "root_cause": None, "verdict": one.says, "facts": (one, other)}
+    assert "\n- `read` builds the message" in unfolded(comment(**report))
+
+
 @pytest.mark.parametrize(
     ("repository", "linked"),
     [("acme/orders", True), (None, False), ("a/b/c", False), ("a b/c", False)],

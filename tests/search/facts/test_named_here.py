@@ -652,3 +652,19 @@ def test_the_line_that_the_message_of_a_trace_names_leads_over_the_frame_that_ra
     (named,) = of_kind(facts, "named_here")
     assert (named.path, named.line, named.strong) == ("src/ops/pool.cc", 3, True)
     assert statement(facts, ["lib/base.py", "src/ops/pool.cc"], 0.5).headline == named
+
+
+def test_a_file_is_named_also_in_other_capitals(tmp_path: Path):
+    files = {"zones/show-zone.lua": "local x = 1\nlocal y = 2\nprint(x + y)\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "Sums are wrong", "See line 3 of Show-Zone.lua."), "named_here")
+    assert (found.path, found.line) == ("zones/show-zone.lua", 3)
+
+
+def test_a_line_of_output_beyond_the_end_of_an_own_file_is_said(tmp_path: Path):
+    files = {"Sources/Zones/Load.swift": "func load() {\n    read()\n}\n"}
+    body = "```\n{}/Sources/Zones/Load.swift:687:4: error: it is no zone\n```"
+    (found,) = of_kind(facts_of(tmp_path / "own", files, "No build", body.format("/home/a/zones")), "named_here")
+    assert found.says == "The report names line 687 of `Sources/Zones/Load.swift`, which has 3 lines at this commit."
+    assert found.is_named_line
+    other = facts_of(tmp_path / "other", files, "No build", body.format("/home/a").replace("Sources/", "Other/"))
+    assert of_kind(other, "named_here") == []

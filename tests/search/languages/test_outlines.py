@@ -718,6 +718,7 @@ def test_any_source_is_parsed(name: str, source: bytes) -> None:
         ("x/y.tsx", "tsx"),
         ("lib/thing.h", "c"),
         ("lib/thing.hpp", "cpp"),
+        ("zsh/zshrc", "shell"),
         ("Makefile", None),
         (".py", None),
         ("dir.py/notes", None),

@@ -37,3 +37,9 @@ def assert_is_the_reporters_text(decorated: str) -> None:
     assert str(frame.line) in written
     assert "It stops" not in written
     assert "What can I do" not in written
+
+
+def test_a_frame_without_a_function_is_separated_from_the_message_before_it():
+    frames = "at c:\\zones\\out\\io.js:4:9 at next (c:\\zones\\out\\run.js:7:1) at async go (c:\\zones\\out\\a.js:1:2)"
+    (trace,) = find_traces(normalise(f"Error: no zone, see https://zones.example {frames}").text)
+    assert [frame.path.rpartition("/")[2] for frame in trace.frames] == ["io.js", "run.js", "a.js"]

@@ -38,7 +38,7 @@ def file_of(
     last = parts[-1] if parts else ""
     stem = last.rpartition(".")[0].lower()
     tails = {
-        number: common_tail(parts, code.path(number).split("/"))
+        number: common_tail([*parts[:-1], code.path(number).rpartition("/")[2]], code.path(number).split("/"))
         # People write the name of a file with other capitals.
         for number in code.index.names.by_name.get(last) or code.index.names.by_stem.get(stem, [])
         if code.path(number).rpartition("/")[2].lower() == last.lower()
