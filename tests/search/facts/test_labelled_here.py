@@ -224,6 +224,7 @@ MANIFEST = '[project]\nname = "zones"\nversion = "2.5.0"\n'
         pytest.param({"a.go": GO, "pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["a.go:5"], id="code-first"),
         pytest.param({"a.go": GO, "b.py": MODULE}, "v2.5.1 reports 2.5.0", ["a.go:5", "b.py:3"], id="two"),
         pytest.param({"a.go": GO, "b.py": MODULE, "c.py": MODULE}, "v2.5.1 reports 2.5.0", [], id="three"),
+        pytest.param({"a.go": GO}, "UI都是2.5.1版本的，底部却显示2.5.0版本", ["a.go:5"], id="chinese"),
         pytest.param({"a.go": GO}, "It prints 2.5.0 zones", [], id="no-other-version"),
         pytest.param({"a.go": GO}, "2.5.1 prints a table, as reported in 2.5.0", [], id="another-version"),
         pytest.param({"pyproject.toml": MANIFEST.replace("version", "needs")}, "v2.5.1 reports 2.5.0", [], id="a-need"),

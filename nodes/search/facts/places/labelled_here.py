@@ -68,11 +68,11 @@ _CLICKED = re.compile(
 """A short label in quotes next to what is done with it."""
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
-_VERSION = r"v?(\d{1,4}(?:\.\d{1,4}){1,3}(?:[-+.]?[a-z]{1,6}\.?\d{0,4})?)(?![\w.]*\w)"
+_VERSION = r"v?(\d{1,4}(?:\.\d{1,4}){1,3}(?:[-+.]?[a-z]{1,6}\.?\d{0,4})?)(?![A-Za-z0-9_.]*[A-Za-z0-9_])"
 _SHOWN = re.compile(
-    r"(?i)\b(?:prints?|shows?|says?|said|reports|reporting|displays?|outputs?|returns|claims)"
+    r"(?i)(?:\b(?:prints?|shows?|says?|said|reports|reporting|displays?|outputs?|returns|claims)"
     r"(?: (?:the|an?|it|its|is|as|at|to|be|that|of|being|still|wrong|incorrect|current|old\w*|version|release|number))*"
-    rf":? [\"'`“*]{{0,2}}{_VERSION}"
+    rf"|[显顯]示[着著了成为為]?|表示):? ?[\"'`“*]{{0,2}}{_VERSION}"
 )
 """A version that a program shows, which a report of it compares with the installed one."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
