@@ -22,6 +22,12 @@ def _history(path: Path, message: str) -> tuple[str, str]:
     return change, make_repository(path, {"zones/io.py": TWO, "zones/scan.py": OTHER + "\n"}, message="Tidy up")
 
 
+def test_an_address_of_another_project_names_no_change_of_this_one(tmp_path: Path):
+    _, head = _history(tmp_path / "zones", "Open lazily (#812)")
+    facts = facts_at(tmp_path / "zones", head, "Handles leak", "Like https://github.com/acme/lakes/issues/812")
+    assert of_kind(facts, "named_change", "introduced_in") == []
+
+
 def test_a_merge_that_the_report_names_has_the_files_that_it_brought(tmp_path: Path):
     make_repository(tmp_path, {"zones/io.py": ONE})
     git(tmp_path, "checkout", "-q", "-b", "lazy")
@@ -47,8 +53,8 @@ def test_a_merge_that_the_report_names_has_the_files_that_it_brought(tmp_path: P
     ],
 )
 def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, body: str, kind: str):
-    change, head = _history(tmp_path, message)
-    facts = facts_at(tmp_path, head, "Handles leak", body.format(sha=change[:12]))
+    change, head = _history(tmp_path / "zones", message)
+    facts = facts_at(tmp_path / "zones", head, "Handles leak", body.format(sha=change[:12]))
     (found,) = of_kind(facts, "named_change", "introduced_in")
     assert (found.kind, found.path, found.change, found.strong) == (kind, "zones/io.py", change, True)
 

@@ -80,8 +80,10 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
 
 
 def _words(inquiry: FinderInput, text: str) -> str | None:
-    """Return the SHA or the number as the report writes it."""
-    ways = (f"#{text}", f"GH-{text}", f"pull/{text}", f"issues/{text}", text)
+    """Return the SHA or the number as the report writes it; an address is one of this project."""
+    addresses = re.findall(rf"/([^/\s]{{1,100}})/((?:pull|issues)/{text})(?!\d)", inquiry.issue.written)
+    own = (words for name, words in addresses if inquiry.code.index.project.is_named(name))
+    ways = (f"#{text}", f"GH-{text}", *own, *(() if text.isdigit() else (text,)))
     return next((way for way in ways if inquiry.issue.holds(way)), None)
 
 
