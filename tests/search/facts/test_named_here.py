@@ -668,3 +668,14 @@ def test_a_line_of_output_beyond_the_end_of_an_own_file_is_said(tmp_path: Path):
     assert found.is_named_line
     other = facts_of(tmp_path / "other", files, "No build", body.format("/home/a").replace("Sources/", "Other/"))
     assert of_kind(other, "named_here") == []
+
+
+def test_a_bracket_that_a_report_names_leads_to_what_it_closes(tmp_path: Path):
+    lua = "local zones = {}\n\nzones[KIND] = {\n  {\n    name = 1,\n  },\n}\n"
+    facts = facts_of(tmp_path, {"Kinds/Data/zone_kinds.lua": lua}, "...s/Data/zone_kinds.lua:7: table index is nil")
+    (found,) = of_kind(facts, "named_here")
+    assert (found.line, found.text) == (3, "zones[KIND] = {")
+    assert (
+        found.says
+        == "The report has “table index is nil” for this line of `Kinds/Data/zone_kinds.lua`, by its end on line 7."
+    )

@@ -42,6 +42,8 @@ def _history(path: Path, new: str) -> tuple[str, str]:
         pytest.param("It fails in 1.8.1", None, id="two-products-have-it"),
         pytest.param("It fails in 1.9.0", ("1.9.0; a later release exists, up to 1.10.0."), id="one-product-has-it"),
         pytest.param("zone-web 1.9.0 fails", None, id="a-package-without-tags"),
+        pytest.param("It is gone in 1.9.0: no default gem since Ruby 1.9.0", None, id="a-number-of-other-software"),
+        pytest.param("It fails since 1.9.0. - v1.10.0", None, id="the-last-release-is-named-too"),
         pytest.param("zone 1.8.1 and zone-macros 1.8.0 fail", None, id="two-products-are-named"),
         pytest.param("Fails with web@0.4.0", ("0.4.0; a later release exists, up to 0.5.0."), id="a-scope"),
     ],

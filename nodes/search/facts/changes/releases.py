@@ -19,6 +19,7 @@ from nodes.search.history.versions import (
     is_called,
     own_names,
     parse_version,
+    plain,
     product_of,
     products,
     project_releases,
@@ -48,8 +49,10 @@ class NamedRelease(NamedTuple):
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the release that the report names, if later ones were made before the commit that is read."""
-    if (named := named_release(inquiry)) and (says := _later(named.release, named.made)):
+    """Yield the release that the report names, if later ones, which it does not name, were made before the commit."""
+    named = named_release(inquiry)
+    later = (item.version for item in named.made.all if item.version > named.release.version) if named else ()
+    if named and not any(map(inquiry.issue.holds, map(str, later))) and (says := _later(named.release, named.made)):
         yield Fact("older_release", says, named.words, sha=named.release.commit)
 
 
@@ -107,11 +110,17 @@ def named_release(inquiry: FinderInput) -> NamedRelease | None:
 
     Versions of other software, and versions that the report says work, are left out.
     """
+    # "Ruby 4.0.0" is not the project's, wherever else the number is.
+    others = {
+        claim.text for claim in inquiry.claims.versions if claim.name and plain(claim.name) not in inquiry.code.names
+    }
+    others -= {claim.text for _, claim in releases_named(inquiry) if claim.name}
     # ``exactly`` also finds the first release with a prefix; the report then names no single release.
     found = [
         named
         for named, claim in releases_named(inquiry)
         if claim.part not in WORKED
+        and claim.text not in others
         and named.release.version == parse_version(claim.text)
         # It must be the project's: with a product's name, or without one and of three numbers or the end of a range.
         and (claim.name or claim.part == "bad" or claim.text.count(".") > 1)

@@ -17,7 +17,7 @@ from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed, unfit
 from nodes.search.facts.places.of_class import find_of_class, names_class
-from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
+from nodes.search.facts.places.reported import MAX_MESSAGE, ends_on, holding, message, opened
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.places.which_file import MIN_CODE, file_of
 from nodes.search.facts.types import Fact, Hit
@@ -125,7 +125,10 @@ def _at_commit(
     held = holding(code.lines(number), printed, line or place.line) if printed else None
     line, moved = (held, "") if held else (line, moved)
     text = code.text(number, line) if line else None
-    # A bracket is not what a report is about: the number is that of another version.
+    if line and text and not any(map(str.isalnum, text)):
+        # An error of a table is at its end. Else a bracket is not what a report is about.
+        line, moved = opened(code.lines(number), line)
+        text = code.text(number, line) if line else None
     if line is None or text is None or not any(map(str.isalnum, text)):
         return None
     is_gone = not moved and not held and bool(printed or is_possible(error, text) is False)
@@ -289,6 +292,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
         fact.exact and witness.mentions((fact.text or "").strip())
     )
+    is_numbered = is_numbered or ends_on(fact.says, words)
     # MkDocs quotes the link of a page, and Django names a view, without a number.
     is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and (quoted[1] or quoted[2]) in (fact.text or ""))
     is_named = path.rpartition("/")[2].lower() in words.lower() or names_class(path, words)

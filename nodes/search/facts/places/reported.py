@@ -8,12 +8,16 @@ from nodes.search.facts.output.frame_lines import same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
 from nodes.search.lazy import lazy
+from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
 
 MAX_MESSAGE = 400
 """Maximum number of characters of a line in which a message is looked for."""
 MAX_SHOWN = 8
 """Number of lines below a place in which a tool may print its code or its message."""
+LONGEST = 400
+"""Maximum number of lines of a table whose end is named."""
+_ENDS = lazy(r", by its end on line (\d+)\.$")
 FAR = 60
 """Number of lines by which a line has usually moved at most between two versions."""
 _WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
@@ -89,3 +93,20 @@ def holding(lines: Sequence[str], code: str, near: int) -> int | None:
 def _following(lines: Sequence[str], at: int) -> Iterator[str]:
     """Return the next lines, up to one that names another place."""
     return takewhile(lambda text: next(find_located(text), None) is None, lines[at + 1 : at + 1 + MAX_SHOWN])
+
+
+def opened(lines: Sequence[str], at: int) -> tuple[int | None, str]:
+    """Return the line that opens what the bracket on a line closes, and the end of a sentence about it."""
+    indents = [len(line) - len(line.lstrip()) for line in lines[:at]]
+    above = (
+        n for n in range(at - 1, max(0, at - LONGEST), -1) if lines[n - 1].strip() and indents[n - 1] <= indents[-1]
+    )
+    head = next(above, 0)
+    is_head = head > 0 and lines[head - 1].rstrip().endswith(("(", "[", "{"))
+    return head if is_head else None, say(", by its end on line {line}", line=str(at))
+
+
+def ends_on(says: str, words: str) -> bool:
+    """Return whether words have the number of the line on which a sentence says that something ends."""
+    end = _ENDS.search(says)
+    return end is not None and re.search(rf"(?<!\d){end[1]}(?!\d)", words) is not None

@@ -34,7 +34,8 @@ def file_of(
     """
     if code.index.project.is_foreign(place.path):
         return None
-    parts = [part for part in place.path.split("/") if part not in ("", ".", "~")]
+    # A program shortens a long path at its beginning.
+    parts = [part for part in place.path.split("/") if part not in ("", ".", "~") and not part.startswith("...")]
     last = parts[-1] if parts else ""
     stem = last.rpartition(".")[0].lower()
     tails = {

@@ -51,7 +51,7 @@ _FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)
 """A word that begins a sentence and is probably a name: no preposition, adverb or participle."""
 _SEGMENT = lazy(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
 """The beginning of an item."""
-_PLATFORMS = lazy(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z0-9_-])", re.IGNORECASE)
+_PLATFORMS = lazy(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z_-]|(?<!windows)[0-9])", re.IGNORECASE)
 _UNTICKED = lazy(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
 """A box of a form that the reporter did not tick."""
 _NOT_ON = lazy(
