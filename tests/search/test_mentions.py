@@ -139,6 +139,7 @@ def test_edge_is_a_browser_only_if_the_line_says_so(text, platforms):
         ("It happens on Android but not on iOS", ("android",)),
         ("It doesn't happen on Linux, only on Windows", ("windows",)),
         ("It does not work on Windows", ("windows",)),
+        ("系统：Windows11", ("windows",)),
         ("Not only on Windows", ("windows",)),
     ],
 )

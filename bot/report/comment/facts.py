@@ -35,8 +35,8 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     lines: dict[tuple[str | None, int | None], Fact] = {}
     shown = {lead.says}
     # "One of 2 places" is worth little without the other one.
-    told = [fact for fact in others if is_stated(fact) or (fact.kind, fact.words) == (lead.kind, lead.words)]
-    for fact in sorted(told, key=precedence(report.facts)):
+    worth = [fact for fact in others if is_stated(fact) or (fact.kind, fact.words) == (lead.kind, lead.words)]
+    for fact in sorted(worth, key=precedence(report.facts)):
         # Two lines of one function can have the same sentence, which tells a reader nothing the second time.
         if (fact.path, fact.line) != (lead.path, lead.line) and fact.says not in shown:
             lines.setdefault((fact.path, fact.line), fact)

@@ -660,7 +660,7 @@ def test_a_file_is_named_also_in_other_capitals(tmp_path: Path):
     assert (found.path, found.line) == ("zones/show-zone.lua", 3)
 
 
-def test_a_line_of_output_beyond_the_end_of_an_own_file_is_said(tmp_path: Path):
+def test_a_line_of_output_beyond_the_end_of_an_own_file_is_stated(tmp_path: Path):
     files = {"Sources/Zones/Load.swift": "func load() {\n    read()\n}\n"}
     body = "```\n{}/Sources/Zones/Load.swift:687:4: error: it is no zone\n```"
     (found,) = of_kind(facts_of(tmp_path / "own", files, "No build", body.format("/home/a/zones")), "named_here")

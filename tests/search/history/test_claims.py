@@ -108,12 +108,12 @@ def test_versions_are_read_under_the_headings_of_an_issue_form():
 
 
 def test_going_back_to_a_version_that_works_is_a_range() -> None:
-    said = (
+    texts = (
         "It fails to start; going back to 1.2.0 fixes it",
         "更新后出错，换回v26.3.27可以正常启动",
         "It works in 1.2.0",
     )
-    assert [names_a_range(text, "") for text in said] == [True, True, False]
+    assert [names_a_range(text, "") for text in texts] == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_the_version_of_a_form_and_the_one_that_worked_are_a_range(heading: str,
         pytest.param("broken since May 2023", [Claim("bad", "2023-05")], id="month"),
         pytest.param("nightly 2024-01-05 works", [Claim("good", "2024-01-05")], id="nightly"),
         pytest.param("it prints 2023-05-01 20:50:00 since it works", [], id="a-moment-is-data"),
-        pytest.param("reported 2023-05-01", [], id="nothing-said"),
+        pytest.param("reported 2023-05-01", [], id="nothing-texts"),
         pytest.param("broken since 2023-13-45", [], id="no-day"),
     ],
 )

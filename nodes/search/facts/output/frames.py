@@ -96,8 +96,8 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
         if source:
             listed = numbers = source
         # The line of a compiled file without a function tells nothing about the source.
-        is_told = len(numbers) == 1 and bool(frame.function or not source)
-        found = mapped_at(code, issue, trace, depth, numbers[0]) if is_told else None
+        has_function = len(numbers) == 1 and bool(frame.function or not source)
+        found = mapped_at(code, issue, trace, depth, numbers[0]) if has_function else None
         if found is not None and not found.exact and _is_elsewhere(frame, code.path(numbers[0])):
             # A file of another program has the same name, in another folder.
             listed, numbers, found = [], [], None

@@ -54,10 +54,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the report names the version, and that the line excludes it."""
-    (title, _, body), said = witness.issue_text.partition("\n"), SAYS.fullmatch(fact.says)
+    (title, _, body), found = witness.issue_text.partition("\n"), SAYS.fullmatch(fact.says)
     for bound in (bound for bound in _bounds(witness) if (bound.hit.path, bound.hit.line) == (fact.path, fact.line)):
-        if said and said.groups() in [named[1:] for named in _stated(bound, title, body)]:
-            return None if _excludes(bound, said[2]) else "the line allows the version"
+        if found and found.groups() in [named[1:] for named in _stated(bound, title, body)]:
+            return None if _excludes(bound, found[2]) else "the line allows the version"
     return "the report names no such version, or the line is about something else"
 
 
