@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +16,10 @@ from nodes.search.lazy import lazy
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 
-MAX_MANIFESTS, MAX_LINES, MAX_TEXT, MAX_PACKAGES, SHORTEST = 8, 2_000, 40_000, 40, 5
-"""Maximum number of manifests, of lines of each, of characters of a report that are searched, and of packages of each;
-minimum length of a package's name without its vendor."""
+MAX_MANIFESTS, MAX_LINES, MAX_TEXT, MAX_PACKAGES, MAX_STATED = 8, 2_000, 40_000, 40, 20
+"""Maximum numbers of manifests, of their lines, of a report's characters, of packages, and of versions of one name."""
+SHORTEST, LONGEST = 5, 400
+"""Minimum length of a package's name without its vendor, and maximum length of the versions that a line allows."""
 _HOSTS = tomllib.loads(Path(__file__).with_name("bounds.toml").read_text("utf-8"))["bound"]
 _ENDS = tuple({end for host in _HOSTS for end in host["files"]})
 _NUMBER = r"\d{1,5}(?:\.\d{1,5}){0,3}"
@@ -64,7 +66,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
 def _stated(bound: Bound, title: str, body: str) -> list[tuple[str, str, str]]:
     """Return the words of a report with each version that it names, the name and the version."""
     pattern = re.compile(_STATED.format(bound.host["names"], _NUMBER), re.IGNORECASE)
-    found = [match for text in (title, body) for match in pattern.finditer(text)]
+    found = [match for text in (title, body) for match in islice(pattern.finditer(text), MAX_STATED)]
     used = (match for match in found if match.string == title or not _ALONE.search(match[0]))
     return [(it[0], it[1], it[2]) for it in used if not _NEEDED.search(it.string[max(0, it.start() - 30) : it.start()])]
 
@@ -114,8 +116,8 @@ def _excludes(bound: Bound, version: str, *, old: bool = True) -> bool:
 
     A version of a language that is too old counts only with ``old``.
     """
-    choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed)]
-    known = all(choices) and not re.search(r" - |[*]|\blatest\b", bound.allowed)
+    choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed[:LONGEST])]
+    known = len(bound.allowed) <= LONGEST and all(choices) and not re.search(r" - |[*]|\blatest\b", bound.allowed)
     is_composer, numbers = bound.hit.path.endswith("composer.json"), _numbers(version)
 
     def is_outside(sign: str, text: str) -> bool:
