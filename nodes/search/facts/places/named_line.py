@@ -17,7 +17,7 @@ from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed, unfit
 from nodes.search.facts.places.of_class import find_of_class, names_class
-from nodes.search.facts.places.reported import MAX_MESSAGE, ends_on, holding, message, opened
+from nodes.search.facts.places.reported import MAX_MESSAGE, ends_on, holding, message, of_trace, opened
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.places.which_file import MIN_CODE, file_of
 from nodes.search.facts.types import Fact, Hit
@@ -120,7 +120,7 @@ def _at_commit(
     number = file_of(code, place, context, release, printed=printed, report=inquiry.issue.written)
     if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
         return None
-    error = f"{_error(lines, at)}\n{_of_trace(inquiry.issue, place)}"
+    error = f"{_error(lines, at)}\n{of_trace(inquiry.issue, place)}"
     then, line, moved = _now(inquiry, release, number, place.line, error)
     held = holding(code.lines(number), printed, line or place.line) if printed else None
     line, moved = (held, "") if held else (line, moved)
@@ -224,14 +224,6 @@ def _error(lines: Sequence[str], at: int) -> str:
     """Return the text in which the error of a named line may be: its own, and the next one without a number."""
     below = lines[at + 1][:MAX_MESSAGE] if at + 1 < len(lines) else ""
     return f"{lines[at][:MAX_MESSAGE]}\n{'' if _NUMBERED.search(below) else below}"
-
-
-def _of_trace(issue: IssueParts, place: Located) -> str:
-    """Return the error of the trace whose innermost frame is a place; empty if there is none."""
-    name = place.path.rpartition("/")[2]
-    inner = ((trace, trace.frames[0]) for trace in issue.traces if trace.frames)
-    same = (trace for trace, frame in inner if (frame.path.rpartition("/")[2], frame.line) == (name, place.line))
-    return next((f"{trace.error or ''}: {trace.message or ''}" for trace in same), "")
 
 
 def _now(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.frame_lines import same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
@@ -93,6 +94,14 @@ def holding(lines: Sequence[str], code: str, near: int) -> int | None:
 def _following(lines: Sequence[str], at: int) -> Iterator[str]:
     """Return the next lines, up to one that names another place."""
     return takewhile(lambda text: next(find_located(text), None) is None, lines[at + 1 : at + 1 + MAX_SHOWN])
+
+
+def of_trace(issue: IssueParts, place: Located) -> str:
+    """Return the error of the trace whose innermost frame is a place; empty if there is none."""
+    name = place.path.rpartition("/")[2]
+    inner = ((trace, trace.frames[0]) for trace in issue.traces if trace.frames)
+    same = (trace for trace, frame in inner if (frame.path.rpartition("/")[2], frame.line) == (name, place.line))
+    return next((f"{trace.error or ''}: {trace.message or ''}" for trace in same), "")
 
 
 def opened(lines: Sequence[str], at: int) -> tuple[int | None, str]:
