@@ -149,7 +149,8 @@ def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:
         return FUNCTION
     files = {other.path for other in inquiry.found if other.kind in ("named_here", "linked_here")}
     around = {*owners, PurePosixPath(fact.path or "").stem}
-    is_around = fact.path in files or not named.isdisjoint(around)
+    titled = {word.strip("`'\",;:()") for word in inquiry.issue.title.split()}
+    is_around = fact.path in files or not named.isdisjoint(around) or PurePosixPath(fact.path or "").name in titled
     if not is_around and labelled_here.SAYS.match(fact.says):
         # Many files may contain a program's text; the title's other words say on which page it was seen.
         subject = {term for name in (*around, function) for term in terms_of(name)} - STOPWORDS
