@@ -612,6 +612,12 @@ def test_a_long_part_of_a_message_is_enough(tmp_path: Path, title: str, *, found
     assert [(fact.words, fact.symbol) for fact in facts] == [(words, "compare")] * found
 
 
+def test_a_long_part_of_a_text_that_nothing_prints_is_no_message(tmp_path: Path):
+    code = 'HELP = "It made different zones in the second pass over all files. Please tell us."\n'
+    title = "It says that it made different zones in the second pass over all files"
+    assert of_kind(facts_of(tmp_path, {"a.py": code}, title), "built_here") == []
+
+
 def test_a_text_of_a_file_of_texts_is_shown_by_the_code_that_uses_its_key(tmp_path: Path):
     files = {"locale/en.ts": 'export const en = {\n  error: "The zones cannot be read",\n};\n'}
     files["zones.ts"] = 'export function show() {\n  warn(t("error"));\n}\n'

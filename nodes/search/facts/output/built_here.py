@@ -196,7 +196,8 @@ def _words(literal: Literal, text: MessageText) -> str | None:
     # A line that is a message and nothing else quotes it.
     is_long = not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS
     whole = match_parts(literal.parts, text.text) if is_long else match_whole(literal, text.text)
-    return whole or match_run(literal.parts, text.text)
+    # A part of a text that nothing prints may be of its documentation.
+    return whole or (match_run(literal.parts, text.text) if is_printed(literal, "") else None)
 
 
 def _candidates(code: Code, wanted: Sequence[MessageText]) -> list[tuple[int, int]]:
