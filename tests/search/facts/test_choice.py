@@ -35,7 +35,7 @@ def test_the_place_that_the_report_names_is_chosen(
 
 
 def test_the_file_that_the_title_names_is_chosen(tmp_path: Path):
-    files = {name: 'eval "$(/opt/zones/bin/zone shellenv)"\n' for name in ("zprofile", "zshrc")}
+    files = dict.fromkeys(("zprofile", "zshrc"), 'eval "$(/opt/zones/bin/zone shellenv)"\n')
     body = 'There is `eval "$(/opt/zones/bin/zone shellenv)"` now.'
     facts = facts_of(tmp_path, files, "zshrc: the folder is wrong", body, first=["zprofile", "zshrc"])
     assert [fact.path for fact in facts if fact.chosen] == ["zshrc"]
