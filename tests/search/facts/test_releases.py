@@ -58,6 +58,13 @@ def test_later_releases_are_of_the_product_that_the_report_names(tmp_path: Path,
     assert says == ([f"The report names {expected}"] if expected else [])
 
 
+def test_another_tag_of_the_same_code_is_no_later_release(tmp_path: Path):
+    head = make_repository(tmp_path, {"n": "1"})
+    for tag in ("v1.8.1", "v1.9.0"):
+        git(tmp_path, "tag", tag)
+    assert of_kind(facts_at(tmp_path, head, "It fails in 1.8.1"), "older_release") == []
+
+
 def test_a_check_refuses_the_releases_of_another_product(tmp_path: Path):
     for tag in ("zone-1.8.1", "zone-macros-1.8.1", "zone-1.9.0"):
         head = make_repository(tmp_path, {"n": tag})

@@ -58,8 +58,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _later(release: Release, made: Releases) -> str | None:
     """Return how many final releases follow a release, and which is the last; None if no release follows."""
-    # A release candidate does not justify a request to upgrade.
-    later = [item for item in made.all if item.version > release.version and not item.version.is_prerelease]
+    # Neither a release candidate nor another tag of the same code justifies a request to upgrade.
+    final = (item for item in made.all if not item.version.is_prerelease and item.commit != release.commit)
+    later = [item for item in final if item.version > release.version]
     if not later:
         return None
     many = say("{count} later releases exist", count=len(later)) if len(later) > 1 else say("a later release exists")
