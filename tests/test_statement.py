@@ -185,6 +185,15 @@ async def test_the_fact_that_answers_the_question_leads() -> None:
     assert other.facts == (PAGE,)
 
 
+async def test_an_excluded_version_leads_unless_a_fact_answers_the_question() -> None:
+    code = FakeCode()
+    excluded = replace(MESSAGE, kind="named_here", says="The report names `zig` 0.13, which this line does not allow.")
+    facts = await survey_of(code, PAGE, DEFINED, excluded)
+    asked = questions("Where is `read` defined?", "")
+    found = [await with_pointer(TriageReport(kind="question"), facts, code, given) for given in ((), asked)]
+    assert [report.facts for report in found] == [(excluded,), (DEFINED,)]
+
+
 def test_a_ground_without_facts_states_nothing() -> None:
     assert FactBasis.of(Survey(), ()).statement == "nothing"
 

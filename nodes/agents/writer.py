@@ -205,11 +205,11 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if report.kind not in _PLACELESS:
         with suppress(SearchError):
             survey = await context.code.survey(statement.reporter_query(case, CANDIDATES))
-    # A short report that names a text or a route of the program, or a version that it excludes, names a place.
+    # A short report that names a text or a route of the program, or a version of a manifest, names a place.
     facts = survey.facts if survey else ()
     quoted = [fact for fact in facts if fact.kind == "quoted_here"]
     is_named = any(fact.is_named_line or (fact.strong and (fact.words or "").startswith("/")) for fact in quoted)
-    is_named = is_named or any(map(statement.is_excluded, facts))
+    is_named = is_named or any(map(statement.is_of_version, facts))
     if report.kind in _PLACELESS or (acceptance.is_too_thin(report, case) and not is_named):
         thin = {"verdict": statement.TOO_THIN} if report.kind == "bug" else {}
         placeless = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}

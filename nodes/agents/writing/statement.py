@@ -61,8 +61,13 @@ def is_thin(case: Case) -> bool:
 
 
 def is_excluded(fact: Fact) -> bool:
-    """Return whether a fact says that a manifest does not allow a version of the report, or has that of its title."""
-    return any(pattern.match(fact.says) for pattern in (NOT_ALLOWED, REQUIRED))
+    """Return whether a fact says that a manifest does not allow a version of the report."""
+    return NOT_ALLOWED.match(fact.says) is not None
+
+
+def is_of_version(fact: Fact) -> bool:
+    """Return whether a fact is the line of a manifest about a version that the report names."""
+    return is_excluded(fact) or REQUIRED.match(fact.says) is not None
 
 
 def is_refuted(case: Case, report: TriageReport) -> bool:
@@ -195,7 +200,7 @@ async def with_pointer(
 ) -> TriageReport:
     """Return a question, a request or a documentation report with the one checked place that may answer it.
 
-    A version that a manifest excludes precedes all others, then a fact that answers one of the given questions. The
+    A fact that answers one of the given questions precedes all others, then a version that a manifest excludes. The
     search's files are listed without a claim, as places where work may start. A request names the place of its change
     where facts would claim the place of a fix.
     """
@@ -210,7 +215,8 @@ async def with_pointer(
     # A page never supports a claim about a fault but may be shown as an answer.
     found = [fact for fact in pointing if fact.strong or fact.kind == "documented_here" or answers(fact, asked)]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
-    best = next(filter(is_excluded, survey.facts), best)
+    if best is None or not answers(best, asked):
+        best = next(filter(is_excluded, survey.facts), best)
     listed = [from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
     places = [spot for spot in listed if await code.read(spot.path, spot.quote_start, spot.quote_end) == spot.quote]
     by_rules = report.written_by == "rules"
