@@ -131,6 +131,7 @@ HOLES = [
     pytest.param("a.py", "raise E(f'the {zone!r:>8} table is not readable')", "the 'UTC' table is not readable", id="f"),
     pytest.param("a.py", "raise E('the {0} table is not readable'.format(x))", "the UTC table is not readable", id="format"),
     pytest.param("a.js", "throw new E(`the ${f({a: 1})} table is not readable`)", "the UTC table is not readable", id="js"),
+    pytest.param("a.ts", "throw new E(`the ${z ? `${z}` : ''} table is not readable`)", "the UTC table is not readable", id="nested"),
     pytest.param("a.rb", "raise format('the %<zone>s table is not readable', x)", "the UTC table is not readable", id="ruby"),
     pytest.param("a.rb", "raise 'the %{zone} table is not readable' % x", "the UTC table is not readable", id="ruby-name"),
     pytest.param("a.swift", 'fatalError("the \\(f(x)) table is not readable")', "the UTC table is not readable", id="swift"),
