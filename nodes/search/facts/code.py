@@ -100,7 +100,8 @@ class Code:
         if self.own[number]:
             return True
         path = self.path(number)
-        is_code = self.index.roles[number] in ("source", "config", "data") and language_of(path) is None
+        role = self.index.roles[number]
+        is_code = role == "example" or (role in ("source", "config", "data") and language_of(path) is None)
         return is_code and number not in self._ignored
 
     def ending(self, words: str) -> list[int]:
@@ -149,10 +150,11 @@ class Code:
         """Return the number of a path, or None."""
         return self.index.number_of.get(path) if path is not None else None
 
-    def definitions(self, name: str) -> list[int]:
-        """Return the definitions in the project's own code, except tests, whose last part equals a name."""
+    def definitions(self, name: str, number: int | None = None) -> list[int]:
+        """Return the definitions in a file, or else in the project's own code, whose last part equals a name; no tests."""
         rows = np.flatnonzero(self.index.def_last == term_hash(name))
-        own_rows = rows[self.own[self.index.def_file[rows]]].tolist() if len(rows) else []
+        files = self.index.def_file[rows]
+        own_rows = rows[self.own[files] if number is None else files == number].tolist() if len(rows) else []
         return [row for row in own_rows if not is_test(self.index.name_of(row))]
 
     def symbol(self, number: int, line: int) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
-from nodes.search.facts.changes import added_since, changed_in, named_change, releases
+from nodes.search.facts.changes import changed_in, named_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
@@ -53,7 +53,6 @@ FINDERS: tuple[Finder, ...] = (
     bounds.find,
     required.find,
     changed_in.find_only,
-    added_since.find,
     # The next finders explain facts of those above, so they come after them.
     set_here.find,  # tells more about a missing value than the condition
     guarded_by.find,
@@ -73,7 +72,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (added_since, bounds, decided_here, labelled_here, required, set_here, spelled_here)
+_BY_SENTENCE = (bounds, decided_here, labelled_here, required, set_here, spelled_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -91,8 +91,8 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_tit
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.path in shown and _is_claimable(fact)]
     first = files[0] if files else None
-    # A line that is gone, or a name that a later release will have, leaves nothing to fix in the file as it is.
-    if any((fact.path == first and is_gone(fact)) or fact.is_later for fact in facts):
+    # A line that is gone leaves nothing to fix in the file as it is.
+    if any(fact.path == first and is_gone(fact) for fact in facts):
         return ConfidenceInputs()
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
     titled = {fact for fact in strong if fact.in_title and not (trusts_title and fact.kind == "defined_once")}
@@ -144,8 +144,7 @@ def _is_against(facts: Sequence[Fact], path: str) -> bool:
     """Return whether what the report shows happened elsewhere, or is what the file's code does on purpose."""
     raised = {fact.path for fact in facts if fact.kind == "raised_here"}
     return bool(raised and path not in raised) or any(
-        fact.is_later
-        or (fact.path == path and is_gone(fact))
+        (fact.path == path and is_gone(fact))
         or (fact.path == path and fact.strong and (fact.refuses or (fact.unclaimed and fact.kind in _EVENTS)))
         for fact in facts
     )
@@ -236,7 +235,6 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
-        kind = -1 if fact.is_later else kind
         # That words are in a name, or one in a file, says less than a name itself.
         kind, is_weak = (LEADING.index("defined_once"), True) if _SAYS_LITTLE.match(fact.says) else (kind, is_weak)
         is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in known)

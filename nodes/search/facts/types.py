@@ -47,8 +47,6 @@ NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "chang
 """Kinds about a change, or about what no file has; if strong or chosen, they are stated whatever the ranking says."""
 OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
 """Kinds about tests and pages, which are not ranked as source files."""
-LATER = re.compile(r"`([^`]+)` is not in ([^\s;]{1,40}); `[0-9a-f]{10}` “[^\n]{1,90}” added it(, [^\n“”`]{1,60})\.")
-"""The sentence about a name that the release of the report does not have yet."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""
 
@@ -116,11 +114,6 @@ class Fact:
         """Whether the fact only gives the file of a type or of a file's name that the title has."""
         is_type = self.kind == "defined_once" and declares_type(self.text or "")
         return self.in_title and (is_type or (self.kind == "named_here" and not self.symbol))
-
-    @property
-    def is_later(self) -> bool:
-        """Whether the release that the report names does not have the name yet."""
-        return self.kind == "introduced_in" and LATER.fullmatch(self.says) is not None
 
     @property
     def is_option(self) -> bool:

@@ -143,6 +143,11 @@ def files_of_frame(index: Index, frame: Frame) -> list[int]:
     module = (frame.module or "").partition("$")[0]
     if frame.path:
         found = [] if index.project.is_foreign(frame.path) else index.names.with_suffix(frame.path)
+        # Below a folder with the project's name, the path is that in the repository.
+        folders = frame.path.split("/") if len(found) > 1 else []
+        inside = ("/".join(folders[at + 1 :]) for at, name in enumerate(folders[:-1]) if index.project.is_named(name))
+        if exact := next((number for path in inside if (number := index.number_of.get(path)) is not None), None):
+            return [exact]
         # With a bare file name, the JVM's traces give the class, whose package the folder has to agree with.
         if "/" not in frame.path and "." in module:
             found = [(number, shared) for number, shared in found if is_of_package(module, index.paths[number])]

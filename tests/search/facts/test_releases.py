@@ -9,7 +9,6 @@ import pytest
 
 from bot.report.comment.facts import is_elsewhere
 from nodes.search.facts import Fact
-from nodes.search.facts.levels import statement
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import git, make_repository
@@ -369,50 +368,6 @@ def test_the_change_that_removed_a_line_which_a_trace_prints_is_named(tmp_path: 
     assert (found.change, found.unclaimed, found.strong) == (change, True, False)
     wrong, text = replace(found, change=head), f"It stops\n```\n{printed}ValueError: it is packed\n```\n"
     assert verify(wrong, Repository.open(tmp_path), head, text) == "the change did not remove the line"
-
-
-REFUSED = "zones 1.2.0 prints:\n\n```\nWarning: unknown key 'packed_zones', ignored\n```\n"
-IN_ZONES = (
-    'Traceback (most recent call last):\n  File "zones/io.py", line 5, in warn\n'
-    "    print(f\"Warning: unknown key '{key}', ignored\")\nTypeError: unknown key 'packed_zones'\n"
-)
-READS = "KEYS = ['level', 'packed_zones']\n\n\ndef warn(key):\n    print(f\"Warning: unknown key '{key}', ignored\")\n"
-
-
-@pytest.mark.parametrize(
-    ("title", "body", "is_said"),
-    [
-        pytest.param("A warning", REFUSED, True, id="in-a-message"),
-        pytest.param("`packed_zones` has no effect", "zones 1.2.0", True, id="in-the-title"),
-        pytest.param("`--packed-zones` has no effect", "zones 1.2.0", True, id="in-another-spelling"),
-        pytest.param("A warning", REFUSED.replace("1.2.0", "1.3.0"), False, id="the-release-has-it"),
-        pytest.param("A warning", REFUSED.replace(" 1.2.0", ""), False, id="no-release"),
-        pytest.param("A warning", "zones 1.2.0. I also use 'packed_zones'.", False, id="not-refused"),
-        pytest.param("A warning", f"zones 1.2.0\n\n```\n{IN_ZONES}```\n", False, id="a-line-of-the-trace-is-here"),
-    ],
-)
-def test_a_refused_name_that_came_after_the_release_is_stated_without_a_claim(
-    tmp_path: Path, title: str, body: str, *, is_said: bool
-):
-    path, old = tmp_path / "zones", READS.replace(", 'packed_zones'", "")
-    make_repository(path, {"zones/io.py": old})
-    git(path, "tag", "v1.2.0")
-    change = make_repository(path, {"zones/io.py": READS}, message="Read packed zones (#7)")
-    git(path, "tag", "v1.3.0")
-    head = make_repository(path, {"zones/io.py": READS, "n": "1"})
-    facts = facts_at(path, head, title, body, first=["zones/io.py"])
-    found = of_kind(facts, "introduced_in")
-    says = f"is not in 1.2.0; `{change[:10]}` “Read packed zones (#7)” added it, released in 1.3.0."
-    assert [fact.says.partition(" ")[2] for fact in found] == [says] * is_said
-    if is_said:
-        stated = statement(facts, ["zones/io.py"], 0.95)
-        assert (stated.level, stated.headline) == ("stated", found[0])
-        (fact,), text, repository = found, f"{title}\n{body}", Repository.open(path)
-        assert verify(replace(fact, change=head), repository, head, text) == (
-            "the change did not add the name, or is in another release"
-        )
-        wrong = replace(fact, says=fact.says.replace("1.2.0", "1.3.0"))
-        assert verify(wrong, repository, head, text) == "the release has the name"
 
 
 MANIFESTS = {

@@ -93,7 +93,6 @@ def test_a_false_fact_is_refused(tmp_path: Path, fields: dict[str, Any]):
 
 def test_every_kind_has_a_check():
     of_another_kind = {
-        "added_since",
         "bounds",
         "decided_here",
         "defined_as",

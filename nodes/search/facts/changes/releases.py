@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -190,12 +190,6 @@ def last_to_change(repository: Repository, line: str, start: str | None, end: st
     after = [f"^{start}"] if start else []
     found = _changes(repository, "--max-count=1", "--pickaxe-regex", f"-S{pattern}", end, *after, "--", path)
     return found[0] if found else None
-
-
-def first_to_change(repository: Repository, text: str, start: str, end: str, paths: Iterable[str]) -> str | None:
-    """Return the first commit between two others that changed how often a text occurs in some paths."""
-    found = _changes(repository, f"-S{text}", end, f"^{start}", "--", *paths)
-    return found[-1] if found else None
 
 
 def _changes(repository: Repository, *arguments: str) -> list[str]:

@@ -224,9 +224,9 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     name = last_part(frame.module) if name == "new" and "lambda$new$" in (frame.function or "") else name
     # A function of Vim has the name of its file: ``folder#file#Function``.
     whole = frame.function if frame.path.endswith(".vim") and "#" in (frame.function or "") else None
-    rows = [row for row in code.definitions(whole or name or "") if int(index.def_file[row]) == number] if name else []
+    rows = code.definitions(whole or name or "", number) if name else []
     if frame.function == "__init__":
-        rows = [row for row in code.definitions("__init__") if int(index.def_file[row]) == number]
+        rows = code.definitions("__init__", number)
     elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
     found = [_span(code, row) for row in rows]

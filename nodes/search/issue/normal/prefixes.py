@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby, islice
 
 from nodes.search.issue.normal.evidence import is_traced
-from nodes.search.issue.normal.mapped import Edit, Mapped, Row, rows
+from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
 from nodes.search.lazy import lazy
 
 _MAX_LINE = 400
@@ -84,6 +84,12 @@ _MAX_EDGES = 8
 _FUNCTION = lazy(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
 _PLACE = lazy(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
 """A name, and the place after it: frames of a recursion begin with the same name."""
+_CLOCK = lazy(
+    r"\s{0,20}(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T ]?)?(?:\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?(?: ?[AaPp][Mm])?)?\s{0,20}$"
+)
+"""A line with nothing but a date, a time, both or neither, as pages that show a log have them between its lines."""
+_LEAST_ENTRIES = 4
+"""Minimum number of lines of a log that shows their order."""
 _PRINTED = "==0=="
 """The beginning of the lines of Valgrind without digits, by which its reader recognises them."""
 _DIGITS = lazy(r"\d{1,20}")
@@ -107,6 +113,37 @@ def prefixes(text: str) -> list[Edit]:
             stop = found.end() if found else end + row.text.startswith(" ", end)
         edits += [Edit(row.start, row.start + stop)] if stop else []
     return edits
+
+
+def clocks(text: str) -> list[Edit]:
+    """Find the lines between the lines of a trace that have only their times."""
+    edits: list[Edit] = []
+    for run in marked_runs(text, lambda row: _CLOCK.match(row.text[:_MAX_LINE])):
+        start, end = run[0][0].start, min(run[-1][0].end + 1, len(text))
+        above, below = text[max(0, start - _MAX_LINE) : start].rstrip("\n"), text[end : end + _MAX_LINE]
+        if text[start:end].strip() and is_traced(above.rpartition("\n")[2]) and is_traced(below.partition("\n")[0]):
+            edits.append(Edit(start, end))
+    return edits
+
+
+def oldest_first(report: Mapped) -> Mapped:
+    """Reverse a log that shows its newest line first."""
+    ranges: list[tuple[int, int]] = []
+    stamped = ((row, _stamp(row.text)) for row in rows(report.text))
+    for is_log, run in groupby(stamped, key=lambda pair: bool(pair[1])):
+        lines = list(run)
+        times = [time for _, time in lines]
+        if is_log and len(times) >= _LEAST_ENTRIES and times[0] > times[-1] and times == sorted(times)[::-1]:
+            lines.reverse()
+        ranges += ((row.start, min(row.end + 1, len(report.text))) for row, _ in lines)
+    return report.reordered(ranges) if ranges != sorted(ranges) else report
+
+
+def _stamp(line: str) -> str:
+    """Return the date and time at the beginning of a line, or after its source."""
+    container = _CONTAINER.match(line[:_MAX_LINE]) if "|" in line[:_MAX_LINE] else None
+    found = _STAMP.match(line[:_MAX_LINE], container.end() if container else 0)
+    return found[0].strip() if found else ""
 
 
 def sorted_by_source(report: Mapped) -> Mapped:

@@ -10,7 +10,7 @@ from nodes.search.issue.normal.escapes import escapes, stacks
 from nodes.search.issue.normal.mapped import Edit, Mapped, rows
 from nodes.search.issue.normal.markup import boxes, colours, markup, plain_characters, quotes, wrappers
 from nodes.search.issue.normal.objects import objects
-from nodes.search.issue.normal.prefixes import prefixes, sorted_by_source
+from nodes.search.issue.normal.prefixes import clocks, oldest_first, prefixes, sorted_by_source
 from nodes.search.issue.normal.wraps import joined, wrapped
 
 MAX_TEXT = 200_000
@@ -19,7 +19,7 @@ _MAX_PASSES = 6
 """Layers around a text: an escaped log line inside a log line of a container that somebody quoted."""
 _STEPS: tuple[Callable[[str], list[Edit]], ...] = (
     *(plain_characters, colours, markup, quotes, wrappers, boxes),
-    *(objects, stacks, escapes, prefixes, joined, wrapped),
+    *(objects, stacks, escapes, prefixes, clocks, joined, wrapped),
 )
 
 _MAX_LINE = 400
@@ -54,7 +54,7 @@ def normalise(text: str) -> Mapped:
         return report
     for _ in range(_MAX_PASSES):
         before = report
-        report = sorted_by_source(report)
+        report = sorted_by_source(oldest_first(report))
         for step in _STEPS:
             if edits := step(report.text):
                 report = report.edited(edits)
