@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from nodes.search.facts.code import Code, hash_of
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.named import BUILT_IN, names
+from nodes.search.facts.output.error_form import errors
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 
-MAX_ABSENT = 3
+MAX_ABSENT, SHORTEST = 3, 5
 _ASKS = re.compile(
     r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
     r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
@@ -30,6 +31,10 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield paths and names that occur nowhere: paths in folders of the project, and names that the title asks for."""
     yield from _places(inquiry)
+    # What an error names and no file has is code of another program.
+    for shape in errors(inquiry):
+        if len(shape.name) >= SHORTEST and _CODE.search(shape.name) and _is_absent(inquiry, shape.name):
+            yield Fact("absent", _says(shape.name), shape.name, count=0, strong=True)
     for owner, method in _METHOD.findall(inquiry.issue.title)[:1]:
         if inquiry.code.holding(owner) and _is_absent(inquiry, method):
             yield Fact("absent", _says(method), method, count=0, strong=True)

@@ -40,7 +40,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield, for each error, the line with its form in the first part of the code that has a single one."""
     raised = [fact for fact in inquiry.found if fact.kind == "raised_here"]
     shown = {(fact.path, fact.line) for fact in raised}
-    for shape in _errors(inquiry):
+    for shape in errors(inquiry):
         # The line of the innermost frame may explain the error; then no other one does.
         is_known = any(happened(fact.text or "", shape.words) for fact in raised if fact.strong)
         fact = None if is_known else _first(inquiry, shape)
@@ -63,7 +63,7 @@ def _of_message(fact: Fact, lines: Sequence[str]) -> Shape | None:
     return Shape(fact.words or "", re.compile(MADE.replace("@name", name)), name) if name else None
 
 
-def _errors(inquiry: FinderInput) -> list[Shape]:
+def errors(inquiry: FinderInput) -> list[Shape]:
     """Return each error of a language that the report has."""
     issue = inquiry.issue
     found: dict[str, Shape] = {}
@@ -87,11 +87,13 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
 
 
 def _frames(inquiry: FinderInput) -> Iterator[Span]:
-    """Yield the functions of each trace's innermost frames in own code, up to the first frame of a library."""
+    """Yield the functions, or else the files, of each trace's innermost own frames, up to the first of a library."""
     for trace in inquiry.issue.traces:
         for _, frame in zip(range(MAX_FRAMES), own_frames(inquiry.code, inquiry.issue, trace), strict=False):
-            if frame.symbol and not frame.is_library and not frame.lost_inner:
+            if not (frame.is_library or frame.lost_inner):
                 yield Span(frame.number, frame.start, frame.end)
+                if not (frame.name or frame.is_known):
+                    yield Span(frame.number, 1, frame.end)
 
 
 def _named(inquiry: FinderInput) -> Iterator[Span]:

@@ -19,6 +19,8 @@ LEAST_TEXT = 12
 """Minimum length of a frame's text that alone identifies a line of its file."""
 MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
+MAX_BELOW = 600
+"""Maximum number of characters after a trace in which the code of its innermost frame is shown."""
 MAX_SHOWN = 6
 """Maximum number of lines of code that a notebook shows of a frame up to the line that it marks."""
 _FILE = re.compile(r"File [\"“”]")
@@ -115,10 +117,10 @@ def frame_text(issue: IssueParts, trace: StackTrace, frame: Frame) -> str | None
         return None
     lines = issue.trace_text(trace).split("\n")
     name = frame.path.rpartition("/")[2]
-    arrow = re.compile(rf"\s*-{{1,6}}>\s{{0,4}}{frame.line}\s(.*)")
+    arrow = re.compile(rf"^[ \t]*(?:-{{1,6}}>|➜)\s{{0,4}}{frame.line}[\s▕](.*)", re.MULTILINE)
+    if pointed := arrow.search(issue.body, trace.start, trace.end + MAX_BELOW):
+        return _code(pointed[1])
     for at, line in enumerate(lines):
-        if pointed := arrow.match(line):
-            return _code(pointed[1])
         below = lines[at + 1] if at + 1 < len(lines) else ""
         if trace.language == "matlab" and f"{name.removesuffix('.m')}" in line and f"(line {frame.line})" in line:
             return _code(below)

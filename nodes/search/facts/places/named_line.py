@@ -115,7 +115,7 @@ def _at_commit(
     inquiry: FinderInput, lines: Sequence[str], at: int, place: Located, release: Release | None
 ) -> _Named | None:
     """Return the line that a path and a number name; None if no own file has it, or if it is a frame or a bracket."""
-    code, printed = inquiry.code, printed_code(lines, at, place.line)
+    code, printed = inquiry.code, printed_code(lines, at, place)
     context = "\n".join((*lines[at : at + 2], printed))
     number = file_of(code, place, context, release, printed=printed, report=inquiry.issue.written)
     if number is None or _is_moved_frame(inquiry, code.path(number), place.line):

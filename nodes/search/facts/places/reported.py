@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from nodes.search.facts.inquiry import IssueParts
-from nodes.search.facts.output.frame_lines import same_start
+from nodes.search.facts.output.frame_lines import LEAST_TEXT, same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
 from nodes.search.lazy import lazy
@@ -42,6 +42,8 @@ _CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
 """How tools print a line of code: after its number, and perhaps a bar."""
+_BESIDE = lazy(r"(?::\d{1,5})?[`)\]*]{0,4}\s?(?:[\u2013\u2014:-]|->|→)\s?`([^`\n]{8,200})`")
+"""The code that a reporter writes after a place."""
 _POINTER = lazy(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
 """The line below a line of code that marks a part of it."""
 
@@ -74,19 +76,21 @@ def _of_card(lines: Sequence[str], at: int) -> str:
     return lines[timed[-1] + 1].strip()[:MAX_MESSAGE] if timed else ""
 
 
-def printed(lines: Sequence[str], at: int, line: int) -> str:
-    """Return the code that a tool prints below a place: after its number, or above a line that marks a part of it."""
+def printed(lines: Sequence[str], at: int, place: Located) -> str:
+    """Return the code given for a place: beside it, below it after its number, or above a line that marks a part of it."""
     # A table of findings has a message after the number.
     below = list(_following(lines, at)) if not lines[at].lstrip().startswith("Line ") else []
-    numbered = re.compile(_PRINTED_AS.format(line))
-    found = next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)
+    numbered = re.compile(_PRINTED_AS.format(place.line))
+    beside = _BESIDE.match(lines[at], place.end)
+    found = beside or next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)
     text = found[1] if found else below[0] if len(below) > 1 and _POINTER.fullmatch(below[1]) else ""
     return normalise_space(text) if sum(map(str.isalnum, text)) >= ENOUGH else ""
 
 
 def holding(lines: Sequence[str], code: str, near: int) -> int | None:
     """Return the line with the code, perhaps shortened, that a tool prints, if no other near a number has it."""
-    same = [number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), code)]
+    every = ((number, normalise_space(text)) for number, text in enumerate(lines, 1))
+    same = [number for number, text in every if same_start(text, code) or (len(code) >= LEAST_TEXT and code in text)]
     close = [number for number in same if abs(number - near) <= FAR]
     return near if near in same else next((found[0] for found in (same, close) if len(found) == 1), None)
 
