@@ -151,7 +151,7 @@ class Code:
         return self.index.number_of.get(path) if path is not None else None
 
     def definitions(self, name: str, number: int | None = None) -> list[int]:
-        """Return the definitions in a file, or else in the project's own code, whose last part equals a name; no tests."""
+        """Return the definitions in own code, or in a file, whose last part equals a name; without those of tests."""
         rows = np.flatnonzero(self.index.def_last == term_hash(name))
         files = self.index.def_file[rows]
         own_rows = rows[self.own[files] if number is None else files == number].tolist() if len(rows) else []

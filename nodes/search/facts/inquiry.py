@@ -26,6 +26,12 @@ _IMAGE_URL = re.compile(
     re.IGNORECASE,
 )
 _FORM_HEADING = re.compile(r" {0,3}#{2,6}[ \t]{1,8}\S.{0,120}$")
+_TAG = re.compile(
+    r"\s{0,9}(?:\[\W{0,4}(?:(?:bugs?|questions?|issue|error|help|critical|urgent|regression|feature)"
+    r"(?: report| request)?|[^\x00-\x7f]{1,12})\W{0,4}\]|(?:bug|question|critical|urgent|regression)(?=\s?:))\s?:?",
+    re.IGNORECASE,
+)
+"""The kind of an issue or how urgent it is, before its title."""
 _LICENCE = re.compile(
     r"licensed under the|permission is hereby granted|without warrant(?:y|ies)|gnu (?:lesser |affero )?general public"
     r"|all rights reserved|redistribution and use in source|spdx-license-identifier",
@@ -95,7 +101,7 @@ class IssueParts:
 
 def read_issue(query: Query, template: Iterable[str] = ()) -> IssueParts:
     """Read the title, the body and all answers; drop what the reporter did not write, such as lines of a template."""
-    title = query.title[:1_000]
+    title = _TAG.sub("", query.title[:1_000], count=1) if _TAG.match(query.title) else query.title[:1_000]
     whole = "\n".join((query.body, *query.extra))[:MAX_ISSUE_TEXT]
     # The placeholder in the text itself would count as a trace.
     written = whole.replace(_TRACE, " ")

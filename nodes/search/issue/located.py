@@ -59,6 +59,8 @@ _CALLER = re.compile(
     r"\s{0,8}(?P<line>\d{1,6}) (?:main|source|[\w:@.-]{1,100}(?= [.~\w/-]{0,300}/)) (?=[.~\w/-]{1,300}$)"
 )
 """What the shell's ``caller`` prints before a path: ``142 install ./setup.sh``."""
+_TERSE = re.compile(r"\s(?P<line>[1-9]\d{0,5})(?=\s{1,2}[A-Za-z_$][\w$.<>]{2,100}\s{0,4}$)")
+"""The line of a library of Dart, and the member in it, in a trace without columns."""
 _SHELL = (".sh", ".bash", ".bats", ".ksh", ".zsh")
 _ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:(?:fatal |syntax |internal compiler )?error|warning)\b", re.IGNORECASE)
 """What a tool prints after a place at which it stopped, or that it warns of."""
@@ -175,7 +177,8 @@ def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
     has_columns = is_styled or ahead.endswith(("@", "ERROR in", "WARNING in"))
     if has_columns and (found := _COLUMN.match(line, end)):
         return found
-    if path.endswith((".R", ".r", ".Rmd")) and (found := _R.match(line, end)):
+    form = _TERSE if path.startswith("package:") else _R if path.endswith((".R", ".r", ".Rmd")) else None
+    if form and (found := form.match(line, end)):
         return found
     if line.endswith(")") and (found := _MESSAGE.match(line, end)):
         return found

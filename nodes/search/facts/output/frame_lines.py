@@ -59,6 +59,8 @@ class MappedFrame:
     """Whether an inner frame is in a file of own code, at a place that the file does not have at this commit."""
     is_library: bool = False
     """Whether an inner frame is in a library, so that the library raised the error."""
+    reports: bool = False
+    """Whether the frame inside it only reports the error, which occurred elsewhere."""
     in_program: bool = False
     """Whether an inner frame is in the reporter's own program, which the project calls."""
     moved: str | None = None
@@ -221,7 +223,7 @@ def _line_of_name(code: Code, number: int, span: _Span) -> int:
 
 def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     """Return a file's definitions that match the frame, nearest first; the whole file for code outside functions."""
-    index, name, line = code.index, last_part(frame.function), frame.line or 0
+    name, line = last_part(frame.function), frame.line or 0
     # The virtual machine's name of a lambda in a constructor, which has the name of its class.
     name = last_part(frame.module) if name == "new" and "lambda$new$" in (frame.function or "") else name
     # A function of Vim has the name of its file: ``folder#file#Function``.

@@ -30,6 +30,10 @@ _MAP = "//# sourceMappingURL="
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
 )
+REPORTS = re.compile(
+    r"_?(?:report|log|capture|record|track)_?(?:[a-z]\w{0,20}_?)?(?:error|exception|crash)\w{0,10}", re.IGNORECASE
+)
+"""The name of a function that reports an error which occurred elsewhere."""
 _INTERPRETED = frozenset({"python", "javascript", "ruby", "php"})
 """Languages whose traces give the path of every file, also outside the project."""
 _WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
@@ -83,10 +87,13 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
 
 def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
-    lost_inner = is_library = in_program = False
+    lost_inner = is_library = in_program = reports = False
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
+        name = last_part(frame.function) or ""
+        # Outside what only reports the error, the line reports it too.
+        reports |= bool(depth and REPORTS.fullmatch(name))
         # A decorator's function, or one that is built in.
-        if _FORWARDS.fullmatch(last_part(frame.function) or "") or is_built_in(trace, depth):
+        if (reports and REPORTS.fullmatch(name)) or _FORWARDS.fullmatch(name) or is_built_in(trace, depth):
             continue
         listed = files_of_frame(code.index, frame)
         # A file that this commit lacks may have moved, and its function can still be found.
@@ -102,7 +109,8 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
             # A file of another program has the same name, in another folder.
             listed, numbers, found = [], [], None
         if found is not None:
-            yield replace(found, lost_inner=lost_inner, is_library=is_library, in_program=in_program)
+            yield replace(found, lost_inner=lost_inner, is_library=is_library, in_program=in_program, reports=reports)
+            reports = False
         elif len(numbers) == 1 or _is_repackaged(code, frame):
             # The error came from deeper code than the next frame, so that frame must not lead.
             lost_inner = True

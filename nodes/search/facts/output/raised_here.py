@@ -21,7 +21,7 @@ from nodes.search.facts.output.frames import chains, cleans_up, from_root, own_f
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.output.on_a_line import CONTINUES, statement
 from nodes.search.facts.output.refusals import is_deliberate, is_raising, is_refusal
-from nodes.search.facts.output.shapes import is_possible
+from nodes.search.facts.output.shapes import is_possible, shape_of
 from nodes.search.facts.places.moved import LOST, line_now, lost, removed, removes
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -91,7 +91,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # Such an error says nothing about the code of its frame: other code has the fault.
         asserts = event.asserts if event else is_assertion(lines[frame.line - 1]) and bool(_FAILED.search(frame.error))
         elsewhere = asserts or frame.in_program or cleans_up(frame) or bool(_STOPPED.search(frame.error))
-        unclaimed = follows or may_have_moved or bool(frame.gone) or elsewhere
+        # An error of a library that names what the line does not have is about the library's own code.
+        shape = shape_of(frame.error) if frame.is_library else None
+        of_library = shape is not None and bool(shape.name) and shape.name not in lines[frame.line - 1]
+        unclaimed = follows or may_have_moved or bool(frame.gone) or elsewhere or frame.reports or of_library
         refuses = is_refusal(lines, frame.line, frame.start)
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
         yield from named
@@ -260,7 +263,8 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
     )
     if end:
         return passes(mapped, where, end)
-    if mapped.exact and (more := _raised(mapped, where, text)):
+    reported = say("`{place}` reports the error on this line.", place=where) if mapped.reports else None
+    if more := reported or (_raised(mapped, where, text) if mapped.exact else None):
         return more
     if mapped.is_known:
         end = say("; this line is its innermost frame in the project's own code{moved}", moved=mapped.moved or "")

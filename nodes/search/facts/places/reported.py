@@ -77,7 +77,7 @@ def _of_card(lines: Sequence[str], at: int) -> str:
 
 
 def printed(lines: Sequence[str], at: int, place: Located) -> str:
-    """Return the code given for a place: beside it, below it after its number, or above a line that marks a part of it."""
+    """Return the code given for a place: beside it, below after its number, or above a line that marks a part of it."""
     # A table of findings has a message after the number.
     below = list(_following(lines, at)) if not lines[at].lstrip().startswith("Line ") else []
     numbered = re.compile(_PRINTED_AS.format(place.line))

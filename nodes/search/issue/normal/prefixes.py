@@ -85,7 +85,8 @@ _FUNCTION = lazy(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
 _PLACE = lazy(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
 """A name, and the place after it: frames of a recursion begin with the same name."""
 _CLOCK = lazy(
-    r"\s{0,20}(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T ]?)?(?:\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?(?: ?[AaPp][Mm])?)?\s{0,20}$"
+    r"\s{0,20}(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T ]?)?"
+    r"(?:\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?(?: ?[AaPp][Mm])?)?\s{0,20}$"
 )
 """A line with nothing but a date, a time, both or neither, as pages that show a log have them between its lines."""
 _LEAST_ENTRIES = 4
