@@ -16,7 +16,7 @@ from packaging.version import InvalidVersion, Version
 from nodes.search.git import Repository
 from nodes.search.git.objects import checked
 from nodes.search.lazy import lazy
-from nodes.search.paths.project import manifest_names, packages, repository_name, simplified
+from nodes.search.paths.project import FOLDERS, manifest_names, packages, repository_name, simplified
 
 MAX_TAGS = 20_000
 _RELEASE, _OF_LINE = 1_000, 10
@@ -48,6 +48,18 @@ _BEFORE = (
     ),
     (lazy(r"(?<=[a-z])[-_.](\d{1,8})[-_.]\d.{0,40}$"), r"\1"),
 )
+_OF_PACKAGE = (
+    "__init__.py",
+    "Cargo.toml",
+    "package.json",
+    "go.mod",
+    "pom.xml",
+    ".gradle",
+    ".gradle.kts",
+    "proj",
+    ".rb",
+)
+"""The endings of files that a folder has which is a package."""
 _NO_NAMES = frozenset(
     {"test", "tests", "doc", "docs", "example", "examples", "tool", "tools", "script", "scripts", "repo"}
 )
@@ -177,7 +189,10 @@ def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozense
 def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str]:
     """Return possible names of the project, normalised by ``plain``: its folder, packages and names in manifests."""
     written = manifest_names(repository, paths)
-    names = {repository_name(repository), *packages(paths), *written, *(name.rpartition("/")[2] for name in written)}
+    # Below ``src``, a folder that is no package may have the name of the software that it is for.
+    whole = {path.rpartition("/")[0] for path in paths if path.endswith(_OF_PACKAGE)}
+    found = (path for path in paths if path.split("/")[0] not in FOLDERS or "/".join(path.split("/")[:2]) in whole)
+    names = {repository_name(repository), *packages(found), *written, *(name.rpartition("/")[2] for name in written)}
     return frozenset(filter(None, map(plain, names))) - _NO_NAMES
 
 

@@ -35,7 +35,7 @@ _TEXT_DOMAIN = re.compile(r"^[\s/*#@]{0,9}Text Domain:[ \t]{0,20}([\w-]{1,99})",
 """The name of a plugin's folder in WordPress, as its main file states it."""
 _BRANCH = re.compile(r"-(?:main|master|trunk|dev(?:elop)?)$")
 _SOURCE_ROOTS = frozenset({"java", "kotlin", "scala", "groovy", "src"})
-_FOLDERS = frozenset({"src", "lib", "libs", "packages", "crates", "pkg", "modules", "source"})
+FOLDERS = frozenset({"src", "lib", "libs", "packages", "crates", "pkg", "modules", "source"})
 PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Stems of files that represent their folder."""
 AMBIGUOUS = 8  # a suffix that matches more files identifies none of them
@@ -224,7 +224,7 @@ def packages(paths: Iterable[str]) -> set[str]:
     found = set()
     for path in paths:
         parts = path.split("/")
-        at = 1 if parts[0] in _FOLDERS else 0
+        at = 1 if parts[0] in FOLDERS else 0
         if len(parts) > at + 1 and not parts[at].startswith("."):
             found.add(parts[at])
     return found

@@ -88,8 +88,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     messages = {normalise_space(trace.message) for trace in issue.traces if trace.message}
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
     # If the title quotes another message, messages of the body often describe what works.
-    others = any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(issue.title))
-    others = others and not any(folded(match.words) in folded(issue.title) for match in matches)
+    titled = [
+        folded(found[1]) for found in _IN_QUOTES.finditer(issue.title) if len(WORD.findall(found[1])) >= PROSE_WORDS
+    ]
+    built = [folded(match.words) for match in matches] if titled else []
+    others = bool(titled) and not any(text in folded(issue.title) or any(it in text for it in titled) for text in built)
     quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}
     # A line or a block that is the text and nothing else shows it; a short block is rather a label.
     shown = (text for text in map(normalise_space, issue.blocks) if text.count(" ") > PROSE_WORDS)
