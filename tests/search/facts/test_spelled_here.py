@@ -226,38 +226,3 @@ LAYOUT = '<Button\n  android:id="@+id/order_by_date_button"/>\n'
 LIST = "class List {\n  void show() {\n    find(R.id.order_by_date_button);\n  }\n}\n"
 PAGE = '<button id="resetBtn">\n<script>\nfind("resetBtn").hide();\nfind("resetBtn").addEventListener("click", f);\n'
 TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
-
-
-@pytest.mark.parametrize(
-    ("files", "title", "body", "place"),
-    [
-        pytest.param({"Main.xaml": WINDOW}, "Settings button is pressed", "", ("Main.xaml", 3), id="a-description"),
-        pytest.param(
-            {"res/layout/list.xml": LAYOUT, "List.java": LIST},
-            "Wrong order",
-            "Press the order by date button twice.",
-            ("List.java", 3),
-            id="its-use-in-code",
-        ),
-        pytest.param({"bar.tsx": TOOLS}, "Save zone button does nothing", "", ("bar.tsx", 2), id="its-kind-first"),
-        pytest.param({"page.html": PAGE}, "The reset button fails", "", ("page.html", 4), id="what-it-does"),
-        pytest.param(
-            {
-                "bar.py": "# a filter does nothing\nadd(FilterButton(3))\n",
-                "parts.py": "class FilterButton(Button):\n    pass\n",
-            },
-            "Filter button does nothing",
-            "",
-            ("parts.py", 1),
-            id="its-class",
-        ),
-        pytest.param({"Main.xaml": WINDOW, "B.xaml": WINDOW}, "Settings button is pressed", "", None, id="two-files"),
-        pytest.param({"Main.xaml": WINDOW}, "The settings are pressed", "", None, id="no-element"),
-        pytest.param({"bar.js": "let iconHidden = 1;\n"}, "The hidden icon stays", "", None, id="a-state"),
-    ],
-)
-def test_words_lead_to_the_element_of_a_user_interface_that_they_spell(
-    tmp_path: Path, files: dict[str, str], title: str, body: str, place: tuple[str, int] | None
-):
-    facts = of_kind(facts_of(tmp_path, files, title, body), "quoted_here")
-    assert [(fact.path, fact.line) for fact in facts] == ([place] if place else [])

@@ -8,10 +8,9 @@ from itertools import islice
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import defined_once, named
-from nodes.search.facts.places import elements
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
-from nodes.search.facts.types import Fact, Hit, declares_type
+from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
@@ -47,9 +46,6 @@ _PRINTED = re.compile(r"\{\s?\"[^{}\n]{0,400}\}")
 ELLIPSIS = " … "
 _VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
-_ELEMENT = re.compile(rf"((?:(?<!\w)[A-Za-z]\w* ){{1,3}}(?:{'|'.join(elements.KINDS)}))s?\b", re.IGNORECASE)
-_HANDLES = re.compile(r"\bon\w{0,30}\s?=|\.(?:on|connect)\b|addEventListener|[cC]lick")
-"""What says that a line has what an element does."""
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
 
@@ -59,7 +55,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if inquiry.is_placed:
         return
     yield from islice(_variables(inquiry), MAX_FACTS)
-    yield from islice(_elements(inquiry), 1)
     yield from islice(_respelled(inquiry), MAX_FACTS)
     spelled = list(islice(_spelled(inquiry), MAX_FACTS))
     yield from spelled or islice(_apart(inquiry), 1)
@@ -96,18 +91,6 @@ def _variables(inquiry: FinderInput) -> Iterator[Fact]:
         numbers = {number for hit in hits if (number := inquiry.code.number(hit.path)) is not None}
         if len(names) == 1 and (fact := _of_name(inquiry, words, names.pop(), sorted(numbers))):
             yield fact
-
-
-def _elements(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the name of an element of a user interface that words of the title, else of the prose, spell."""
-    lines = (URL.sub(" | ", line[:MAX_WIDTH]) for line in (inquiry.issue.title, *inquiry.issue.prose))
-    runs = (run.split(" ") for line in lines for run in _ELEMENT.findall(line))
-    ends = (" ".join(run[at:]) for run in runs for at in range(len(run) - 1) if is_name(run[at:], FEWEST_LETTERS))
-    for words in islice(dict.fromkeys(ends), MAX_VALUES):
-        name, held = elements.spelled(inquiry.witness, words)
-        acting = [hit for hit in held if _HANDLES.search(hit.text)]
-        # Code creates an element before it uses it.
-        yield from (_fact(hit, words, name, len(held)) for hit in inquiry.code.few(acting or held)[-1:])
 
 
 def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
@@ -219,11 +202,8 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
         text, rank = code.lines(place[0])[place[1] - 1], (*ranks, place[0]).index(place[0])
         return place[0] not in ranks, not decides.search(text), bool(declares.search(text)), rank
 
-    # The class of an element says more than where it is made.
-    is_element = words.rpartition(" ")[2].lower() in elements.KINDS
-    types = [place for place in held if is_element and declares_type(code.lines(place[0])[place[1] - 1])]
-    number, line = types[0] if len(types) == 1 else min(held, key=order)
-    hit = code.hit(number, line) if number in ranks or (types and code.path(number) in inquiry.first) else None
+    number, line = min(held, key=order)
+    hit = code.hit(number, line) if number in ranks else None
     return None if hit is None else _fact(hit, words, name, len(held))
 
 
@@ -231,9 +211,15 @@ def _fact(hit: Hit, words: str, name: str, count: int) -> Fact:
     place = hit.path if hit.symbol == name else hit.place
     values = {"words": words, "name": name, "place": place, "only": only_of(count)}
     says = say("The words “{words}” spell `{name}`, which is in `{place}`, {only}.", **values)
-    if elements.has_more(name, words):
+    if _has_more(name, words):
         says = say("The words “{words}” are in the name `{name}`, which is in `{place}`, {only}.", **values)
     return hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), count)
+
+
+def _has_more(name: str, words: str) -> bool:
+    """Return whether a name ends with words and has others before them."""
+    plain, joined = _joined(name).replace("-", ""), _joined(words.replace(" ", ""))
+    return not plain.startswith(joined) and plain.endswith(joined)
 
 
 def _expression(name: str) -> Expression:
@@ -254,9 +240,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name, and that as many lines have the name as stated."""
     words = fact.words or ""
     spelled = SAYS.match(fact.says)
-    name, found = elements.spelled(witness, words)
-    if spelled and (words, name) == spelled.groups():
-        return fault_of_few(fact, found, "the line does not have the name")
     if spelled is None or words not in spelled[1] or not _spells(spelled[1].split(ELLIPSIS), spelled[2], witness):
         return "the words do not spell the name"
     if " defines." in fact.says:
