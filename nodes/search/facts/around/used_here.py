@@ -48,6 +48,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             one = _member(code, fact, row, name) or _use(code, fact, row, name)
             if one and (one[1].path, one[1].line) not in shown:
                 found.append(one)
+    # A file that the report names without a line has one if it uses another name of the report once.
+    files = [fact for fact in inquiry.shown if fact.kind == "named_here" and not (fact.line or fact.in_title)]
+    found += filter(None, (_in_file(code, fact, name) for fact in files for name in wanted))
     # A name on few lines points to a place. The sort is stable, so equal ones keep the report's order.
     found.sort(key=lambda item: (item[0], -len(item[1].symbol or "")))
     # A class and its method may both have the line, and a line may use several names.
@@ -105,6 +108,22 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
         return None
     says = say("`{owner}` uses `{name}` on this line.", owner=owner, name=name.last)
     return len(held), replace(hit, symbol=owner).fact("used_here", says, name.last, follows=fact.at)
+
+
+def _in_file(code: Code, fact: Fact, name: Name) -> tuple[int, Fact] | None:
+    """Return the only line of a file that uses a name."""
+    number, path = code.number(fact.path), fact.path or ""
+    lines = code.lines(number) if number is not None and name.last not in path else ()
+    near = [at for at, text in enumerate(lines[:MAX_LINES], 1) if name.last in text and uses(text, name.last)]
+    hit = (
+        code.hit(number, near[0])
+        if number is not None and len(outside_docstrings(lines, near)) == len(near) == 1
+        else None
+    )
+    if hit is None:
+        return None
+    says = say("`{owner}` uses `{name}` on this line.", owner=hit.place, name=name.last)
+    return 1, hit.fact("used_here", says, name.last, follows=(path, hit.line), strong=True, unclaimed=True)
 
 
 def _body(lines: Sequence[str], head: int) -> int:

@@ -26,6 +26,12 @@ from nodes.search.tokens import STOPWORDS
 FEW, MAX_PLACES, MAX_OF_BLOCK = 3, 20, 200
 """Maximum number of files, because more do not identify a place, of places of output, and of lines of a block."""
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:\.?/)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
+_BARE = re.compile(
+    r"(?<![\w./\\@:#-])([a-z]{2,30}[a-z0-9]*(?:[_-][a-z0-9]{2,30}){1,6}|[A-Za-z]?[a-z0-9]{2,30}(?:[A-Z][a-z0-9]{2,30}){1,6})\.([a-z]{1,5})(?![\w/-])"
+)
+"""A file by its name alone, of several words."""
+_SOURCE_OF = {"js": ("ts", "tsx"), "mjs": ("mts",), "css": ("scss", "less")}
+"""The endings of the sources of compiled files, which a reporter sees installed."""
 SHORTEST = 5
 """Minimum length of words of the title that may be the name of a file."""
 _WORD = re.compile(r"(?<![\w./\\@:#$-])[A-Za-z][\w-]{0,80}(?![\w/\\]|\.\w|::)")
@@ -67,6 +73,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             is_a_frame = code.path(numbers[0]) in raised and f"{words}:" in line if numbers else False
             if len(numbers) == 1 and code.path(numbers[0]) not in linked and not is_a_frame:
                 found.setdefault(numbers[0], words)
+        for bare in _BARE.finditer(URL.sub(" ", line)):
+            numbers = [
+                n for name in _names_of(bare[1], bare[2]) for n in code.index.names.by_name.get(name, ()) if code.own[n]
+            ]
+            if len(numbers) == 1 and code.path(numbers[0]) not in linked | raised:
+                found.setdefault(numbers[0], bare[0])
     if not raised:
         printed = {number: words for number, words in _beyond(inquiry) if code.path(number) not in linked}
         found = dict(_of_frames(inquiry)) or printed or found
@@ -81,6 +93,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A path or a link says more than a word of the title that is like the name of a file.
     if not found and not linked:
         yield from _find_in_title(inquiry)
+
+
+def _names_of(stem: str, ending: str) -> list[str]:
+    """Return the names of the files that a file in a report may be."""
+    return [f"{stem}.{form}" for form in (ending, *_SOURCE_OF.get(ending, ()))]
 
 
 def _of_frames(inquiry: FinderInput) -> Iterator[tuple[int, str]]:
@@ -132,7 +149,11 @@ def check(fact: Fact, witness: Witness) -> str | None:
         if path.rpartition("/")[2].lower() not in words.lower() and not names_class(path, words):
             return logged.check(fact, witness)
         return named_line.check(fact, witness)
-    if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
+    stem, _, ending = words.rpartition(".")
+    if (
+        any(f"/{path}".endswith(f"/{name}") for name in _names_of(stem, ending))
+        and witness.repository.entry(witness.sha, path) is not None
+    ):
         return None
     return "the words do not name this file"
 
