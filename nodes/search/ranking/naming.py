@@ -1,5 +1,6 @@
 """Features of what the text names: files, modules, definitions, quoted messages and the frames of stack traces."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from nodes.search.types import Frame
 
 ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a message quoted in full
 COMMON = 12  # definitions of the same name; if there are more, the name identifies none
+_SCOPES = re.compile(r"[.:#>]+")
 FRAMES = 12  # frames further out are the program's entry, not its fault
 
 
@@ -143,20 +145,29 @@ def files_of_frame(index: Index, frame: Frame) -> list[int]:
     module = (frame.module or "").partition("$")[0]
     if frame.path:
         found = [] if index.project.is_foreign(frame.path) else index.names.with_suffix(frame.path)
-        # Below a folder with the project's name, the path is that in the repository.
-        folders = frame.path.split("/") if len(found) > 1 else []
-        inside = ("/".join(folders[at + 1 :]) for at, name in enumerate(folders[:-1]) if index.project.is_named(name))
-        if exact := next((number for path in inside if (number := index.number_of.get(path)) is not None), None):
-            return [exact]
         # With a bare file name, the JVM's traces give the class, whose package the folder has to agree with.
         if "/" not in frame.path and "." in module:
             found = [(number, shared) for number, shared in found if is_of_package(module, index.paths[number])]
             found = found if len(found) == 1 else index.names.of_module(module)
         # A bare file name identifies a file only if it is unique.
-        return [number for number, shared in found if shared > 1 or len(found) == 1]
+        alike = [number for number, _ in found]
+        one = _meant(index, frame, alike) if len(found) > 1 else alike
+        return one if len(one) == 1 else [number for number, shared in found if shared > 1]
     if not module:
         return []
     return [number for number, _ in index.names.of_module(module)] or _files_of_class(index, frame)
+
+
+def _meant(index: Index, frame: Frame, alike: Sequence[int]) -> Sequence[int]:
+    """Return which of several files with the end of a frame's path is meant, as far as path, function and role tell."""
+    # Below a folder with the project's name, the path is that in the repository.
+    folders = frame.path.removeprefix("../").split("/")
+    starts = (at for at in range(len(folders)) if not at or index.project.is_named(folders[at - 1]))
+    exact = [n for at in starts if (n := index.number_of.get("/".join(folders[at:]))) is not None]
+    name = np.uint32(term_hash(_SCOPES.split(frame.function or "")[-1]))
+    defining = [n for n in alike if np.any(index.def_last[index.first_def[n] : index.first_def[n + 1]] == name)]
+    found = exact[:1] or defining or alike
+    return [number for number in found if index.roles[number] == "source"] or found
 
 
 def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: float) -> None:
