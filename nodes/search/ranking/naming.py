@@ -16,6 +16,8 @@ from nodes.search.types import Frame
 
 ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a message quoted in full
 COMMON = 12  # definitions of the same name; if there are more, the name identifies none
+_STANDARD = ("Stdlib.", "Stdlib__", "CamlinternalOO", "CamlinternalLazy")
+"""The modules of OCaml's standard library, whose frames have bare names of files."""
 _SCOPES = re.compile(r"[.:#>]+")
 FRAMES = 12  # frames further out are the program's entry, not its fault
 
@@ -144,7 +146,8 @@ def files_of_frame(index: Index, frame: Frame) -> list[int]:
     """Return the files of a frame: by its path, else by its class or module; none for code of others."""
     module = (frame.module or "").partition("$")[0]
     if frame.path:
-        found = [] if index.project.is_foreign(frame.path) else index.names.with_suffix(frame.path)
+        is_foreign = index.project.is_foreign(frame.path) or (frame.function or "").startswith(_STANDARD)
+        found = [] if is_foreign else index.names.with_suffix(frame.path)
         # With a bare file name, the JVM's traces give the class, whose package the folder has to agree with.
         if "/" not in frame.path and "." in module:
             found = [(number, shared) for number, shared in found if is_of_package(module, index.paths[number])]
@@ -158,11 +161,12 @@ def files_of_frame(index: Index, frame: Frame) -> list[int]:
     return [number for number, _ in index.names.of_module(module)] or _files_of_class(index, frame)
 
 
-def _meant(index: Index, frame: Frame, alike: Sequence[int]) -> Sequence[int]:
+def _meant(index: Index, frame: Frame, alike: list[int]) -> list[int]:
     """Return which of several files with the end of a frame's path is meant, as far as path, function and role tell."""
-    # Below a folder with the project's name, the path is that in the repository.
+    # A whole path of the repository is meant; that of a file at the top is one below a folder with the project's name.
     folders = frame.path.removeprefix("../").split("/")
-    starts = (at for at in range(len(folders)) if not at or index.project.is_named(folders[at - 1]))
+    last = len(folders) - 1
+    starts = (at for at in range(len(folders)) if at < max(last, 1) or index.project.is_named(folders[at - 1]))
     exact = [n for at in starts if (n := index.number_of.get("/".join(folders[at:]))) is not None]
     name = np.uint32(term_hash(_SCOPES.split(frame.function or "")[-1]))
     defining = [n for n in alike if np.any(index.def_last[index.first_def[n] : index.first_def[n + 1]] == name)]

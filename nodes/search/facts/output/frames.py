@@ -76,8 +76,8 @@ def wrapping(code: Code, issue: IssueParts) -> frozenset[str]:
 
 def _is_chained(issue: IssueParts, one: StackTrace, other: StackTrace) -> bool:
     between = issue.body[one.end : other.start]
-    heading = issue.body[other.start : other.start + 80]
-    return len(between) < 300 and bool(_CHAIN.search(between) or _CHAIN.match(heading.strip()))
+    heading = issue.body[other.start : other.start + 80].strip(" \t\n[")
+    return len(between) < 300 and bool(_CHAIN.search(between) or _CHAIN.match(heading))
 
 
 def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:

@@ -11,9 +11,8 @@ import numpy as np
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names.named import BUILT_IN
-from nodes.search.facts.places import logged, named_line
+from nodes.search.facts.places import named_line
 from nodes.search.facts.places.linked_here import links
-from nodes.search.facts.places.of_class import names_class
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.located import find_located
@@ -58,9 +57,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A path and a number say more than the code of the line.
     known = {(item.path, item.line) for item in inquiry.found if item.is_named_line and item.kind != "pasted_here"}
     named = tuple(named_line.find(inquiry))
-    # A place with a number says more than the function that it is in.
-    exact = {path for path, _ in known} | {fact.path for fact in named}
-    named += tuple(fact for fact in logged.find(inquiry) if fact.path not in exact)
     lines = tuple(fact for fact in named if (fact.path, fact.line) not in known)
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
@@ -146,8 +142,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.in_title:
         return _check_title(fact, witness)
     if fact.line is not None:
-        if path.rpartition("/")[2].lower() not in words.lower() and not names_class(path, words):
-            return logged.check(fact, witness)
         return named_line.check(fact, witness)
     stem, _, ending = words.rpartition(".")
     if (

@@ -150,14 +150,14 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     code, path, place = inquiry.code, inquiry.code.path(found.number), found.place
     hit = Hit(path, found.line, found.text, code.symbol(found.number, found.line))
     # A logger names the line that caught an error, which the trace of the error has too, further out.
-    frames = (frame for trace in inquiry.issue.traces for frame in trace.frames[1:])
+    frames = (frame for trace in inquiry.issue.traces for frame in trace.frames)
     outer = any(
         (frame.path.rpartition("/")[2], frame.line) == (place.path.rpartition("/")[2], place.line) for frame in frames
     )
     informs, reported = _informs(inquiry, lines, found.at), message(lines, found.at, place)
     elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
     is_remark = not hit.symbol and found.text.lstrip().startswith(_REMARKS)
-    strong = code.index.roles[found.number] != "test" and not is_aside and not informs
+    strong = code.index.roles[found.number] != "test" and not (is_aside or informs or (outer and _is_traced(inquiry)))
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
     unclaimed = outer or elsewhere or informs or asserts or logs(found.text) or is_remark

@@ -57,6 +57,9 @@ def file_of(
     ]
     # Tools print paths from the root of the project.
     best = [number for number in best if code.path(number) == place.path] if len(best) > 1 else best
+    # Of several files with the end of the path, one has it as its whole path.
+    if len(most) > 1 and not best:
+        best = [number for number in most if 1 < tails[number] == code.path(number).count("/") + 1]
     return best[0] if len(best) == 1 else None
 
 

@@ -15,7 +15,8 @@ from nodes.search.lazy import lazy
 from nodes.search.tokens import STOPWORDS
 from nodes.search.types import Frame, StackTrace
 
-_LOOKBACK = 6
+_LOOKBACK, _FAR = 6, 12
+"""Maximum number of lines from a heading to the first frame, and from one of Dart, which names a widget in between."""
 _REACH = 60
 _MAX_HEADING = 500
 """Characters of a line that may be a heading."""
@@ -25,6 +26,7 @@ _LEAD = lazy(
     r"(?:\s{1,8}|#?\d{1,4}[.:)]?(?=\s)|\[\d{1,3}\]|\(\d{1,3}\)(?=\s)|(?:0x|\$)[0-9a-fA-F]{1,16}:?|[@❯→➤│├└─┌┐>*|•·=-]"  # noqa: RUF001
     r"|(?:at|from|in|by|[Ff]ile|[Cc]alled|[Rr]aised|[Rr]e-[Rr]aised|primitive operation)\b){1,16}"
 )
+_CREATED = lazy(r"\w{1,80}:file://")
 _LINK = lazy(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
 """What is between the name of a function and the path after it."""
 _NAME = lazy(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
@@ -127,6 +129,9 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
     if place is None or tail is None:
         return None
     written = bare[: place.start]
+    # Flutter names where the widget was created that failed.
+    if _CREATED.match(bare):
+        return None
     ahead, behind = _ahead(written), tail["name"] or ""
     # Two words around a path are prose, unless the second one is marked as a function.
     if (ahead and not _NAME.match(ahead)) or (ahead and behind and not (tail["mark"] or _CALL.search(behind))):
@@ -211,8 +216,10 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
 def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, Heading, str]:
     """Return where the trace begins, its error, and the line that announces a trace, or an empty text."""
     caption, top = "", first
-    for index in range(first - 1, max(floor, first - _LOOKBACK) - 1, -1):
+    for index in range(first - 1, max(floor, first - _FAR) - 1, -1):
         bare = lines[index].bare
+        if index < first - _LOOKBACK and not _THROWN.match(bare[:_MAX_HEADING]):
+            continue
         if is_fence(bare):
             break
         if not caption and _CAPTION.search(bare[:200]):
