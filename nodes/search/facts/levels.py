@@ -234,6 +234,7 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
             kind = LEADING.index("raised_here")
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("named_here" if is_gone(fact) else "read_here") if is_weak else kind
+        is_weak |= fact.kind == "named_here" and not fact.strong
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
         # That words are in a name, or one in a file, says less than a name itself.
         kind, is_weak = (LEADING.index("defined_once"), True) if _SAYS_LITTLE.match(fact.says) else (kind, is_weak)

@@ -187,12 +187,20 @@ def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozense
 
 
 def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str]:
-    """Return possible names of the project, normalised by ``plain``: its folder, packages and names in manifests."""
+    """Return possible names of the project by ``plain``: of its folder, remotes, packages and manifests."""
     written = manifest_names(repository, paths)
     # Below ``src``, a folder that is no package may have the name of the software that it is for.
     whole = {path.rpartition("/")[0] for path in paths if path.endswith(_OF_PACKAGE)}
     found = (path for path in paths if path.split("/")[0] not in FOLDERS or "/".join(path.split("/")[:2]) in whole)
-    names = {repository_name(repository), *packages(found), *written, *(name.rpartition("/")[2] for name in written)}
+    remotes = repository.output("config", "--get-regexp", r"^remote\..*\.url$") or b""
+    clones = {line.rpartition("/")[2].removesuffix(".git") for line in remotes.decode("utf-8", "replace").split("\n")}
+    names = {
+        repository_name(repository),
+        *clones,
+        *packages(found),
+        *written,
+        *(name.rpartition("/")[2] for name in written),
+    }
     return frozenset(filter(None, map(plain, names))) - _NO_NAMES
 
 

@@ -334,7 +334,7 @@ def test_wrappers_and_foreign_frames_are_skipped(tmp_path: Path):
     assert (found.symbol, found.line, found.strong) == ("load", 6, True)
 
 
-def test_the_root_of_a_chain_is_shown_and_does_not_lead(tmp_path: Path):
+def test_the_root_of_a_chain_leads_without_a_claim(tmp_path: Path):
     files = {
         "pkg/io.py": "def load(path):\n    x = path[0]\n    return x\n\n\ndef run(p):\n    y = load(p)\n    return y\n"
     }
@@ -344,7 +344,7 @@ def test_the_root_of_a_chain_is_shown_and_does_not_lead(tmp_path: Path):
         + _trace(("pkg/io.py", 7, "run", "y = load(p)"))
     )
     (found,) = of_kind(facts_of(tmp_path, files, "It crashes", chain), "raised_here")
-    assert (found.symbol, found.strong) == ("load", False)
+    assert (found.symbol, found.strong, found.unclaimed) == ("load", True, True)
 
 
 @pytest.mark.parametrize(

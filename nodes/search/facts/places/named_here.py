@@ -85,6 +85,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             values = {"path": path, "line": str(beyond), "count": str(count)}
             says = say("The report names line {line} of `{path}`, which has {count} lines at this commit.", **values)
             says = says if beyond and count else say("The report names the file `{path}`.", path=path)
+            # A shorter path with a line that the file lacks is of another program.
+            if beyond and words != path and raised:
+                continue
             yield Fact("named_here", says, words, path, count=1, strong=True)
     # A path or a link says more than a word of the title that is like the name of a file.
     if not found and not linked:

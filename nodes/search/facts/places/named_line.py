@@ -51,6 +51,11 @@ _DECLARED_ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 """What a compiler says about a line that does not fit a declaration elsewhere: often that declaration is at fault."""
+_LEADS_ERROR = re.compile(r"\W{0,6}(?:fatal |internal )?error\b[\w-]{0,40}\W", re.IGNORECASE)
+_LEADS_ASIDE = re.compile(
+    r"\W{0,6}warning\b|\s{1,12}[\w.<>$]{1,80}: \S{1,200}:\d{1,6}(?::\d{1,5})?\s{0,4}$", re.IGNORECASE
+)
+"""The beginning of a line before the place: of an error, of a warning, and of what refers to the code with an error."""
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
@@ -108,7 +113,10 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         if "://" in found.words and (inquiry.code.path(found.number) in linked or links(found.words)):
             continue
         seen.add((found.number, found.line))
-        yield _gone(inquiry, found) if found.is_gone else _stated(inquiry, lines, found, is_aside=is_aside)
+        fact = _gone(inquiry, found) if found.is_gone else _stated(inquiry, lines, found, is_aside=is_aside)
+        # Code that no version of the file had is of another program's file.
+        if not found.is_gone or found.release or fact.change or not found.printed:
+            yield fact
 
 
 def _at_commit(
@@ -192,14 +200,14 @@ def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Loc
     """
     ranks = {line.text: line.rank for line in issue.logged}
     places = [found for found in islice(find_in_lines(lines), MAX_NAMED) if not _INCLUDED.match(lines[found[0]])]
-    errors = {at for at, place in places if _IS_ERROR.match(message(lines, at, place))}
+    errors = {at for at, place in places if _LEADS_ERROR.match(lines[at]) or _IS_ERROR.match(message(lines, at, place))}
     found = [(at, place, bool(errors) and at not in errors and _is_aside(lines[at], place)) for at, place in places]
     return sorted(found, key=lambda item: (ranks.get(lines[item[0]].strip(), UNKNOWN), item[2]))
 
 
 def _is_aside(line: str, place: Located) -> bool:
     is_bare = not line[: place.start].strip() and not line[place.end :].strip(" :,")
-    return is_bare or bool(_ASIDE.match(line, place.end))
+    return is_bare or bool(_ASIDE.match(line, place.end) or _LEADS_ASIDE.match(line))
 
 
 def _is_moved_frame(inquiry: FinderInput, path: str, line: int) -> bool:

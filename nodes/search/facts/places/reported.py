@@ -62,7 +62,8 @@ def message(lines: Sequence[str], at: int, place: Located) -> str:
     if announced := below if is_announced else _of_card(lines, at):
         return announced
     found = next(filter(None, map(_BELOW.match, (text[:MAX_MESSAGE] for text in _following(lines, at)))), None)
-    if found:
+    # Below the backtrace of R is what its program says of all errors.
+    if found and not any(text.lstrip().startswith("Error in ") for text in lines[max(0, at - MAX_SHOWN) : at]):
         return found[1].strip()
     plain = _PLAIN.match(line, place.end) if not line[: place.start].strip(" ./") else None
     return plain[1].strip() if plain else ""
