@@ -14,8 +14,8 @@ _TABLE = Path(__file__).with_name("words.txt")
 _FORMS = load_sections(_TABLE)
 _WORDS = load_words(_TABLE)
 _VERSION = lazy(
-    r"(?:(?<![\w.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
-    r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|m|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![\w/%]|\.[\dx*]|-\d{14}-)",
+    r"(?:(?<![A-Za-z0-9_.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
+    r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|m|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![A-Za-z0-9_/%]|\.[\dx*]|-\d{14}-)",
     re.IGNORECASE,
 )
 _VERSION_NAME = lazy(
@@ -43,8 +43,8 @@ LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
 _LOCAL = lazy(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
 """The beginning of an address of the local computer or a private network."""
-_TIME = lazy(r"0\d\.[0-5]\d\.[0-5]\d")
-"""A time of the day, as Danish and Finnish write it."""
+_TIME = lazy(r"0\d\.[0-5]\d\.[0-5]\d|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d")
+"""A time of the day, as Danish and Finnish write it, or a date."""
 _SPELLED = lazy(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
 """A character of names that no plain word contains."""
 _FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)")
