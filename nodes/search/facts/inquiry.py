@@ -42,6 +42,9 @@ _TRACE = "\1"
 """Placeholder for a removed stack trace."""
 # Of 809 later files that had a fact in development issues, 13 were in the fix.
 _DECLARED = ("defined_once", "default_here")
+_IDENTIFIER = re.compile(r"(?<![\w.])_?[A-Za-z][a-z0-9]{1,30}(?:_[a-z0-9]{2,30}|[A-Z][a-z0-9]{1,30}){1,6}(?!\w)")
+MIN_NAMES = 3
+"""Minimum number of names of a report that tell whose code it is about."""
 FIRST = 5
 """Number of ranked files that a report may show."""
 _DEPRECATED = re.compile(r"\bdeprecated and will be \w")
@@ -195,6 +198,13 @@ class FinderInput:
         strong = (fact for fact in self.found if fact.strong and fact.line and fact.kind not in _DECLARED)
         named = (fact.is_named_line or fact.is_option or fact.path in self.first for fact in strong)
         return any(frames) or any(named)
+
+    @property
+    def is_of_other_code(self) -> bool:
+        """Return whether the report has names in code mark-up, of which no own file has any."""
+        names = {name for span in self.issue.spans for name in _IDENTIFIER.findall(span)}
+        self.code.look_up(names)
+        return len(names) >= MIN_NAMES and not any(map(self.code.files_with, names))
 
     @property
     def shown(self) -> tuple[Fact, ...]:

@@ -87,10 +87,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         same.setdefault(match.words, []).append(match)
     messages = {normalise_space(trace.message) for trace in issue.traces if trace.message}
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
-    # If the title quotes another message, messages of the body often describe what works.
-    titled = [
-        folded(found[1]) for found in _IN_QUOTES.finditer(issue.title) if len(WORD.findall(found[1])) >= PROSE_WORDS
-    ]
+    # If the title quotes another one, messages of the body often describe what works.
+    quotes = map(folded, _IN_QUOTES.findall(issue.title))
+    titled = [text for text in quotes if len(WORD.findall(text)) >= PROSE_WORDS]
     built = [folded(match.words) for match in matches] if titled else []
     others = bool(titled) and not any(text in folded(issue.title) or any(it in text for it in titled) for text in built)
     quoted = {comparable(found[1]) for line in (issue.title, *issue.prose) for found in _IN_QUOTES.finditer(line)}

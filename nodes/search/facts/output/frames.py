@@ -12,9 +12,9 @@ from nodes.search.facts.output.frame_lines import (
     MappedFrame,
     is_built_in,
     is_of_class,
-    last_part,
     mapped_at,
 )
+from nodes.search.facts.output.frame_text import last_part
 from nodes.search.lazy import lazy
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path

@@ -8,15 +8,9 @@ from itertools import islice, pairwise
 
 from nodes.search.facts.changes.releases import edited_since, fitting_release, named_release
 from nodes.search.facts.inquiry import FinderInput, IssueParts
-from nodes.search.facts.output.frame_lines import (
-    LONGEST_FUNCTION,
-    MappedFrame,
-    called,
-    frame_text,
-    frame_words,
-    last_part,
-    same_start,
-)
+from nodes.search.facts.output.frame_lines import LONGEST_FUNCTION, MappedFrame, same_start
+from nodes.search.facts.output.frame_says import passes, says_of
+from nodes.search.facts.output.frame_text import frame_text, frame_words
 from nodes.search.facts.output.frames import chains, cleans_up, from_root, own_frames
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.output.on_a_line import CONTINUES, statement
@@ -34,13 +28,6 @@ from nodes.search.types import StackTrace
 MAX_TRACES = 6
 SHORTEST = 5
 """Minimum length of the name of a function or a class that counts as named by words."""
-_RAISES_ITSELF = lazy(r"\s{0,200}(?:raise|throw)\b")
-_RAISES_ELSE = lazy(
-    r"(?:[=-]>|\?\?|\?:|\|\||\b(?:else|or))\s{0,9}\(?(?:raise|throw)\s{1,9}(?:new\s{1,9})?\\?([\w.\\]{1,200})"
-)
-"""The end of an expression that raises if its other operand has no value."""
-_IS_LEVEL = lazy(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
-"""What a language prints in place of an error's name."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
 _GROUPS = ("ExceptionGroup", "AggregateException", "AggregateError")
 """Errors that only contain others."""
@@ -235,54 +222,8 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> 
         return None
     # Without its own name in the trace, the function of a line that is gone is unknown.
     hit = replace(hit, symbol=mapped.symbol if not mapped.gone or mapped.name else None)
-    says, change = _says(mapped, event, hit.path, hit.text), mapped.change if event is None else None
+    says, change = says_of(mapped, event, hit.path, hit.text), mapped.change if event is None else None
     return hit.fact("raised_here", says, words, change=change, count=1, exact=mapped.exact)
-
-
-def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
-    """Return the sentence that a line raises the error, or a call on it, as far as the inner frames show."""
-    trace = mapped.trace
-    depth = trace.frames.index(mapped.frame)
-    other = _RAISES_ELSE.search(text) if depth == 0 and trace.error else None
-    is_same = other and re.split(r"[.\\]", other[1])[-1] == re.split(r"[.\\]", trace.error or "")[-1]
-    if depth == 0 and trace.error and (is_same or _RAISES_ITSELF.match(text)):
-        return say("`{place}` raises `{error}` on this line.", place=where, error=trace.error)
-    name = last_part(trace.frames[depth - 1].function) if depth else None
-    if name and re.search(called(name, trace.frames[0]), text):
-        values = {"place": where, "name": name, "error": f"`{trace.error}`" if trace.error else say("the error")}
-        return say("`{place}` calls `{name}` on this line; {error} comes from inside that call.", **values)
-    return None
-
-
-def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> str:
-    # Without the frame's own text or function, only its number says where it is, and numbers change with each version.
-    is_named = mapped.exact or event is not None or mapped.name
-    where = mapped.symbol if mapped.symbol and is_named else path
-    if event is not None:
-        return event.at(where, is_known=mapped.is_known)
-    end = (
-        mapped.gone
-        or (mapped.in_program and say("; the frames inside it are in a program that the project calls"))
-        or (mapped.lost_inner and say("; a frame inside it cannot be placed at this commit"))
-    )
-    if end:
-        return passes(mapped, where, end)
-    reported = say("`{place}` reports the error on this line.", place=where) if mapped.reports else None
-    if more := reported or (_raised(mapped, where, text) if mapped.exact else None):
-        return more
-    if mapped.is_known:
-        end = say("; this line is its innermost frame in the project's own code{moved}", moved=mapped.moved or "")
-        return passes(mapped, where, end)
-    if mapped.frame.line is None:
-        return passes(mapped, where, say(", its innermost frame in the project's own code; the trace gives no line"))
-    return passes(mapped, where, say(", its innermost frame in the project's own code; the line may have moved"))
-
-
-def passes(mapped: MappedFrame, place: str, end: str) -> str:
-    """Return the sentence that the error of a trace passes through a place, with what is known about the frame."""
-    named = mapped.trace.error and not _IS_LEVEL.fullmatch(mapped.trace.error)
-    error = f"`{mapped.trace.error}`" if named else say("The error")
-    return say("{error} passes through `{place}`{end}.", error=error, place=place, end=end)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -7,9 +7,11 @@ from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import made_before, releases_named
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output import raised_here
-from nodes.search.facts.output.frame_lines import MappedFrame, frame_text, frame_words, is_call, same_start
+from nodes.search.facts.output.frame_lines import MappedFrame, is_call, same_start
+from nodes.search.facts.output.frame_says import passes
+from nodes.search.facts.output.frame_text import frame_text, frame_words
 from nodes.search.facts.output.frames import chains, from_root, own_frames
-from nodes.search.facts.output.raised_here import MAX_TRACES, event_of, passes
+from nodes.search.facts.output.raised_here import MAX_TRACES, event_of
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.git import Repository

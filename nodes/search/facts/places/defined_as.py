@@ -33,6 +33,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A text of the interface says where a reporter saw the fault; a name often says what does the work.
     if inquiry.is_placed and not any(fact.says.startswith("The text “") for fact in inquiry.found):
         return
+    if inquiry.is_of_other_code:
+        return
     code, (_, stems) = inquiry.code, report_stems(inquiry)
     best = _in_first(inquiry) or ({} if inquiry.is_placed else _in_own(inquiry))
     for name, row in best.items() if len(best) == 1 and _is_defined_once(inquiry, *best) else ():

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
-from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
@@ -17,7 +16,7 @@ from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed, unfit
 from nodes.search.facts.places.of_class import find_of_class, names_class
-from nodes.search.facts.places.reported import MAX_MESSAGE, ends_on, holding, message, of_trace, opened
+from nodes.search.facts.places.reported import MAX_MESSAGE, ends_on, holding, message, of_trace, opened, undeclared
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.places.which_file import MIN_CODE, file_of
 from nodes.search.facts.types import Fact, Hit
@@ -35,11 +34,6 @@ MAX_NAMED, MAX_READ = 2_000, 200
 NEAR = 3
 """Number of lines around the name of a line in which an error may say what it did."""
 _THROWS = re.compile(r"\s{0,200}(?:throw new|throw|raise)\s{1,9}([A-Z][\w.:]{2,80})\b(?=\s{0,9}[({;]|$)")
-_UNDECLARED = re.compile(
-    r"(?:implicit declaration of function|undeclared (?:function|identifier))\W{1,3}"
-    r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
-)
-"""A name that a compiler finds undefined where it is used."""
 _IS_ERROR = re.compile(r"(?:fatal |syntax |internal )?error\b", re.IGNORECASE)
 _FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
 _ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
@@ -169,7 +163,7 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
     unclaimed = outer or elsewhere or informs or asserts or logs(found.text) or is_remark
-    says = _undeclared(code, hit.place, found.text, found.error) or _says(lines, found, hit.place, event)
+    says = undeclared(code, hit.place, found.text, found.error) or _says(lines, found, hit.place, event)
     more = {"strong": strong, "exact": found.is_printed, "unclaimed": unclaimed}
     return hit.fact("named_here", says, found.words, count=1, **more)
 
@@ -215,17 +209,6 @@ def _is_moved_frame(inquiry: FinderInput, path: str, line: int) -> bool:
     number = re.compile(rf"(?<!\d){line}(?!\d)")
     raised = (fact for fact in inquiry.found if fact.kind == "raised_here" and fact.path == path)
     return any(fact.line != line and number.search(fact.words or "") for fact in raised)
-
-
-def _undeclared(code: Code, where: str, text: str, error: str) -> str | None:
-    """Return where the name is defined that a compiler does not know at a line."""
-    named = _UNDECLARED.search(error)
-    name = (named[1] or named[2]) if named else ""
-    head = code.only_head(name) if name and name in text else None
-    if head is None:
-        return None
-    values = {"place": where, "name": name, "line": str(head.line), "path": head.path}
-    return say("`{place}` uses `{name}` on this line; its only definition is on line {line} of `{path}`.", **values)
 
 
 def _error(lines: Sequence[str], at: int) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.frame_lines import LEAST_TEXT, same_start
 from nodes.search.facts.places.moved import ENOUGH
@@ -40,6 +41,12 @@ _PLAIN = lazy(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
 _CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
+_UNDECLARED = lazy(
+    r"(?:implicit declaration of function|undeclared (?:function|identifier)|type or namespace name"
+    r"|[Cc]annot find (?:name|type|function|value|struct)|[Uu]nresolved reference:?|undefined:)\W{1,3}"
+    r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
+)
+"""A name that a compiler finds undefined where it is used."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
 """How tools print a line of code: after its number, and perhaps a bar."""
 _BESIDE = lazy(r"(?::\d{1,5})?[`)\]*]{0,4}\s?(?:[\u2013\u2014:-]|->|→)\s?`([^`\n]{8,200})`")
@@ -107,6 +114,19 @@ def of_trace(issue: IssueParts, place: Located) -> str:
     inner = ((trace, trace.frames[0]) for trace in issue.traces if trace.frames)
     same = (trace for trace, frame in inner if (frame.path.rpartition("/")[2], frame.line) == (name, place.line))
     return next((f"{trace.error or ''}: {trace.message or ''}" for trace in same), "")
+
+
+def undeclared(code: Code, where: str, text: str, error: str) -> str | None:
+    """Return where the name is defined that a compiler does not know at a line."""
+    named = _UNDECLARED.search(error)
+    name = (named[1] or named[2]) if named else ""
+    rows = code.definitions(name) if name and name in text else []
+    # A constructor may have the name of its class.
+    head = code.head(rows[0]) if len({code.path_of(row) for row in rows}) == 1 else None
+    if head is None:
+        return None
+    values = {"place": where, "name": name, "line": str(head.line), "path": head.path}
+    return say("`{place}` uses `{name}` on this line; its only definition is on line {line} of `{path}`.", **values)
 
 
 def opened(lines: Sequence[str], at: int) -> tuple[int | None, str]:

@@ -52,7 +52,7 @@ SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `(
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield lines with a name that words spell, if nothing else places the report."""
-    if inquiry.is_placed:
+    if inquiry.is_placed or inquiry.is_of_other_code:
         return
     yield from islice(_variables(inquiry), MAX_FACTS)
     yield from islice(_respelled(inquiry), MAX_FACTS)
