@@ -163,7 +163,7 @@ def test_a_frame_whose_line_a_later_commit_changed_is_stated_as_gone(tmp_path: P
     head = make_repository(tmp_path, {"zones/load.go": go.replace("return n[4]", "return last(n)")})
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"zones v1.2.0\n\n```\n{trace}```\n"), "raised_here")
     assert (found.line, found.unclaimed) == (3, True)
-    says = f"`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file, since {by(head)}."
+    says = f"`panic: it stops` passes through `Load`; line 4 of 1.2.0 is no longer in this file, since {by(head)}."
     assert (found.says, found.change) == (says, head)
 
 

@@ -74,7 +74,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # A frame of another version has the same function with other code: 48 % right, with its text found 70 %.
         fits = frame.is_known or (event is not None and frame.symbol is not None)
         is_group = (frame.trace.error or "").endswith(_GROUPS) and len(inquiry.issue.traces) > 1
-        strong = fits and not (purpose or frame.lost_inner or is_group)
+        is_root = frame.trace is from_root(chain)[0]
+        strong = fits and is_root and not (purpose or frame.lost_inner or is_group)
         # Neither the text of the line nor its error says that the number is still that of the line.
         may_have_moved = not frame.is_known and event is None
         # Such an error says nothing about the code of its frame: other code has the fault.

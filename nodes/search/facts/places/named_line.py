@@ -98,7 +98,7 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     places += find_of_class(inquiry.code, lines, [place.path for _, place, _ in places])
     # An informational line of a log is not the reason why the program printed a trace.
     calm = {logged.text for logged in inquiry.issue.logged if logged.rank > UNKNOWN and _is_traced(inquiry)}
-    named = named_release(inquiry) if places else None
+    named, is_clone = named_release(inquiry) if places else None, inquiry.code.index.project.is_named
     for at, place, is_aside in (place for place in places[:MAX_READ] if lines[place[0]].strip() not in calm):
         found = _at_commit(inquiry, lines, at, place, named.release if named else None)
         if found is None or (found.number, found.line) in seen or not inquiry.issue.holds(found.words):
@@ -108,8 +108,9 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         seen.add((found.number, found.line))
         fact = _gone(inquiry, found) if found.is_gone else _stated(inquiry, lines, found, is_aside=is_aside)
-        # Code that no version of the file had is of another program's file.
-        if not found.is_gone or found.release or fact.change or not found.printed:
+        # Code that no version of the file had is of another program's file, if that is outside any clone.
+        folders = place.path.split("/")[1:-1] if place.path.startswith("/") and found.printed else []
+        if not found.is_gone or found.release or fact.change or not folders or any(map(is_clone, folders)):
             yield fact
 
 
