@@ -1,7 +1,7 @@
 """``read_here`` for an option that several places name: the few conditions that test it, or the calls that read it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
@@ -16,14 +16,13 @@ from nodes.search.history.versions import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
-from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
 MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
 SHORTEST, MAX_WIDTH = 4, 400
-TESTED, READ, DECLARED = say("tested by this condition"), say("read by this call"), say("declared")
+TESTED, READ = say("tested by this condition"), say("read by this call")
 _KEYWORD = re.compile(
     r"(?<![\w-])(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
     r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
@@ -48,16 +47,7 @@ _UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 _WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
 """Languages in which a line with a hash may be a condition."""
 _PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-_DECLARED = (
-    r"\s*(?:(?:pub|public|private|protected|export|const|static|final|let|var|val|readonly|(?:std::)?string|bool(?:ean)?|int)"
-    r"\s+)*[\"']?{0}[\"']?\s*\??(?::\s*[^():]{{1,80}})?(?:=\s*[^()]{{1,80}})?[,;]?\s*$"
-)
-"""A line that only declares a setting."""
-_FUNCTION = re.compile(
-    r"\b(?:def|function|fn|func|fun|sub)\b|\)\s?(?:->[^{]{1,80}|const|throws [^{]{1,80})?\{|=>\s?\{?\s*$"
-)
-"""A line that begins a function, inside which a declaration is that of a local variable."""
-SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}|{DECLARED}) in ")
+SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -66,8 +56,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     options = (words for words in _options(inquiry.issue) if plain(words) not in inquiry.code.names)
     for words in islice(options, MAX_NAMES):
-        tried = ((verb, places(inquiry.witness, words, verb)) for verb in (TESTED, READ, DECLARED))
-        verb, held = next((found for found in tried if found[1]), (DECLARED, []))
+        tried = ((verb, places(inquiry.witness, words, verb)) for verb in (TESTED, READ))
+        verb, held = next((found for found in tried if found[1]), (READ, []))
         yield from _facts(inquiry, words, verb, held) if len(held) <= FEW else ()
 
 
@@ -77,8 +67,6 @@ def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iter
         only = (
             say("one of {count} in the project's own code", count=len(held))
             if len(held) > 1
-            else say("and no other line of the project's own code has it")
-            if verb == DECLARED
             else say("and by no other in the project's own code")
         )
         says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=hit.place, only=only)
@@ -112,13 +100,11 @@ def _named(issue: IssueParts) -> Iterator[str]:
 
 
 def places(witness: Witness, words: str, verb: str) -> list[Hit]:
-    """Return the lines of own code that test an option, that read it, or the one that declares it if no other has it.
+    """Return the lines of own code that test an option, or that read it.
 
     Too many lines count as none. For an option of one word, only files count that have it in quotes, with its dashes or
     as an attribute: a variable of that name may hold anything.
     """
-    if verb == DECLARED:
-        return _alone(witness, words)
     held = list["Hit"]()
     for name in _spellings(words):
         whole = whole_word(name).pattern
@@ -147,37 +133,6 @@ def _of_field(witness: Witness, name: str, near: list[Hit]) -> tuple[list[Hit], 
     tagged = re.compile(rf"\s*{field}\s.{{0,80}}`[^`]*:\"{re.escape(name)}[\",]")
     reads = re.compile(rf"\w\([^()]*\.{field}(?![\w(])")
     return (witness.grep(field, own=True) if sum(bool(tagged.match(hit.text)) for hit in near) == 1 else []), reads
-
-
-def _alone(witness: Witness, words: str) -> list[Hit]:
-    """Return the only line of own code with an option in any spelling, also within longer names, if it declares it."""
-    names = every_spelling(words)
-    held = [hit for hit in witness.own_hits(names, words=False) if _is_code(hit)] if names else []
-    if len(held) != 1 or not is_declaration(held[0].text, names):
-        return []
-    others = (hit for hit in witness.grep_any(names, words=False) if role_of(hit.path) in ("source", "data"))
-    if any(_is_code(hit) for hit in others if hit != held[0]):
-        return []
-    above = (text for text in reversed(witness.lines(held[0].path, 1, held[0].line - 1)) if text.strip())
-    around = next((text for text in above if _indent(text) < _indent(held[0].text)), "")
-    return [] if _FUNCTION.search(around) else held
-
-
-def every_spelling(name: str) -> list[str]:
-    """Return a name of several words in every convention; none for a single word."""
-    parts = [part.lower() for part in _PART.findall(name)]
-    pascal = "".join(map(str.capitalize, parts))
-    camel = pascal[:1].lower() + pascal[1:]
-    return sorted({*(mark.join(parts) for mark in "-_"), "_".join(parts).upper(), pascal, camel}) if parts[1:] else []
-
-
-def is_declaration(text: str, names: Iterable[str]) -> bool:
-    """Return whether a line only declares a setting of one of several names."""
-    return any(re.match(_DECLARED.format(re.escape(name)), text) for name in names)
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def _tests(text: str, name: str) -> bool:

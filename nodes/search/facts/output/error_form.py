@@ -78,22 +78,24 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     # Where a trace exists, the error is in one of its frames, or in a library; a value with a name is in own code also
     # below frames of a program into which the project was merged.
     traced = any(trace.frames for trace in inquiry.issue.traces)
-    traced = traced and not (shape.of and next(_frames(inquiry), None) is None)
-    for part in _frames(inquiry) if traced else (*_named(inquiry), *_files(inquiry)):
+    # A constant and a name that is imported are on few lines of a file.
+    frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
+    traced = traced and not (shape.of and not frames)
+    for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
         if len(held) == 1:
             return _fact(inquiry, shape.words, part.number, held[0])
     return None if traced else _in_all(inquiry, shape)
 
 
-def _frames(inquiry: FinderInput) -> Iterator[Span]:
-    """Yield the functions, or else the files, of each trace's innermost own frames, up to the first of a library."""
+def _frames(inquiry: FinderInput, *, whole: bool) -> Iterator[Span]:
+    """Yield the functions of each trace's innermost own frames, up to the first of a library, or also their files."""
     for trace in inquiry.issue.traces:
         for _, frame in zip(range(MAX_FRAMES), own_frames(inquiry.code, inquiry.issue, trace), strict=False):
-            if not (frame.is_library or frame.lost_inner):
+            if (whole or frame.symbol) and not (frame.is_library or frame.lost_inner):
                 yield Span(frame.number, frame.start, frame.end)
-                if not (frame.name or frame.is_known):
-                    yield Span(frame.number, 1, frame.end)
+                if whole and not (frame.name or frame.is_known):
+                    yield Span(frame.number, 1, len(inquiry.code.lines(frame.number)))
 
 
 def _named(inquiry: FinderInput) -> Iterator[Span]:

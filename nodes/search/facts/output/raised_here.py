@@ -29,6 +29,11 @@ MAX_TRACES = 6
 SHORTEST = 5
 """Minimum length of the name of a function or a class that counts as named by words."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
+_ACCESS = re.compile(
+    r"(?:.*[.:#])?(?:get(?:_Item)?|set|remove(?:At)?|elementAt|charAt|substring|subList|(?:_?check|range|out|throw)\w{0,60})(?:\$.*)?",
+    re.IGNORECASE,
+)
+"""The functions of a library that read an element, and those that check its index."""
 _GROUPS = ("ExceptionGroup", "AggregateException", "AggregateError")
 """Errors that only contain others."""
 _MARKS = lazy(r"(\s{0,400}~{1,400})\^{1,400}\s*")
@@ -118,7 +123,9 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
 
     If only the number says which line it is, and the error fits another line of the function alone, it is that line.
     """
-    if mapped.has_inner or mapped.is_library or mapped.lost_inner:
+    inner = mapped.trace.frames[: mapped.trace.frames.index(mapped.frame)]
+    accesses = bool(inner) and all(_ACCESS.fullmatch(frame.function or "") for frame in inner)
+    if mapped.lost_inner or ((mapped.has_inner or mapped.is_library) and not accesses):
         return mapped, None
     # A function that is found by its name alone has the number of its first line, which did nothing.
     is_head = mapped.line == mapped.start != mapped.frame.line
