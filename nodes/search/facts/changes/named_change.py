@@ -105,4 +105,4 @@ def check(fact: Fact, witness: Witness) -> str | None:
     number = re.search(r"(?:#|GH-|pull/|issues/)(\d{1,9})$", words)
     if number and not re.search(rf"(?<![\w&])#{number[1]}(?!\w)", message):
         return "the message does not name the number"
-    return None if number or change.startswith(words) else "the words name another commit"
+    return None if number or change.startswith(words) or words in message else "the words name another commit"
