@@ -1,0 +1,231 @@
+"""Reports as people paste them: each leads to the line that a reader would point at, and to no other file."""
+# ruff: noqa: E501  a table of reports reads better in rows
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.repositories import git, make_repository
+
+JS = "class Boat {\n  add(list) {\n    list.forEach(it => {\n      it.kind = host.Kinds.TUG;\n    });\n  }\n}\n"
+CUT = 'pub fn show(text: &str) {\n    if text.len() > 100 {\n        println!("{}", &text[..100]);\n    }\n}\n\npub fn last() {\n    stop();\n}\n'
+LOG = "2026-01-09 19:54:31.{} | error | "
+DART = "class Reef {\n  String cut(String path, String head) {\n    return path.substring(head.length);\n  }\n}\n"
+KOTLIN = "package com.acme\n\nclass Dock {\n    fun first(at: Int) {\n        show(berths[at])\n    }\n}\n"
+ZIG = "pub fn add(a: u8) u8 {\n    const b = a + 1;\n    return b;\n}\n"
+GO = 'package keel\n\nfunc (k *Keel) Fit() {\n\tk.gate("first")\n}\n\nfunc (k *Keel) Bolt() {\n\tk.gate("reply_cut")\n}\n'
+TYPES = "namespace Acme\n{\n    class Answer\n    {\n        public Answer(string text) { }\n    }\n}\n"
+USES = "namespace Acme\n{\n    class Quay\n    {\n        Answer Find() => null;\n    }\n}\n"
+
+
+class Case(NamedTuple):
+    """The files of a repository, a report, and the path, the line and words of the fact that is expected."""
+
+    files: dict[str, str]
+    body: str
+    path: str
+    line: int
+    says: str
+    title: str = "It fails"
+    absent: str = "\0"
+    """A path that no fact has."""
+
+
+CASES = {
+    "times between frames": Case(
+        {"boat.js": JS, "base/boat.js": "run();\n" * 9, "package.json": '{"name": "acme-boat"}\n'},
+        "TypeError: Cannot read properties of undefined (reading 'TUG')\n\n05.05.2026\n07:37:08\n"
+        "    at /srv/node_modules/acme-boat/boat.js:4:28\n\n05.05.2026\n07:37:08\n"
+        "    at Boat.add (/srv/node_modules/acme-boat/boat.js:3:10)\n\n05.05.2026\n07:37:08\n"
+        "    at Boat.run (/srv/node_modules/acme-boat/boat.js:9:10)\n",
+        "boat.js", 4, "uses `.TUG` on `host.Kinds`", absent="base/boat.js",
+    ),
+    "newest line first": Case(
+        {"boat.js": JS},
+        "```\n"
+        + LOG.format("177") + "at Boat.add (/srv/acme/boat.js:3:10)\n"
+        + LOG.format("176") + "at /srv/acme/boat.js:4:28\n"
+        + LOG.format("175") + "TypeError: Cannot read properties of undefined (reading 'TUG')\n"
+        + LOG.format("174") + "Caught by the controller\n```\n",
+        "boat.js", 4, "uses `.TUG` on `host.Kinds`",
+    ),
+    "constant index of a panic": Case(
+        {"src/lib.rs": CUT},
+        "thread 'main' panicked at src/lib.rs:9:38:\nend byte index 100 is not a char boundary; it is inside '─' (bytes 99..102)\n",
+        "src/lib.rs", 3, "`&text[..100]`",
+    ),
+    "terse frames of Dart": Case(
+        {"lib/src/reef.dart": DART, "pubspec.yaml": "name: acme\n"},
+        "RangeError (start): Invalid value: Not in inclusive range 0..4: 22\nat package:acme/src/reef.dart 3 Reef.cut\n"
+        "at package:acme/src/other.dart 70 Other.run\n",
+        "lib/src/reef.dart", 3, "has `path.substring(head.length)`",
+    ),
+    "accessor of a library": Case(
+        {"src/com/acme/Dock.kt": KOTLIN},
+        "java.lang.IndexOutOfBoundsException: index: 2, size: 1\n\tat lib.lists.Checks.checkElementIndex$runtime(Checks.kt:15)\n"
+        "\tat lib.lists.Vector.get(Vector.kt:146)\n\tat com.acme.Dock.first(Dock.kt:5)\n",
+        "src/com/acme/Dock.kt", 5, "reads `berths[at]`",
+    ),
+    "line that Zig prints": Case(
+        {"src/add.zig": ZIG, "src/main.zig": "pub fn main() void {\n    _ = add(255);\n}\n"},
+        "thread 7 panic: integer overflow\n/tmp/acme/src/add.zig:3:17: 0x1 in add (acme)\n    const b = a + 1;\n                ^\n"
+        "/tmp/acme/src/main.zig:2:12: 0x2 in main (acme)\n    _ = add(255);\n           ^\n",
+        "src/add.zig", 2, "`panic: integer overflow` passes through `add`; this line is",
+    ),
+    "code beside a place": Case(
+        {"keel/keel.go": GO}, 'Two goroutines reach these:\n\n- `keel/keel.go:4` — `k.gate("reply_cut")`\n',
+        "keel/keel.go", 8, "The report names this line of `Keel.Bolt`.",
+    ),
+    "arrow below a trace": Case(
+        {"src/Config.php": "<?php\nclass Config\n{\n    public function mcp(): bool\n    {\n        return $this->get('mcp', false);\n    }\n}\n"},
+        "```\nTypeError\n\n  Config::mcp(): Return value must be of type bool, string returned\n\n  at src/Config.php:7\n"
+        "      5▕     {\n      6▕         logger('x');\n  ➜   7▕         return $this->get('mcp', false);\n      8▕     }\n```\n",
+        "src/Config.php", 6, "`Config.mcp`",
+    ),
+    "type that a compiler misses": Case(
+        {"Src/Answer.cs": TYPES, "Src/Quay.cs": USES},
+        "Library/Src/Quay.cs(5,9): error CS0246: The type or namespace name 'Answer' could not be found\n",
+        "Src/Quay.cs", 5, "uses `Answer` on this line; its only definition is on line 3 of `Src/Answer.cs`",
+    ),
+    "name that is not imported": Case(
+        {"acme/__init__.py": "from .browser import (\n    Open,\n    ClickThere,\n)\n", "acme/browser.py": "class Open:\n    pass\n"},
+        'Traceback (most recent call last):\n  File "/srv/acme/__init__.py", line 1, in <module>\n    from .browser import (\n'
+        "ImportError: cannot import name 'ClickThere' from 'acme.browser' (/srv/acme/browser.py)\n",
+        "acme/__init__.py", 3, "“cannot import name 'ClickThere'” fits this line",
+    ),
+    "module that is missing": Case(
+        {"acme/core.py": "from .json_utils import parse\nfrom .trigger_rules import load\n", "acme/json_utils.py": "def parse():\n    pass\n"},
+        "Error loading: No module named 'plugins.acme.trigger_rules'\n",
+        "acme/core.py", 2, "the error says “No module named 'plugins.acme.trigger_rules'”",
+    ),
+    "script of the project's examples": Case(
+        {"acme/bench/speed.py": "def main():\n    add(\n        help='95% CI'\n    )\n", "acme/__init__.py": ""},
+        'Traceback (most recent call last):\n  File "/srv/acme/bench/speed.py", line 2, in main\n    add(\nValueError: unsupported format\n',
+        "acme/bench/speed.py", 2, "`ValueError` passes through `main`",
+    ),
+    "function of one of two files": Case(
+        {"src/chart/format.js": "export function point(p) {\n  return p.x;\n}\n", "src/lib/format.js": "export function day(d) {\n  return d.y;\n}\n"},
+        "TypeError: Cannot read properties of undefined (reading 'x')\n    at point (format.js:2:12)\n    at draw (chart.js:9:3)\n",
+        "src/chart/format.js", 2, "uses `.x` on `p`", absent="src/lib/format.js",
+    ),
+    "standard library of OCaml": Case(
+        {"lib/map.ml": "let find x = x\n" * 9, "idl/state.ml": "let typ m k =\n  Map.find k m\n"},
+        'Fatal error: exception Not_found\nRaised at Stdlib__Map.Make.find in file "map.ml", line 7, characters 1-9\n'
+        'Called from Idl.State.typ in file "idl/state.ml", line 2, characters 2-9\n',
+        "idl/state.ml", 2, "", absent="lib/map.ml",
+    ),
+    "module of Perl below its version": Case(
+        {"lib/Acme/Trim.pm": "package Acme::Trim;\nsub cut {\n  return $_[0]->start;\n}\n1;\n"},
+        'Can\'t call method "start" on an undefined value at /opt/perl-5.38.2/lib/site_perl/5.38.2/Acme/Trim.pm line 3.\n'
+        "\tAcme::Trim::cut() called at /opt/x/run.pl line 8\n",
+        "lib/Acme/Trim.pm", 3, "uses `.start`",
+    ),
+    "widget that Flutter names": Case(
+        {"lib/chart.dart": "class Chart {\n  top() {\n    return a!.b;\n  }\n}\n", "lib/page.dart": "show() {\n  return Chart();\n}\n", "pubspec.yaml": "name: acme\n"},
+        "The following _TypeError was thrown building Chart(dirty):\nNull check operator used on a null value\n\n"
+        "The relevant error-causing widget was:\n  Chart\n  Chart:file:///home/ci/acme/lib/page.dart:2:10\n\n"
+        "When the exception was thrown, this was the stack:\n#0      Chart.top (package:acme/chart.dart:3:13)\n"
+        "#1      Element.build (package:flutter/src/widgets/framework.dart:5799:49)\n",
+        "lib/chart.dart", 3, "`a`",
+    ),
+    "file installed as compiled": Case(
+        {"src/memory-guard.ts": "export class Guard {\n  start() {\n    this.id = setInterval(() => {}, 9);\n  }\n}\n", "src/index.ts": "run();\n"},
+        "It never ends: a setInterval runs in memory-guard.js all the time.\n",
+        "src/memory-guard.ts", 3, "`Guard.start` uses `setInterval` on this line.",
+    ),
+    "error of a tool before its warning": Case(
+        {"rtl/alu.sv": "module alu;\nwire a;\nendmodule\n", "rtl/file.sv": "module file;\nwire b;\nendmodule\n"},
+        "%Warning-WIDTH: ../rtl/alu.sv:2:24: Operator ADD expects 32 bits\n%Error-BLKSEQ: ../rtl/file.sv:2:29: Unsupported: blocked\n",
+        "rtl/file.sv", 2, "this line",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_report_leads_to_its_line(tmp_path: Path, name: str):
+    case = CASES[name]
+    facts = facts_of(tmp_path, case.files, case.title, case.body)
+    assert [fact for fact in facts if (fact.path, fact.line) == (case.path, case.line) and case.says in fact.says], (
+        facts
+    )
+    assert not [fact for fact in facts if fact.path == case.absent]
+
+
+def test_what_only_reports_an_error_is_no_place_of_it(tmp_path: Path):
+    files = {
+        "lib/report.dart": "class Tell {\n  static reportError(e) {\n    Catcher.send(e);\n  }\n}\n",
+        "lib/player.dart": "class Player {\n  start() {\n    on((e) {\n      Tell.reportError(e);\n    });\n  }\n}\n",
+        "pubspec.yaml": "name: acme\n",
+    }
+    trace = (
+        "Failed to open a.glsl.\n#0 Catcher.send (package:catcher/catcher.dart:512)\n#1 Tell.reportError (package:acme/report.dart:3)\n"
+        "#2 Player.start.<anonymous closure> (package:acme/player.dart:4)\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", trace), "raised_here")
+    assert (found.path, found.unclaimed) == ("lib/player.dart", True)
+    assert found.says.endswith("reports the error on this line.")
+
+
+def test_what_an_error_names_and_no_file_has_is_stated(tmp_path: Path):
+    files = {"a.ts": "export const limit = 1;\n"}
+    body = "TypeError: Cannot read properties of undefined (reading 'windowMs')"
+    (found,) = of_kind(facts_of(tmp_path, files, "[Question] It fails", body), "absent")
+    assert (found.words, found.strong) == ("windowMs", True)
+    assert not of_kind(facts_of(tmp_path / "b", {"a.ts": "limit.windowMs;\n"}, "It fails", body), "absent")
+
+
+def test_the_kind_of_an_issue_in_its_title_is_no_text_of_the_interface(tmp_path: Path):
+    files = {"a.ts": 'export const marks = ["QUESTION"];\n'}
+    for title in ("[Question] It fails again", "Critical: it fails again"):
+        assert not of_kind(facts_of(tmp_path / title[1:4], files | {"b.ts": 'x("Critical");\n'}, title), "quoted_here")
+
+
+def test_a_change_that_names_the_error_is_named_with_its_file(tmp_path: Path):
+    java = "package com.acme;\nclass Finder {\n  void tick() {\n    for (int c : all) { use(c); }\n  }\n}\n"
+    make_repository(tmp_path, {"src/com/acme/Finder.java": java})
+    files = {"src/com/acme/Finder.java": java.replace("all)", "copy(all))")}
+    change = make_repository(tmp_path, files, message="Fix ConcurrentModificationException")
+    head = make_repository(tmp_path, files | {"n": "1"})
+    trace = "java.util.ConcurrentModificationException\n\tat java.util.HashMap.next(HashMap.java:9)\n\tat com.acme.Finder.tick(Finder.java:4)\n"
+    (found,) = of_kind(facts_at(tmp_path, head, "It stops", trace), "named_change")
+    assert found.says.startswith(f"`{change[:10]}` “Fix ConcurrentModificationException” names this error; it changed ")
+    assert not of_kind(
+        facts_at(tmp_path, head, "It stops", trace.replace("ConcurrentModification", "IllegalState")), "named_change"
+    )
+
+
+def test_a_commit_that_identifies_a_build_is_no_named_change(tmp_path: Path):
+    change = make_repository(tmp_path, {"a.py": "x = 1\n"}, message="Set x")
+    head = make_repository(tmp_path, {"a.py": "x = 1\n", "n": "1"})
+    for body in (f"version: 4360 ({change[:9]})", f'build=4360 commit="{change[:9]}"', f"Commit hash : {change[:9]}"):
+        assert not of_kind(facts_at(tmp_path, head, "It stops", body), "named_change")
+    assert of_kind(facts_at(tmp_path, head, "It stops", f"See {change[:9]}."), "named_change")
+
+
+def test_a_clone_is_known_by_its_remote(tmp_path: Path):
+    make_repository(tmp_path, {"src/queue.c": "int push(void) {\n  return 1;\n}\n"})
+    git(tmp_path, "tag", "v2.3.0")
+    git(tmp_path, "remote", "add", "origin", "https://example.org/mika/tinyq.git")
+    head = make_repository(tmp_path, {"src/queue.c": "/* new */\nint push(void) {\n  return 1;\n}\n"})
+    link = "https://example.org/mika/tinyq/src/tag/v2.3.0/src/queue.c#L2"
+    (found,) = of_kind(facts_at(tmp_path, head, "It fails", f"I think it is {link} here"), "linked_here")
+    assert found.line == 3
+
+
+def test_code_that_no_version_had_is_of_a_file_outside_any_clone(tmp_path: Path):
+    files = {"lib/sets.nix": "{ }:\n{\n  a = 1;\n}\n"}
+    body = "at /nix/store/abc-source/lib/sets.nix:2:11:\n   1| pkgs:\n   2|   mapValues = f: set: whole set;\n"
+    assert not facts_of(tmp_path, files, "It fails", body)
+
+
+def test_names_that_no_file_has_keep_loose_words_from_being_names(tmp_path: Path):
+    files = {"a.py": "class ModelCatalogSection:\n    def run(self):\n        return 1\n" * 3}
+    title, body = (
+        "Opening the model catalog section fails",
+        "It fails in `_grid_for_tab`, `_mount_grid` and `_grid_box`.",
+    )
+    assert not facts_of(tmp_path, files, title, body)
