@@ -126,14 +126,6 @@ ALONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "text", "line"), ALONE)
-def test_a_setting_that_nothing_else_has_is_declared_only(tmp_path: Path, path: str, text: str, line: int | None):
-    facts = of_kind(facts_of(tmp_path, {path: text}, "Mail is sent once", "I set `--retry-count` to 9."), "read_here")
-    alone = "declared in `{}`, and no other line of the project's own code has it."
-    found = [fact.line for fact in facts if fact.says.endswith(alone.format(fact.symbol or path))]
-    assert found == ([line] if line else [])
-
-
 def test_the_check_counts_again(tmp_path: Path):
     (fact,) = of_kind(facts_of(tmp_path, FILES, "Mail is sent", "I gave --dry-run and it was."), "read_here")
     engine = Engine(tmp_path)

@@ -1,4 +1,4 @@
-"""What a trace prints of a frame: the line that names it, and the source below it."""
+"""The text of a frame in its trace: the line that names it, and the source below it."""
 
 import re
 
