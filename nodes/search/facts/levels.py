@@ -241,7 +241,7 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in known)
         rank = first.index(fact.path) if fact.path in first else len(first)
         # Of several links, a report gives the most important one first.
-        rank = 0 if fact.kind == "linked_here" else rank
+        rank = 0 if fact.kind == "linked_here" and not fact.says.endswith("read as numbered.") else rank
         return not is_inside, kind, is_weak, rank, fact.symbol not in functions
 
     return key

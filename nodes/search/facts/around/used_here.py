@@ -120,7 +120,7 @@ def _in_file(code: Code, fact: Fact, name: Name) -> tuple[int, Fact] | None:
         if number is not None and len(outside_docstrings(lines, near)) == len(near) == 1
         else None
     )
-    if hit is None:
+    if hit is None or name.last in (hit.symbol or "").split("."):
         return None
     says = say("`{owner}` uses `{name}` on this line.", owner=hit.place, name=name.last)
     return 1, hit.fact("used_here", says, name.last, follows=(path, hit.line), strong=True, unclaimed=True)

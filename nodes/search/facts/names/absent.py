@@ -20,6 +20,8 @@ _ASKS = re.compile(
     r"|has no attribute|lacks?|need)\b",
     re.IGNORECASE,
 )
+_MISSING = re.compile(r"not (?:a function|defined|found)|has no|undefined (?:method|function)|import", re.IGNORECASE)
+"""What an error says of a name that does not exist."""
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z_]\w{5,60})\(\)")
 """A function as prose writes it."""
 _METHOD = re.compile(r"\b([A-Z]\w{2,40})#([a-z]\w{4,40}[a-z0-9])(?!\w)")
@@ -31,8 +33,9 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield paths and names that occur nowhere: paths in folders of the project, and names that the title asks for."""
     yield from _places(inquiry)
-    # What an error names and no file has is code of another program.
-    for shape in errors(inquiry):
+    # What an error names and no file has is code of another program; of a null value, its trace tells more.
+    traced = any(trace.frames for trace in inquiry.issue.traces)
+    for shape in (shape for shape in errors(inquiry) if not traced or _MISSING.search(shape.words)):
         if len(shape.name) >= SHORTEST and _CODE.search(shape.name) and _is_absent(inquiry, shape.name):
             yield Fact("absent", _says(shape.name), shape.name, count=0, strong=True)
     for owner, method in _METHOD.findall(inquiry.issue.title)[:1]:

@@ -25,7 +25,8 @@ from nodes.search.sentences import say
 from nodes.search.tokens import WORD, normalise_space
 from nodes.search.types import StackTrace
 
-MAX_TRACES = 6
+MAX_TRACES, REACH = 6, 400
+"""Maximum number of traces of a report, and of characters before one that may have its error."""
 SHORTEST = 5
 """Minimum length of the name of a function or a class that counts as named by words."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
@@ -89,6 +90,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # An error of a library that names what the line does not have is about the library's own code.
         shape = shape_of(frame.error) if frame.is_library else None
         of_library = shape is not None and bool(shape.name) and shape.name not in lines[frame.line - 1]
+        # Lua runs code that a program makes, of which no file has a line.
+        begin = max(0, frame.trace.start - REACH) if frame.trace.language == "lua" else frame.trace.end
+        elsewhere |= '[string "' in inquiry.issue.body[begin : frame.trace.end]
         # In chains, the first and the last trace were right equally often (4 of 12).
         elsewhere |= len(chain) > 1 or is_group
         unclaimed = follows or may_have_moved or bool(frame.gone) or elsewhere or frame.reports or of_library
