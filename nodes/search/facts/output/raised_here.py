@@ -141,7 +141,8 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
     starts = [at for at in every if not lines[at - 1].lstrip().startswith(CONTINUES)]
     events = ((at, event_of(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
     # An error that does not say what was null fits almost every line.
-    fits = [(at, one) for at, one in events if one and not (one.null or one.repeats)]
+    every_fit = [(at, one) for at, one in events if one and not one.null]
+    fits = [(at, one) for at, one in every_fit if not one.repeats or len(every_fit) == 1]
     # Lines that do the same to the same value are not reached after the first one.
     if len({one.at("") for _, one in fits}) == 1:
         return replace(mapped, line=fits[0][0]), fits[0][1]

@@ -58,9 +58,10 @@ _PROPOSED = re.compile(
 _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
 """A name, with or without empty parentheses, or words."""
 FAILED = re.compile(
-    r"[>#\s]{0,8}(?:Error in (?P<call>\S.{2,158}?) ?:(?:\s|$)|[^\d:]{0,40}\bline \d{1,6}: (?P<command>\S.{2,158})$)"
+    r"[>#\s]{0,8}(?:Error in (\S.{2,158}?) ?:(?:\s|$)|[^\d:]{0,40}\bline \d{1,6}: (\S.{2,158})$)"
+    r"|.{0,80}?(?<![\w$.])((?!this\.)[\w$]{2,40}(?:\.[\w$]{3,40}){1,4}) is not (?:a function|iterable)\b"
 )
-"""The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
+"""The call, the command or the member that an error names, as R, a script and JavaScript print it."""
 ASSERTED = messages("asserted")
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
 """A route of a server, a method of a protocol or a media type: code has it as a whole string."""
@@ -243,10 +244,9 @@ def expressions(issue: IssueParts) -> list[list[Expression]]:
         for span in (*issue.spans, *chain.from_iterable(map(_CODE_IN_QUOTES.findall, (issue.title, *issue.prose))))
         if span not in proposed
     )
-    calls = [found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE]))]
+    calls = [next(filter(None, found.groups())) for line in issue.lines if (found := FAILED.match(line[:MAX_LINE]))]
     calls += [found["code"] for line in issue.lines for form in ASSERTED if (found := form.search(line[:MAX_LINE]))]
     spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
-    # A string that the title quotes is what the report is about.
     titled = ([Expression(item, marked=item[0] in "\"'")] for item in _of_prose(issue.title))
     prose = chain(titled, ([Expression(item, marked=False)] for line in issue.prose for item in _of_prose(line)))
     routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))

@@ -31,7 +31,9 @@ _TO_GOROUTINE = 3
 """Lines below a panic within which its goroutine appears; a signal line may come between."""
 _GO_MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runtime.sigpanic", "runtime.throw"})
 
-_PANICKED = lazy(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
+_PANICKED = lazy(
+    r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application |.{1,40}?\s(?=panicked at [\w./\\-]{3,200}:\d))?panicked at (.*)"
+)
 _RUST_PLACE = lazy(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?(?::?\s{1,200}(\S.{0,2000}))?:?$")
 """A place, and the message if the report joined the two lines."""
 _NUMBERED = lazy(r"(\d{1,5}): (?:\s{0,20}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
