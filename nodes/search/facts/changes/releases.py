@@ -35,8 +35,12 @@ ALIKE, MIN_EDITED, MAX_EDITED = 0.6, 8, 400
 """Minimum similarity of a line and its earlier form, and their minimum and maximum length, in letters, characters."""
 _SPECIAL = re.compile(r"[][(){}.*+?^$|\\]")
 """What has a meaning in the patterns of git."""
-_INSTALLED = re.compile(r"/([A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})[-@]v?(\d{1,6}(?:\.\d{1,6}){1,3})/")
-"""The folder of an installed package, as package managers name it: ``/gems/zones-1.2.0/``, ``/zones@v1.2.0/``."""
+_INSTALLED = re.compile(
+    r"(?:/|^\s{2,12}\()([A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})"
+    r"[-@ ]v?(\d{1,6}(?:\.\d{1,6}){1,3})(?:/|\) \w{2,20}/)",
+    re.MULTILINE,
+)
+"""The folder of an installed package: ``/gems/zones-1.2.0/``, ``/zones@v1.2.0/``, ``(zones 1.2.0) lib/``."""
 _PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 
 

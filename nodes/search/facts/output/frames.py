@@ -170,7 +170,9 @@ def _compiled_from(code: Code, frame: Frame, scripts: Sequence[int]) -> list[int
 def _is_elsewhere(frame: Frame, path: str) -> bool:
     """Return whether a frame's path and a file share their name only, although both give a folder."""
     written = frame.path.replace("\\", "/").removeprefix("./").strip("/").split("/")
-    return len(written) > 1 and "/" in path and common_tail(written, path.split("/")) == 1
+    is_apart = len(written) > 1 and "/" in path and common_tail(written, path.split("/")) == 1
+    # Swift prints the module, in whose folder the file is somewhere: ``Module/File.swift``.
+    return is_apart and not (len(written) == 2 and path.endswith(".swift") and written[0] in path.split("/"))
 
 
 def _moved_to(code: Code, frame: Frame) -> list[int]:

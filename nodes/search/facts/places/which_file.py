@@ -11,8 +11,8 @@ from nodes.search.issue.located import Located
 from nodes.search.paths.project import common_tail
 from nodes.search.tokens import LISTS, STOPWORDS, normalise_space
 
-MIN_CODE = 12
-"""Number of characters that tell code from a message."""
+MODULE_AND_FILE, MIN_CODE = 2, 12
+"""Number of parts of a file with its module, and of characters that tell code from a message."""
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = LISTS["of errors"]
@@ -67,6 +67,9 @@ def _is_ambiguous(code: Code, parts: Sequence[str], path: str, shared: int) -> b
     """Return whether a file of another project may be meant: the folders differ, or many projects have such a file."""
     # Also with one more folder, unless one of the paths is the end of the other.
     if _PROGRAM.fullmatch(path) and "/".join(parts) == path:
+        return False
+    # Swift prints the module, in whose folder the file is somewhere.
+    if path.endswith(".swift") and len(parts) == MODULE_AND_FILE and parts[0] in path.split("/"):
         return False
     # Below a folder with the project's name, the whole path is given.
     if shared == 1 + path.count("/") < len(parts) and code.index.project.is_named(parts[-shared - 1]):

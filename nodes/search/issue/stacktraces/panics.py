@@ -32,7 +32,8 @@ _TO_GOROUTINE = 3
 _GO_MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runtime.sigpanic", "runtime.throw"})
 
 _PANICKED = lazy(
-    r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application |.{1,40}?\s(?=panicked at [\w./\\-]{3,200}:\d))?panicked at (.*)"
+    r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application |.{1,40}?\s(?=panicked at [\w./\\-]{3,200}:\d))?"
+    r"panicked at (.*)"
 )
 _RUST_PLACE = lazy(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?(?::?\s{1,200}(\S.{0,2000}))?:?$")
 """A place, and the message if the report joined the two lines."""
