@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
-from nodes.search.facts.code import Span, is_test, outside_docstrings
+from nodes.search.facts.code import Span, family, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
@@ -16,6 +16,7 @@ from nodes.search.facts.output.shapes import MADE, Shape, is_possible, shape_of
 from nodes.search.facts.places.spelled_here import parts_of, report_stems
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 
 MAX_ERRORS, MAX_FRAMES = 4, 4
@@ -33,6 +34,8 @@ FEW_LINES = 3
 MAX_FILES = 8
 """Maximum number of names of files that are looked up."""
 _VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
+_OF_SCRIPTS = re.compile(r"Cannot read propert|is not an object \(eval|can't access property|is not a function")
+"""What only JavaScript prints."""
 _FILE = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]{2,80}\.[A-Za-z]{1,5}(?![\w-])")
 
 
@@ -154,7 +157,8 @@ def fitting(lines: Sequence[str], start: int, end: int, shape: Shape) -> list[in
 
 def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | None:
     hit = inquiry.code.hit(number, line)
-    if hit is None or is_test(hit.symbol):
+    is_script = family(language_of(hit.path) or "") in ("javascript", "component") if hit else False
+    if hit is None or is_test(hit.symbol) or (_OF_SCRIPTS.search(words) and not is_script):
         return None
     event = happened(hit.text, words)
     if event and not event.asserts:

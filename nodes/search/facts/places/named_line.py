@@ -22,7 +22,7 @@ from nodes.search.facts.places.which_file import MIN_CODE, file_of
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
-from nodes.search.issue.located import FAR_BELOW, Located, find_in_lines
+from nodes.search.issue.located import FAR_BELOW, Located, find_in_lines, find_located
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
@@ -34,7 +34,11 @@ MAX_NAMED, MAX_READ = 2_000, 200
 NEAR = 3
 """Number of lines around the name of a line in which an error may say what it did."""
 _THROWS = re.compile(r"\s{0,200}(?:throw new|throw|raise)\s{1,9}([A-Z][\w.:]{2,80})\b(?=\s{0,9}[({;]|$)")
-_IS_ERROR = re.compile(r"(?:fatal |syntax |internal )?error\b", re.IGNORECASE)
+_IS_ERROR = re.compile(
+    r"(?:fatal |syntax |internal )?(?:error|fehler|erreur|errore|错误|錯誤|エラー|오류|ошибка)", re.IGNORECASE
+)
+_IN_FUNCTION = re.compile(r": in function ")
+"""How Lua goes on after the place of a frame."""
 _FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
 _ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
 """What a tool prints after a place that only explains the error of another one."""
@@ -196,12 +200,16 @@ def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Loc
     ranks = {line.text: line.rank for line in issue.logged}
     places = [found for found in islice(find_in_lines(lines), MAX_NAMED) if not _INCLUDED.match(lines[found[0]])]
     errors = {at for at, place in places if _LEADS_ERROR.match(lines[at]) or _IS_ERROR.match(message(lines, at, place))}
-    found = [(at, place, bool(errors) and at not in errors and _is_aside(lines[at], place)) for at, place in places]
+    frames = {at for at, place in places if _IN_FUNCTION.match(lines[at], place.end)}
+    asides = {at for at, place in places if errors and at not in errors and _is_aside(lines[at], place)} | frames
+    found = [(at, place, at in asides) for at, place in places]
     return sorted(found, key=lambda item: (ranks.get(lines[item[0]].strip(), UNKNOWN), item[2]))
 
 
 def _is_aside(line: str, place: Located) -> bool:
-    is_bare = not line[: place.start].strip() and not line[place.end :].strip(" :,")
+    before = line[: place.start].strip()
+    # A compiler says in the user's language where a file is included.
+    is_bare = not (before and before.isascii()) and not line[place.end :].strip(" :,")
     return is_bare or bool(_ASIDE.match(line, place.end) or _LEADS_ASIDE.match(line))
 
 
@@ -235,7 +243,10 @@ def _now(
 
 def _event(text: str, lines: Sequence[str], at: int) -> Happened | None:
     """Return what a line did, if an error near its name fits it; that it only fails its check is no news."""
-    near = (happened(text, line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
+    around = range(max(0, at - NEAR), min(at + NEAR + 1, len(lines)))
+    # What is below another place is about that one.
+    ours = [n for n in around if n in (0, at, at + 1) or next(find_located(lines[n - 1]), None) is None]
+    near = (happened(text, lines[n][:MAX_MESSAGE]) for n in ours)
     return next((item for item in near if item and not (item.asserts and "`" not in item.says)), None)
 
 

@@ -10,6 +10,8 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import plain
 from nodes.search.sentences import say
 
+MANY = 3
+"""Number of libraries from which none is meant."""
 MAX_LIBRARIES, MAX_MANIFESTS, MAX_LINES, MAX_TEXT = 4, 20, 2_000, 40_000
 """Maximum number of libraries of a report, of manifests, of lines of each, and of characters that are searched."""
 _INSTALLED = re.compile(
@@ -50,6 +52,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     title = inquiry.issue.title
     named = {match["name"]: match for match in _INSTALLED.finditer(inquiry.issue.body[:MAX_TEXT])}
+    # A trace passes through the files of many libraries.
+    named = named if len(named) < MANY else {}
     named |= {match["name"]: match for match in _TITLED.finditer(title)}
     named = {name: match for name, match in named.items() if plain(name) not in inquiry.code.names | _NONE}
     some = islice(named.items(), MAX_LIBRARIES)

@@ -59,7 +59,7 @@ _SOURCE = lazy(
     re.MULTILINE,
 )
 """The program that wrote a line: of Docker Compose and Foreman, of a pod and its container."""
-_CONTAINER = lazy(r"(?:\d{1,4}\|)?[\w./@-]{1,80} {0,30}\|(?: |$)")
+_CONTAINER = lazy(r"(?:\d{1,4}\|)?(?:[\w./@:-]{1,80} {0,30}\|){1,2}(?: |$)")
 _LOGGER = lazy(
     r"[ \t]{0,3}(?!(?:panic|error|fatal|warning|note):)[A-Za-z_](?:[\w.$/@-]|::){0,120}(?: {1,40}:|:| -)(?: |$)"
 )
