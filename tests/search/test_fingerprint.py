@@ -223,3 +223,9 @@ def test_any_name_and_message_can_be_read(text):
     plain_function(text)
     plain_message(text)
     plain_error(text)
+
+
+def test_a_trace_that_is_repeated_without_its_error_is_the_same_crash():
+    bare = replace(TRACE, error=None, message=None)
+    assert fingerprints([TRACE, bare], NAMES) == fingerprints([TRACE], NAMES)
+    assert len(fingerprints([bare], NAMES)) == 1

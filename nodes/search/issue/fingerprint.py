@@ -71,9 +71,10 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
 
 
 def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Fingerprint, ...]:
-    """Return the distinct fingerprints of some traces, in their order."""
-    found = (fingerprint(trace, names) for trace in traces)
-    return tuple({item.value: item for item in found if item is not None}.values())
+    """Return the distinct fingerprints of some traces, in their order; a trace may be repeated without its error."""
+    found = [item for trace in traces if (item := fingerprint(trace, names)) is not None]
+    whole = {item.frames for item in found if item.error}
+    return tuple({item.value: item for item in found if item.error or item.frames not in whole}.values())
 
 
 def own_path(frame: Frame, names: PathIndex) -> str | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from nodes.search.facts.levels import statement
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.repositories import git, make_repository
 
@@ -137,6 +138,33 @@ CASES = {
         "It never ends: a setInterval runs in memory-guard.js all the time.\n",
         "src/memory-guard.ts", 3, "`Guard.start` uses `setInterval` on this line.",
     ),
+    "panic below a mark": Case(
+        {"src/main.rs": "fn main() {\n    let t = open().unwrap();\n\n    t.clear().unwrap();\n}\n"},
+        " ! (x_x) panik: panicked at src/main.rs:4:15:\ncalled `Result::unwrap()` on an `Err` value: Custom\n",
+        "src/main.rs", 4, "unwraps `t.clear()`",
+    ),
+    "type that a conversion expects": Case(
+        {"ctl/poll.go": "package ctl\n\nfunc (c *Ctl) poll() {\n\tcur, err := c.get()\n\tif f(cur.(*api.Keeper), err) {\n\t\treturn\n\t}\n}\n"},
+        "panic: interface conversion: v1.IRes is nil, not *v1.Keeper [recovered]\ngoroutine 434 [running]:\n"
+        "acme.org/x/ctl.(*Ctl).poll(0x41a)\n\t/x/ctl/poll.go:146 +0x4dd\n",
+        "ctl/poll.go", 5, "the error says “interface conversion: v1.IRes is nil, not *v1.Keeper”",
+    ),
+    "module of Swift": Case(
+        {"Sources/Core/View/ForAll.swift": "func apply(list: L?) {\n  use(list!)\n}\n", "Sources/Core/Other.swift": "let a = 1\n"},
+        "Core/ForAll.swift:2: Fatal error: Unexpectedly found nil while unwrapping an Optional value\n",
+        "Sources/Core/View/ForAll.swift", 2, "has `list!`",
+    ),
+    "levels in the first of two columns": Case(
+        {"srv/route.rs": "fn route() {\n    log();\n}\n", "srv/mods.rs": "fn bye() {\n    log();\n}\n"},
+        "INFO   |srv::mods   | 2026-05-13 13:05:09.244 [wasm] srv/mods.rs:2: Bye from all\n"
+        "ERROR  |srv::route  | 2026-05-13 13:05:09.244 [main] srv/route.rs:2: no route to take\n" * 2,
+        "srv/route.rs", 2, "The report has “no route to take” for this line",
+    ),
+    "including file in the user's language": Case(
+        {"cpp/error.h": "#pragma once\nstatic int bad(uint32_t a);\n", "cpp/error.cc": '#include "error.h"\nint x;\n'},
+        "包含于文件 /build/acme-src/cpp/error.cc:1:\n/build/acme-src/cpp/error.h:2:16: 错误：‘uint32_t’未声明\n",
+        "cpp/error.h", 2, "未声明”",
+    ),
     "error of a tool before its warning": Case(
         {"rtl/alu.sv": "module alu;\nwire a;\nendmodule\n", "rtl/file.sv": "module file;\nwire b;\nendmodule\n"},
         "%Warning-WIDTH: ../rtl/alu.sv:2:24: Operator ADD expects 32 bits\n%Error-BLKSEQ: ../rtl/file.sv:2:29: Unsupported: blocked\n",
@@ -229,3 +257,53 @@ def test_names_that_no_file_has_keep_loose_words_from_being_names(tmp_path: Path
         "It fails in `_grid_for_tab`, `_mount_grid` and `_grid_box`.",
     )
     assert not facts_of(tmp_path, files, title, body)
+
+
+def test_an_error_of_javascript_is_of_no_other_language(tmp_path: Path):
+    body = "Cannot read properties of null (reading 'error')"
+    for path, found in (("acme/server.py", 0), ("web/use.ts", 1)):
+        facts = facts_of(tmp_path / path[:3], {path: "x.error(1)\n"}, "It fails", body)
+        assert len(of_kind(facts, "raised_here")) == found
+
+
+def test_a_frame_of_elixir_has_the_line_of_its_release(tmp_path: Path):
+    page = "one\n<div>{since(@at)}</div>\n"
+    make_repository(tmp_path, {"lib/web/page.html.heex": page, "mix.exs": "app: :acme\n"})
+    git(tmp_path, "tag", "v4.0.1")
+    head = make_repository(tmp_path, {"lib/web/page.html.heex": f"zero\n{page}", "mix.exs": "app: :acme\n"})
+    trace = (
+        "** (FunctionClauseError) no function clause matching in DateTime.diff/3\n    (elixir 1.19.5) lib/calendar/datetime.ex:1578: DateTime.diff(nil)\n"
+        "    (acme 4.0.1) lib/web/page.html.heex:2: anonymous fn/2 in Web.Page.render/1\n"
+    )
+    (found,) = of_kind(facts_at(tmp_path, head, "It fails", trace), "raised_here")
+    assert (found.line, found.says.endswith(", line 2 of 4.0.1.")) == (3, True)
+
+
+def test_links_keep_their_order_and_a_quoted_title_leads_to_its_message(tmp_path: Path):
+    files = {
+        "src/a.c": 'int a(void) {\n  return fail("acme: the session was rejected");\n}\n',
+        "src/b.c": "int b(void) {\n  return 2;\n}\n",
+    }
+    head = make_repository(tmp_path, files)
+    base = f"https://github.com/octo/acme/blob/{head}/src"
+    facts = facts_at(
+        tmp_path, head, "It fails", f"It is {base}/b.c#L2 and not {base}/a.c#L2 alone.", first=["src/a.c", "src/b.c"]
+    )
+    assert statement(facts, ["src/a.c", "src/b.c"], 0.5).headline.path == "src/b.c"
+    body = "```\nacme: the session was rejected\n```"
+    (found,) = of_kind(facts_at(tmp_path, head, 'It stops: "the session was rejected"', body), "built_here")
+    assert found.strong
+
+
+def test_a_line_of_another_place_has_its_own_message(tmp_path: Path):
+    files = {
+        "src/grid.rs": "fn pane() {\n    next().unwrap();\n}\n",
+        "src/route.rs": "fn route() {\n    read().unwrap();\n}\n",
+    }
+    body = (
+        "location: At src/grid.rs:2:12\nmessage: called `Result::unwrap()` on an `Err` value: none\nCaused by: nothing\n"
+        "src/route.rs:2: failed to route\n"
+    )
+    found = {fact.path: fact.says for fact in of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")}
+    assert "unwraps `next()`" in found["src/grid.rs"]
+    assert "unwraps" not in found["src/route.rs"]
