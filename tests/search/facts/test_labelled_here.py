@@ -203,38 +203,3 @@ def test_another_fact_is_enough_and_a_defined_name_is_not(tmp_path: Path):
     for name, found in (("zones.watchAll(true)", False), ("watchZones", True)):
         facts = facts_of(tmp_path / name, files, f"`{name}` and “Watch the zones” stop")
         assert any(fact.says.startswith("The text “") for fact in facts) == found
-
-
-GO = 'package main\n\nconst (\n\t// What is shown.\n\tVersion = "2.5.0"\n)\n\nfunc show() {\n\tprint(Version)\n}\n'
-MODULE = "import zones\n\n__version__ = '2.5.0'\n"
-MACRO = '#pragma once\n#define VERSION "2.5.0"\n'
-MANIFEST = '[project]\nname = "zones"\nversion = "2.5.0"\n'
-
-
-@pytest.mark.parametrize(
-    ("files", "title", "lines"),
-    [
-        pytest.param({"a.go": GO}, "v2.5.1 prints version 2.5.0", ["a.go:5"], id="prints"),
-        pytest.param({"a.go": GO}, "`--version` still says 2.5.0 after updating to 2.5.1", ["a.go:5"], id="says"),
-        pytest.param({"a.h": MACRO}, "2.5.1 still says the current release is 2.5.0", ["a.h:2"], id="a-macro"),
-        pytest.param({"a.py": MODULE}, "2.5.1 is reporting 2.5.0", ["a.py:3"], id="reporting"),
-        pytest.param({"a.py": '# define VERSION as "2.5.0"\n'}, "2.5.1 is reporting 2.5.0", [], id="a-remark"),
-        pytest.param({"a.py": MODULE}, "2.5.1 shows the wrong version: `v2.5.0`", ["a.py:3"], id="a-module"),
-        pytest.param({"pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["pyproject.toml:3"], id="a-manifest"),
-        pytest.param({"a.go": GO, "pyproject.toml": MANIFEST}, "v2.5.1 reports 2.5.0", ["a.go:5"], id="code-first"),
-        pytest.param({"a.go": GO, "b.py": MODULE}, "v2.5.1 reports 2.5.0", ["a.go:5", "b.py:3"], id="two"),
-        pytest.param({"a.go": GO, "b.py": MODULE, "c.py": MODULE}, "v2.5.1 reports 2.5.0", [], id="three"),
-        pytest.param({"a.go": GO}, "UI都是2.5.1版本的，底部却显示2.5.0版本", ["a.go:5"], id="chinese"),
-        pytest.param({"a.go": GO}, "It prints 2.5.0 zones", [], id="no-other-version"),
-        pytest.param({"a.go": GO}, "2.5.1 prints a table, as reported in 2.5.0", [], id="another-version"),
-        pytest.param({"pyproject.toml": MANIFEST.replace("version", "needs")}, "v2.5.1 reports 2.5.0", [], id="a-need"),
-    ],
-)  # fmt: skip
-def test_a_version_that_a_program_shows_instead_of_its_own_is_a_text(
-    tmp_path: Path, files: dict[str, str], title: str, lines: list[str]
-):
-    facts = [fact for fact in of_kind(facts_of(tmp_path, files, title), "quoted_here") if fact.strong]
-    assert [f"{fact.path}:{fact.line}" for fact in facts] == lines
-    ends = {", and in no other string of the project's own code.", ", one of 2 strings of the project's own code."}
-    assert all(fact.says.startswith("The text “2.5.0” is in ") for fact in facts)
-    assert all(fact.unclaimed and any(map(fact.says.endswith, ends)) for fact in facts)

@@ -95,40 +95,6 @@ def test_short_words_spell_a_name_that_the_code_of_the_report_has(tmp_path: Path
     )
 
 
-PLAYER = """class Player:
-    def __init__(self):
-        self.pause_on_headset_disconnect = True
-
-    def lost(self, device):
-        if self.pause_on_headset_disconnect:
-            device.pause()
-"""
-APART = "Pause of the music fails after a disconnect"
-
-
-@pytest.mark.parametrize(
-    ("title", "body", "line"),
-    [
-        pytest.param(APART, "I use a headset.", 6, id="two-of-the-title"),
-        pytest.param(APART, "I use a speaker.", None, id="a-word-is-missing"),
-        pytest.param("Pause of the music fails", "I disconnect a headset.", None, id="one-of-the-title"),
-    ],
-)
-def test_words_apart_lead_to_the_condition_by_a_name(tmp_path: Path, title: str, body: str, line: int | None):
-    found = of_kind(facts_of(tmp_path, {"music/player.py": PLAYER}, title, body), "quoted_here")
-    assert [(fact.line, fact.words, fact.unclaimed) for fact in found] == ([(line, "disconnect", True)] if line else [])
-
-
-def test_words_apart_are_checked_again(tmp_path: Path):
-    (fact,) = of_kind(facts_of(tmp_path, {"music/player.py": PLAYER}, APART, "I use a headset."), "quoted_here")
-    engine = Engine(tmp_path)
-    assert fact.says.startswith(
-        "The words “Pause … headset … disconnect” spell `pause_on_headset_disconnect`, which is in"
-    )
-    for text, wrong in ((f"{APART}\nI use a headset.", False), (f"{APART}\nI use a speaker.", True)):
-        assert (verify(fact, engine.repository, engine.commit(), text) is not None) == wrong
-
-
 BACKUP = """class Backup:
     def do_backup_encrypted(self, key):
         return self.write(key)
@@ -176,24 +142,6 @@ def test_a_definition_in_the_third_file_is_not_stated(tmp_path: Path):
         tmp_path, files, "Encrypted copy lost: backup", first=("app/copy.py", "app/lost.py", "app/backup.py")
     )
     assert not [fact for fact in found if fact.says.endswith(" defines.")]
-
-
-READS = 'package run\n\nfunc run() {\n\tif config.GetBool("mail.show-head") {\n\t\thead()\n\t}\n}\n'
-
-
-@pytest.mark.parametrize(
-    ("body", "line"),
-    [
-        pytest.param("`ZONES_MAIL_SHOW_HEAD=false` is ignored", 4, id="marked"),
-        pytest.param("I set ZONES_MAIL_SHOW_HEAD to false", 4, id="not-marked"),
-        pytest.param("`ZONES_SHOW_HEAD=false` is ignored", None, id="another-setting"),
-        pytest.param("`MAIL_SHOW_HEAD=false` is ignored", None, id="without-a-prefix"),
-    ],
-)
-def test_an_environment_variable_leads_to_the_setting_that_it_spells(tmp_path: Path, body: str, line: int | None):
-    found = of_kind(facts_of(tmp_path, {"run.go": READS}, "Some variables are ignored", body), "quoted_here")
-    assert [(fact.line, fact.strong) for fact in found] == ([(line, True)] if line else [])
-    assert all("spell `mail.show-head`" in fact.says for fact in found)
 
 
 def test_what_a_fact_says_is_checked_again(tmp_path: Path):

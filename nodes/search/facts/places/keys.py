@@ -119,11 +119,3 @@ def has_text(hit: Hit, label: str) -> bool:
     texts = ("".join(groups) for groups in _TEXTS.findall(hit.text))
     alone = (hit.text,) if MARKUP.search(hit.path) else ()
     return any(as_label(text) == as_label(label) for text in (*texts, *alone))
-
-
-def having(hits: Iterable[Hit], label: str) -> list[Hit]:
-    """Return the lines with a label as a text, or else those of manifests that have it as a version."""
-    every = list(hits)
-    version = re.compile(rf"(?i)\bversion[\"']?\s*[:=]\s*[\"']{re.escape(label)}[\"']")
-    own = [hit for hit in every if has_text(hit, label)]
-    return own or [hit for hit in every if role_of(hit.path) in ("config", "data") and version.search(hit.text)]

@@ -9,7 +9,7 @@ from nodes.search.facts.places.keys import (
     MAX_WIDTH,
     NOT_SEARCHED,
     as_label,
-    having,
+    has_text,
     is_own_text,
     key_of,
     keys_of,
@@ -68,13 +68,6 @@ _CLICKED = re.compile(
 """A short label in quotes next to what is done with it."""
 _KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
 """A key that a program shows instead of its text, in quotes."""
-_VERSION = r"v?(\d{1,4}(?:\.\d{1,4}){1,3}(?:[-+.]?[a-z]{1,6}\.?\d{0,4})?)(?![A-Za-z0-9_.]*[A-Za-z0-9_])"
-_SHOWN = re.compile(
-    r"(?i)(?:\b(?:prints?|shows?|says?|said|reports|reporting|displays?|outputs?|returns|claims)"
-    r"(?: (?:the|an?|it|its|is|as|at|to|be|that|of|being|still|wrong|incorrect|current|old\w*|version|release|number))*"
-    rf"|[显顯]示[着著了成为為]?|表示):? ?[\"'`“*]{{0,2}}{_VERSION}"
-)
-"""A version that a program shows, which a report of it compares with the installed one."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
 
 
@@ -110,7 +103,6 @@ def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator
     # A word that many lines contain is a label if the title says so.
     is_named = re.search(re.escape(label) + _CONTROL, inquiry.issue.title) is not None
     searches = (_by_key, _in_code)[: int(is_named) if is_common else None]
-    searches = (_in_code,) if re.fullmatch(_VERSION, label) else searches
     found = (list(search(inquiry, label, hits)) for search in searches)
     facts = next(filter(None, found), ())
     # A single word is often the label of several elements.
@@ -136,9 +128,6 @@ def _labels(issue: IssueParts) -> list[tuple[str, bool]]:
 def labels(issue: IssueParts) -> Iterator[str]:
     """Yield the distinct texts of a user interface that a report quotes, stresses, or names on a path of menus."""
     seen = set[str]()
-    for line in (line[:MAX_WIDTH] for line in (issue.title, *issue.prose)):
-        every = {*re.findall(_VERSION, f"{issue.title} {line}")}
-        yield from (version for version in _SHOWN.findall(line) if every - {version})
     prose = (
         URL.sub(" ", line[field.end() :] if (field := _FIELD.match(line)) else line)
         for line in (issue.title, *issue.prose)
@@ -226,8 +215,8 @@ def _hits(witness: Witness, forms: Sequence[str], paths: Iterable[str] = ()) -> 
 
 
 def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    own = having(hits, label)
-    places, most = _places(inquiry, own), FEW if re.fullmatch(_VERSION, label) else 1
+    own = [hit for hit in hits if has_text(hit, label)]
+    places = _places(inquiry, own)
     for hit in places:
         only = (
             say("one of {count} strings of the project's own code", count=len(own))
@@ -235,7 +224,7 @@ def _in_code(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[
             else say("and in no other string of the project's own code")
         )
         says = say("The text “{text}” is in `{place}`, {only}.", text=label, place=hit.place, only=only)
-        yield hit.fact_of_few("quoted_here", says, label, len(own), one=len(places) <= most)
+        yield hit.fact_of_few("quoted_here", says, label, len(own), one=len(places) == 1)
 
 
 def _places(inquiry: FinderInput, hits: Sequence[Hit], most: int = FEW_PLACES) -> list[Hit]:
@@ -269,9 +258,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     label = fact.words or ""
     hits = _hits(witness, _forms([label]))
     keyed = re.search(r" is `([^`]+)` in `([^`]+)`; ", fact.says)
-    if keyed is None:
-        held = having(hits, label)
-    else:
+    held = [hit for hit in hits if has_text(hit, label)]
+    if keyed is not None:
         is_key = any(hit.path == keyed[2] and key_of(witness, hit, label) == keyed[1] for hit in hits)
         held = uses_of(witness, keyed[1]) if is_key else []
     return fault_of_few(fact, held, "the line does not have it")

@@ -11,8 +11,9 @@ import numpy as np
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.names.named import BUILT_IN
-from nodes.search.facts.places import named_line
+from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
+from nodes.search.facts.places.of_class import names_class
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.issue.located import find_located
@@ -48,6 +49,8 @@ _HEADERS = frozenset({"h", "hh", "hpp", "hxx"})
 _SEPARATOR = re.compile(r"[_ -]")
 _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
 """Names of files that represent their folder."""
+_EXACT = ("named_here", "built_here")
+"""Kinds of facts about a line, beside which a function of a log says nothing."""
 _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 
 
@@ -57,6 +60,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A path and a number say more than the code of the line.
     known = {(item.path, item.line) for item in inquiry.found if item.is_named_line and item.kind != "pasted_here"}
     named = tuple(named_line.find(inquiry))
+    # A place with a number, and a message, say more than the function that it is in.
+    exact = {path for path, _ in known} | {fact.path for fact in (*named, *inquiry.found) if fact.kind in _EXACT}
+    named += tuple(fact for fact in logged.find(inquiry) if fact.path not in exact)
     lines = tuple(fact for fact in named if (fact.path, fact.line) not in known)
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
@@ -145,6 +151,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.in_title:
         return _check_title(fact, witness)
     if fact.line is not None:
+        if path.rpartition("/")[2].lower() not in words.lower() and not names_class(path, words):
+            return logged.check(fact, witness)
         return named_line.check(fact, witness)
     stem, _, ending = words.rpartition(".")
     if (

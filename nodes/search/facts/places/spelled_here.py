@@ -11,7 +11,7 @@ from nodes.search.facts.names import defined_once, named
 from nodes.search.facts.places.labelled_here import labels
 from nodes.search.facts.places.quoted_here import Expression, checked_hits, lines_of, only_of
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import MAX_OF_FILE, Witness, fault_of_few, is_own
+from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
@@ -21,13 +21,10 @@ MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
 FEW, MAX_FACTS = 5, 2
 """Maximum number of lines of own code with a name, and of facts of each form."""
-MAX_FILES, MAX_WIDTH = 5, 400
-MAX_GROUPS, MAX_VALUES = 60, 6
-"""Maximum number of groups of words, and of variables, that are looked up."""
-# Of 13 development issues led by such a name in the first file, it was in a fixed file in 9; in the second file in 2 of
-# 8, and in the third or a later one in 1 of 7.
-APART, OF_TITLE, LETTERS_APART, FILES_APART = 3, 2, 15, 1
-"""Minimum number of words that spell a name without being adjacent, of those in the title, and of their letters; number
+MAX_FILES = 5
+MAX_GROUPS = 60
+OF_TITLE, FILES_READ = 2, 1
+"""Maximum number of groups of words that are looked up; minimum number of words of the title that spell a name; number
 of ranked files that are read."""
 _PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
 """Prefixes that names have before the words that people use."""
@@ -39,12 +36,9 @@ _DECLARES = (
     r"\b(?:def|fn|func|fun|function|class|struct|enum|interface|let|var|val|const)\s+{0}\b"
     r"|{0}\s*(?::[^=]{{1,60}})?=(?!=)"
 )
-_CONDITION = re.compile(r"\b(?:if|elif|elsif|guard|when|unless|while|switch|case|match|cond)\b|&&|\|\||\s\?\s|[=!]=")
-_NAME = re.compile(r"(?<![\w$\"'-])[a-z_]\w{7,60}(?![\w$])|(?<![\w$\"'-])[A-Z][A-Z0-9_]{7,60}(?![\w$])")
 _PRINTED = re.compile(r"\{\s?\"[^{}\n]{0,400}\}")
 """An object as a program prints it, whose words are not those of a person."""
 ELLIPSIS = " … "
-_VARIABLE = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){2,6}(?![\w-])")
 _OPERATION = re.compile(r"(?<![\w$.])(?=\w{8})(?:[A-Z][a-z0-9]+){2,6}(?![\w$])")
 _SEPARATOR = re.compile(r"[._-]")
 SAYS = re.compile(r"The words “([^”]{1,400})” (?:spell|are in the name) `([^`]{1,400})`, which ")
@@ -54,10 +48,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield lines with a name that words spell, if nothing else places the report."""
     if inquiry.is_placed or inquiry.is_of_other_code:
         return
-    yield from islice(_variables(inquiry), MAX_FACTS)
     yield from islice(_respelled(inquiry), MAX_FACTS)
-    spelled = list(islice(_spelled(inquiry), MAX_FACTS))
-    yield from spelled or islice(_apart(inquiry), 1)
+    yield from islice(_spelled(inquiry), MAX_FACTS)
 
 
 def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
@@ -80,19 +72,6 @@ def _spelled(inquiry: FinderInput) -> Iterator[Fact]:
                 break
 
 
-def _variables(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the setting of the code that an environment variable spells without its first word, the program's name."""
-    lines = (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
-    for variable in islice(dict.fromkeys(name for line in lines for name in _VARIABLE.findall(line)), MAX_VALUES):
-        words = variable.partition("_")[2]
-        quoted = rf"[\"'`]({words.replace('_', '[._-]')})[\"'`]"
-        hits = [hit for hit in inquiry.witness.hits([quoted], "-i", "-E", most=MAX_OF_FILE) if is_own(hit.path)]
-        names = {found[1] for hit in hits if (found := re.search(quoted, hit.text, re.IGNORECASE))}
-        numbers = {number for hit in hits if (number := inquiry.code.number(hit.path)) is not None}
-        if len(names) == 1 and (fact := _of_name(inquiry, words, names.pop(), sorted(numbers))):
-            yield fact
-
-
 def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the name of the code that no own file has as the report: `CreateJob` with underscores or other capitals."""
     code, lines = inquiry.code, (URL.sub(" ", line) for line in (inquiry.issue.title, *inquiry.issue.prose))
@@ -108,25 +87,9 @@ def _respelled(inquiry: FinderInput) -> Iterator[Fact]:
             yield fact
 
 
-def _apart(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the condition by a name that words of the report spell, two of them of the title, longest first."""
-    code, found, (title, stems) = inquiry.code, dict[str, str](), report_stems(inquiry)
-    lines = (text for number in first_files(inquiry) for text in code.lines(number) if len(text) <= MAX_WIDTH)
-    for text in filter(_CONDITION.search, lines):
-        for name in _NAME.findall(text):
-            parts = parts_of(name)
-            if len(parts) < APART or len("".join(parts)) < LETTERS_APART:
-                continue
-            if stems.keys() >= set(parts) and len(title.keys() & parts) >= OF_TITLE:
-                found[name] = ELLIPSIS.join(stems[part] for part in parts)
-    for name, words in sorted(found.items(), key=lambda item: -item[1].count(ELLIPSIS)):
-        if fact := _of_name(inquiry, words, name):
-            yield fact
-
-
 def first_files(inquiry: FinderInput) -> list[int]:
     """Return the first own files of the ranking."""
-    numbers = (inquiry.code.number(path) for path in inquiry.first[:FILES_APART])
+    numbers = (inquiry.code.number(path) for path in inquiry.first[:FILES_READ])
     return [number for number in numbers if number is not None and inquiry.code.own[number]]
 
 
@@ -195,7 +158,7 @@ def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] =
     held = [(n, line) for n in files or code.files_with(name) for line in lines_of(code, n, one)]
     if not 0 < len(held) <= FEW:
         return None
-    ranks = [code.number(path) for path in (inquiry.first if files else inquiry.first[:FILES_APART])]
+    ranks = [code.number(path) for path in (inquiry.first if files else inquiry.first[:FILES_READ])]
     decides, declares = (re.compile(form.format(whole_word(name).pattern)) for form in (_DECIDES, _DECLARES))
 
     def order(place: tuple[int, int]) -> tuple[bool, bool, bool, int]:
@@ -223,8 +186,8 @@ def _has_more(name: str, words: str) -> bool:
 
 
 def _expression(name: str) -> Expression:
-    """Return a name, or the string with the name of a setting, as code has it."""
-    return Expression(name, marked=True, whole=not name.isidentifier())
+    """Return a name as code has it."""
+    return Expression(name, marked=True)
 
 
 def _spells(words: list[str], name: str, witness: Witness) -> bool:
