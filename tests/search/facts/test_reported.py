@@ -307,3 +307,33 @@ def test_a_line_of_another_place_has_its_own_message(tmp_path: Path):
     found = {fact.path: fact.says for fact in of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")}
     assert "unwraps `next()`" in found["src/grid.rs"]
     assert "unwraps" not in found["src/route.rs"]
+
+
+def test_the_frames_of_a_log_of_php_in_json_are_read(tmp_path: Path):
+    files = {
+        "lib/Service/Page.php": "<?php\nclass Page {\n\tfunction fix() {\n\t\treturn $this->text(1);\n\t}\n}\n",
+        "lib/Controller/Import.php": "<?php\nclass Import {\n\tfunction run() {\n\t\treturn $this->page->fix();\n\t}\n}\n",
+    }
+    frames = ",".join(
+        f'{{"file":"/var/www/apps/acme/lib/{file}.php","line":4,"function":"{called}","class":"OCA\\\\Acme\\\\Page","type":"->"}}'
+        for file, called in (("Service/Page", "text"), ("Controller/Import", "fix"))
+    )
+    error = '"Exception":"TypeError","Message":"OCA\\\\Acme\\\\Page::text(): Argument #1 must be of type string"'
+    body = (
+        f'{{"level":3,"exception":{{{error},"Code":0,"Trace":[{frames}],"File":"/var/www/apps/acme/x.php","Line":9}}}}'
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "The import fails", body), "raised_here")
+    assert (found.path, found.line) == ("lib/Service/Page.php", 4)
+    assert found.says.startswith("`TypeError` passes through `Page.fix`")
+
+
+def test_the_line_of_a_frame_of_erlang_may_be_below_its_file(tmp_path: Path):
+    files = {
+        "src/job.erl": "-module(job).\n-export([read/1]).\n\nread(Path) ->\n    [A, B] = split(Path),\n    {A, B}.\n"
+    }
+    body = (
+        '```\n** {{badmatch,[<<1>>]},\n    [{job,read,1,\n          [{file,\n               "/home/me/acme/src/job.erl"},\n'
+        '           {line,5}]},\n     {gen_server,handle_msg,3,[{file,"gen_server.erl"},{line,2420}]}]}\n```'
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It restarts", body), "raised_here")
+    assert (found.path, found.line, found.says[:30]) == ("src/job.erl", 5, "`badmatch` passes through `rea")

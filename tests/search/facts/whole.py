@@ -139,7 +139,6 @@ CODE = {
     "matlab/openNewt.m": "function y = openNewt(x)\n    z = 2;\n    y = x(4 + z);\nend\n",
     "autoload/newt/swim.vim": "let s:depth = 1\n\nfunction! newt#swim#Dive(name) abort\n  let l:here = a:name\n  return g:newt_lake . l:here\nendfunction\n",
     "acme/gates.py": "def swing(gate):\n    name = gate.strip()\n    return gate.hinge(name)\n",
-    "acme/mark.py": "MARK = '7.3.1'\n",
     "src/cranes.c": "int crane(int load) {\n  int height = lift(load);\n  return hoist(height);\n}\n",
     "tests/test_weeds.py": "def test_pull():\n    assert pull(1)\n",
     "docs/weeds.md": "# Weeds\n\n## Pulling\n\nCall `pull` once.\n",

@@ -64,8 +64,8 @@ def frame_words(trace: str, frame: Frame) -> str | None:
     held = [at for at, line in enumerate(lines) if not name or name in line]
     number = re.compile(rf"(?<!\d){frame.line}(?!\d)")
     named = [at for at in held if frame.line is None or number.search(lines[at])]
-    # A notebook marks the line by an arrow, in the code below the name of the file; Vim prints it below the function.
-    arrow = re.compile(rf"\s{{0,9}}(?:-{{1,9}}>\s{{0,4}}|line\s{{1,8}}){frame.line}[\s:]")
+    # A notebook marks the line by an arrow, in the code below the file; Vim and Erlang print it below the function.
+    arrow = re.compile(rf"\s{{0,9}}(?:-{{1,9}}>\s{{0,4}}|line\s{{1,8}}|\s{{0,60}}\{{line,\s?){frame.line}[\s:}}]")
     named = named or [at for at in held if any(map(arrow.match, lines[at + 1 : at + 1 + MAX_SHOWN]))]
     # Frames without a place differ by their function only.
     called = last_part(frame.function) if frame.line is None else None

@@ -19,9 +19,8 @@ from nodes.search.tokens import PART, STOPWORDS, WORD, terms_of
 
 MOST_WORDS, FEWEST_LETTERS, FEW_LETTERS = 4, 8, 12
 """Maximum number of words of a name, and minimum number of letters of three words and of two."""
-FEW, MAX_FACTS = 5, 2
-"""Maximum number of lines of own code with a name, and of facts of each form."""
-MAX_FILES = 5
+FEW, MAX_FACTS, MAX_FILES = 5, 2, 5
+"""Maximum number of lines of own code with a name, of facts of each form, and of files."""
 MAX_GROUPS = 60
 OF_TITLE, FILES_READ = 2, 1
 """Maximum number of groups of words that are looked up; minimum number of words of the title that spell a name; number
@@ -154,7 +153,7 @@ def _names(words: str) -> list[str]:
 
 def _of_name(inquiry: FinderInput, words: str, name: str, files: Sequence[int] = ()) -> Fact | None:
     """Return the most informative line with a name: one that decides, in a file that the search ranks high."""
-    code, one = inquiry.code, _expression(name)
+    code, one = inquiry.code, Expression(name, marked=True)
     held = [(n, line) for n in files or code.files_with(name) for line in lines_of(code, n, one)]
     if not 0 < len(held) <= FEW:
         return None
@@ -185,11 +184,6 @@ def _has_more(name: str, words: str) -> bool:
     return not plain.startswith(joined) and plain.endswith(joined)
 
 
-def _expression(name: str) -> Expression:
-    """Return a name as code has it."""
-    return Expression(name, marked=True)
-
-
 def _spells(words: list[str], name: str, witness: Witness) -> bool:
     """Return whether words of the issue spell a name: side by side, or each a part of it."""
     if len(words) == 1:
@@ -207,5 +201,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the words do not spell the name"
     if " defines." in fact.says:
         return defined_once.check(replace(fact, words=spelled[2]), witness)
-    held = checked_hits(witness, _expression(spelled[2]), spelled[2])
+    held = checked_hits(witness, Expression(spelled[2], marked=True), spelled[2])
     return fault_of_few(fact, held, "the line does not have the name")

@@ -18,10 +18,12 @@ _KEYS = {
     )
     for key in keys.split()
 }
-_FILE = lazy(r"\S{1,300}\.(?!php\b)[A-Za-z]\w{0,7}$")
+_FILE = lazy(r"\S{1,300}\.[A-Za-z]\w{0,7}$")
 _BETWEEN = lazy(r"[\s,]{0,80}")
-_ERROR = lazy(r"\b(?:name|type|exc_type|errorType)\"?\s?[:=]\s?\"([\w.$]{2,200}(?:Error|Exception|Failure))\"")
-_MESSAGE = lazy(r"\b(?:message|value|exc_value|errorMessage)\"\s?:\s?\"([^\"\n]{1,400})\"")
+_ERROR = lazy(
+    r"\b(?:name|(?:exc_)?type|errorType|Exception)\"?\s?[:=]\s?\"([\w.$\\]{2,200}(?:Error|Exception|Failure))\""
+)
+_MESSAGE = lazy(r"\b(?:[mM]essage|value|exc_value|errorMessage)\"\s?:\s?\"([^\"\n]{1,400})\"")
 _STACK = lazy(r"(?:stack|trace|frames)\w{0,10}\"?\s?[:>]\s{0,20}\[?\s{0,20}$", re.IGNORECASE)
 _REACH = 1_500
 """Characters before a stack in which its error is."""
@@ -55,7 +57,7 @@ def _fields(found: re.Match[str]) -> dict[str, str]:
 
 def _written(text: str, group: Sequence[re.Match[str]]) -> Iterator[Edit]:
     """Yield the edits that make consecutive objects the lines of a trace."""
-    before = text[max(0, group[0].start() - _REACH) : group[0].start()] if group else ""
+    before = text[max(0, group[0].start() - _REACH) : group[0].start()].replace("\\\\", "\\") if group else ""
     if not _STACK.search(before[-60:]):
         return
     errors, messages = _ERROR.findall(before), _MESSAGE.findall(before)
@@ -66,9 +68,13 @@ def _written(text: str, group: Sequence[re.Match[str]]) -> Iterator[Edit]:
     for at, found in enumerate(group):
         fields = _fields(found)
         name = ".".join(part.partition("(")[0] for part in (fields.get("class", ""), fields["name"]) if part)
-        line = f"    at {name} ({fields['file']}:{fields['line']})\n"
-        if is_recent_last:
-            line = f'  File "{fields["file"]}", line {fields["line"]}, in {name}\n'
+        file = fields["file"].replace("\\/", "/")
+        line = f"    at {name} ({file}:{fields['line']})\n"
+        if file.endswith(".php"):
+            # PHP names the function that is called there.
+            line = f"#{at} {file}({fields['line']}): {name}()\n"
+        elif is_recent_last:
+            line = f'  File "{file}", line {fields["line"]}, in {name}\n'
         head = "" if at else "\nTraceback (most recent call last):\n" if is_recent_last else f"\n{error}\n"
         foot = f"{error}\n" if is_recent_last and found is group[-1] else ""
         yield Edit(start, found.end(), f"{head}{line}{foot}")

@@ -26,7 +26,7 @@ _NO_FILE = lazy(
 """The function whose clauses do not fit, for which Elixir prints its arguments and no file."""
 _TERM = lazy(
     r"\{\s?:?'?([\w.]{1,200})'?,\s{0,40}:?[\"']?([^\s,\"'{\[]{1,200})[\"']?,\s{0,60}(?:\d{1,3}|\[[^\n]{0,400}?\]),\s{0,60}"
-    r"\[(?:[^\[\]\n]{1,80},\s?)?\{?file[:,]\s?~?c?[\"']([^\"']{1,300})[\"']\}?,\s{0,60}\{?line[:,]\s?(\d{1,9})\b"
+    r"\[(?:[^\[\]\n]{1,80},\s?)?\{?file[:,]\s{0,60}~?c?[\"']([^\"']{1,300})[\"']\}?,\s{0,60}\{?line[:,]\s?(\d{1,9})\b"
 )
 """A frame as the virtual machine writes a term; its names are Erlang's, or Elixir's."""
 _REASON = lazy(r"[({]:?(\w{1,80})(?:,\s?[^\n]{0,200})?,\s{0,60}\[(?:\{\w{1,80},\w{1,80},.{0,200}\},)?\s{0,60}$")
