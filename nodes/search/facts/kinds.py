@@ -26,7 +26,6 @@ from nodes.search.facts.places import (
     pasted_here,
     quoted_here,
     required,
-    spelled_here,
 )
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -48,7 +47,6 @@ FINDERS: tuple[Finder, ...] = (
     error_form.find,
     decided_here.find,
     labelled_here.find,
-    spelled_here.find,
     defined_as.find,
     bounds.find,
     required.find,
@@ -72,7 +70,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (bounds, decided_here, labelled_here, required, set_here, spelled_here)
+_BY_SENTENCE = (bounds, decided_here, defined_as, labelled_here, required, set_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

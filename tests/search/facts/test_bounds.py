@@ -55,6 +55,8 @@ ALLOWED = [
     pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026", id="less-exact"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it <!-- rustc: 1.92 -->", id="a-comment"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (requires rustc 1.92 or later)", id="a-need"),
+    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (stable since Rust 1.82)", id="a-remark"),
+    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (stable since Rust 1.82)", id="a-remark"),
 ]
 
 

@@ -337,3 +337,60 @@ def test_the_line_of_a_frame_of_erlang_may_be_below_its_file(tmp_path: Path):
     )
     (found,) = of_kind(facts_of(tmp_path, files, "It restarts", body), "raised_here")
     assert (found.path, found.line, found.says[:30]) == ("src/job.erl", 5, "`badmatch` passes through `rea")
+
+
+def test_the_debugger_of_emacs_names_functions(tmp_path: Path):
+    files = {"acme.el": ";;; acme.el\n(defun acme-root-path ()\n  (file-name-directory (project-root)))\n"}
+    body = (
+        "Debugger entered--Lisp error: (wrong-type-argument stringp nil)\n  file-name-directory(nil)\n"
+        '  acme-root-path()\n  (let ((a 1)) (acme-root-path))\n  acme-chat("is it open?")\n\nIt stops.\n'
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", body), "raised_here")
+    assert (found.path, found.line) == ("acme.el", 3)
+    assert found.says.startswith("`acme-root-path` calls `file-name-directory` on this line; `wrong-type-argument`")
+    assert not of_kind(
+        facts_of(tmp_path, files, "It stops", "Debugger entered--Lisp error: (quit)\nacme(1)"), "raised_here"
+    )
+
+
+def test_a_stressed_part_of_a_printed_line_is_that_line(tmp_path: Path):
+    files = {"main/nvs.c": "#include <a.h>\n\nbool keep(int a) {\n    return erase(a, 0, SECTOR_SIZE) == 0;\n}\n"}
+    body = (
+        "```\nC:/me/acme/main/nvs.c:4:24: error: 'SECTOR_SIZE' undeclared (first use in this function)\n"
+        "    4 |     return erase(a, 0, *SECTOR_SIZE*) == 0;\n      |                        ^~~~~~~~~~~\n```"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It does not compile", body), "named_here")
+    assert (found.line, found.strong, "does not fit" in found.says) == (4, True, False)
+
+
+def test_a_line_that_is_in_a_test_now_does_not_lead(tmp_path: Path):
+    files = {
+        "src/input.rs": "fn paste() {\n    cut(1);\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn moves() {\n"
+        "        assert_eq!(cut(1), 8);\n    }\n}\n",
+        "src/view.rs": "fn view() {\n    let a = &text[..n];\n    show(a);\n}\n",
+    }
+    found = facts_of(tmp_path, files, "It panics", "- `src/input.rs:9` cuts a character\n- `src/view.rs:2` too\n")
+    strong = {fact.path: fact.strong for fact in of_kind(found, "named_here")}
+    assert strong == {"src/input.rs": False, "src/view.rs": True}
+
+
+def test_a_function_that_a_bundle_imports_and_does_not_find(tmp_path: Path):
+    files = {
+        "index.ts": 'import { buildConfigSchema } from "host/sdk";\n\nconst a = {\n  schema: buildConfigSchema(A),\n};\n'
+    }
+    body = (
+        "```\nTypeError: (0 , _hostSdk.buildConfigSchema) is not a function\n"
+        "    at loadPlugins (file:///opt/host/dist/profiles-CxhLQjax.js:217:2)\n```"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It does not load", body), "raised_here")
+    assert (found.path, found.line) == ("index.ts", 4)
+
+
+def test_a_folder_may_have_the_name_of_the_project_before_its_own(tmp_path: Path):
+    code = "function plugin:Stop(text)\n  if not bars then return end\n  if label == text then stop() end\nend\n"
+    files = {"Plugins/Bars.lua": code, "Loader.lua": 'local name = "Acme_Plugins"\n'}
+    title = "Acme_Plugins/Bars.lua:3: attempt to compare a secret value"
+    body = f"```\n{title}\n[Acme_Plugins/Bars.lua]:3: in function 'Stop'\n[C]: ?\n```"
+    found = facts_of(tmp_path, files, title, body)
+    assert [(fact.path, fact.line) for fact in of_kind(found, "raised_here")] == [("Plugins/Bars.lua", 3)]
+    assert not of_kind(found, "read_here")

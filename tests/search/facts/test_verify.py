@@ -102,6 +102,5 @@ def test_every_kind_has_a_check():
         "removed",
         "required",
         "set_here",
-        "spelled_here",
     }
     assert CHECKS.keys() == set(get_args(Kind)) | of_another_kind

@@ -63,8 +63,6 @@ CODE = {
     "acme/toads.py": "def spawn(toads):\n    return toads.lenient_toad\n",
     "acme/cli.py": "def add(parser):\n    parser.add_argument('-p', '--packed-moles', help='x')\n",
     "acme/moles.py": "def dig(options):\n    if options.packed_moles:\n        return 1\n    return 2\n",
-    "acme/herons.py": "def nest(heron):\n    if heron.heron_nest_limit:\n        return 1\n    return 2\n",
-    "acme/heron_settings.py": "class Settings:\n    heron_nest_limit = 3\n",
     "acme/backup.py": "class Backup:\n    def do_backup_encrypted(self, key):\n        return self.put(key)\n",
     "acme/zeppelin.py": "def fly(table):\n    return table.zeppelin_height\n",
     "api/otters.py": '@app.post("/otters/{otter}/feed")\ndef feed(otter):\n    return otter\n\n\n@app.get("/otters/census")\ndef census():\n    return []\n',

@@ -103,9 +103,11 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             found[assigned[1]] = None
             assigned_names |= {assigned[1]} - BUILT_IN
     every = names(inquiry.issue)
-    # A word of the title that is spelled like a setting: `link_anchors`.
+    # A word of the title that is spelled like a setting, `link_anchors`, and is no folder.
     titled = (name.words for name in every if name.in_title and not name.marked and name.words.isidentifier())
-    found |= dict.fromkeys(words for words in titled if "_" in words.strip("_"))
+    found |= dict.fromkeys(
+        words for words in titled if "_" in words.strip("_") and f"{words}/" not in inquiry.issue.title
+    )
     named = {name.last: name for name in every if (name.marked or name.in_title) and len(name.parts) == 1}
     plain = {name for name in named if name not in BUILT_IN} | assigned_names
     keep = []

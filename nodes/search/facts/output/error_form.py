@@ -13,7 +13,7 @@ from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.output.shapes import MADE, Shape, is_possible, shape_of
-from nodes.search.facts.places.spelled_here import parts_of, report_stems
+from nodes.search.facts.places.defined_as import parts_of, report_stems
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.languages.table import language_of

@@ -38,7 +38,7 @@ _INTERPRETED = frozenset({"python", "javascript", "ruby", "php"})
 """Languages whose traces give the path of every file, also outside the project."""
 _WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
 """The beginning of an absolute path, or a path without a folder."""
-_COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
+_COMPOUND = re.compile(r"[A-Za-z0-9][_-][A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
 _QUALIFIERS = re.compile(r"::|[.<> ]")
 _CLEANS_UP = lazy(
@@ -171,8 +171,10 @@ def _is_elsewhere(frame: Frame, path: str) -> bool:
     """Return whether a frame's path and a file share their name only, although both give a folder."""
     written = frame.path.replace("\\", "/").removeprefix("./").strip("/").split("/")
     is_apart = len(written) > 1 and "/" in path and common_tail(written, path.split("/")) == 1
-    # Swift prints the module, in whose folder the file is somewhere: ``Module/File.swift``.
-    return is_apart and not (len(written) == 2 and path.endswith(".swift") and written[0] in path.split("/"))
+    # Swift prints the module, in whose folder the file is somewhere: ``Module/File.swift``. What a project installs may
+    # have its name before that of the folder: ``Acme_Plugins/bars.lua``.
+    is_module = len(written) == 2 and path.endswith(".swift") and written[0] in path.split("/")
+    return is_apart and not (is_module or written[-2].endswith(f"_{path.split('/')[-2]}"))
 
 
 def _moved_to(code: Code, frame: Frame) -> list[int]:

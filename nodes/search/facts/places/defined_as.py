@@ -1,19 +1,19 @@
 """``quoted_here`` for definitions: the only definition whose name consists of words of the report."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import defined_once
-from nodes.search.facts.places import spelled_here
-from nodes.search.facts.places.spelled_here import ELLIPSIS, OF_TITLE, acts, is_name, parts_of, report_stems
 from nodes.search.facts.types import Fact, declares_type
+from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
-from nodes.search.tokens import LISTS, PART, term_hash, terms_of
+from nodes.search.tokens import LISTS, PART, STOPWORDS, WORD, term_hash, terms_of
 
 _ACCESSOR = re.compile(r"(?:get|set|is|has)(?:_|[A-Z])")
 """The name of a function that only reads or sets a value."""
@@ -25,7 +25,15 @@ _PAIR = re.compile(r"\b([A-Za-z]{2,40})(?=[ -](?:(?:an?|the|all|of) )?([A-Za-z]{
 """Two adjacent words, ignoring an article."""
 MAX_CHUNKS, LEAST_LINES = 200, 6
 """Maximum number of chunks that have two words, and minimum number of lines of an accessor that does more."""
-check = spelled_here.check
+OF_TITLE, FEW_LETTERS, FILES_READ = 2, 12, 1
+"""Minimum number of words of the title in a name, and of letters of two adjacent ones; number of ranked files that are
+read."""
+_PREFIXES = ("", "is", "has", "show", "use", "enable", "disable", "allow", "on", "handle", "toggle", "set", "get")
+"""Prefixes that names have before the words that people use."""
+_PRINTED = re.compile(r"\{\s?\"[^{}\n]{0,400}\}")
+"""An object as a program prints it, whose words are not those of a person."""
+ELLIPSIS = " … "
+SAYS = re.compile(r"The words “([^”]{1,400})” are in the name `([^`]{1,400})`, which only ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -39,7 +47,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     best = _in_first(inquiry) or ({} if inquiry.is_placed else _in_own(inquiry))
     for name, row in best.items() if len(best) == 1 and _is_defined_once(inquiry, *best) else ():
         hit = code.head(row)
-        words = ELLIPSIS.join(stems[part] for part in acts(parts_of(name), stems) if part in stems)
+        words = ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems)
         if hit and all((hit.path, hit.line) != (fact.path, fact.line) for fact in inquiry.found):
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
@@ -49,9 +57,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _in_first(inquiry: FinderInput) -> dict[str, int]:
     """Return the names of definitions in the first files that have most words of the title, with their rows."""
     code, found, (title, stems) = inquiry.code, dict[str, tuple[tuple[int, int], int]](), report_stems(inquiry)
-    for row in np.flatnonzero(np.isin(code.index.def_file, spelled_here.first_files(inquiry))).tolist():
+    for row in np.flatnonzero(np.isin(code.index.def_file, _first_files(inquiry))).tolist():
         name = code.index.name_of(row).rpartition(".")[2]
-        parts = acts(parts_of(name), stems)
+        parts = _acts(parts_of(name), stems)
         many = len(title.keys() & parts)
         if many >= OF_TITLE and stems.keys() >= set(parts) - _ROLES and not _ACCESSOR.match(name):
             head = None if _is_constructor(code, row) else code.head(row)
@@ -64,7 +72,7 @@ def _in_first(inquiry: FinderInput) -> dict[str, int]:
 def _in_own(inquiry: FinderInput) -> dict[str, int]:
     """Return the functions whose names consist of two words side by side in the title, with their rows."""
     code, index, found = inquiry.code, inquiry.code.index, dict[str, int]()
-    pairs = [words for words in _PAIR.findall(URL.sub(" ", inquiry.issue.title)) if is_name(words)]
+    pairs = [words for words in _PAIR.findall(URL.sub(" ", inquiry.issue.title)) if _is_telling(words)]
     stems = {" ".join(words): {term for word in words for term in terms_of(word)[:1]} for words in pairs}
     held = code.chunks_with({words: [*map(term_hash, terms)] for words, terms in stems.items()})
     near = [(stems[words], chunk) for words, chunks in held.items() if len(chunks) <= MAX_CHUNKS for chunk in chunks]
@@ -101,3 +109,50 @@ def _is_constructor(code: Code, row: int) -> bool:
     """Return whether a definition has the name of its class."""
     owners = code.index.name_of(row).split(".")[-2:]
     return len(owners) > 1 and owners[0] == owners[1]
+
+
+def _is_telling(words: tuple[str, str]) -> bool:
+    """Return whether two adjacent words may be the name of something that few reports have."""
+    return sum(map(len, words)) >= FEW_LETTERS and STOPWORDS.isdisjoint(map(str.lower, words))
+
+
+def _first_files(inquiry: FinderInput) -> list[int]:
+    """Return the first own files of the ranking."""
+    numbers = (inquiry.code.number(path) for path in inquiry.first[:FILES_READ])
+    return [number for number in numbers if number is not None and inquiry.code.own[number]]
+
+
+def report_stems(inquiry: FinderInput) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the plain words of the title, and those of the title and the prose, by their stems."""
+    title = _stems_of(_PRINTED.sub(" ", URL.sub(" ", inquiry.issue.title)))
+    return title, _stems_of(URL.sub(" ", "\n".join(inquiry.issue.prose))) | title
+
+
+def _stems_of(text: str) -> dict[str, str]:
+    """Return the plain words of a text by their stems."""
+    found = (word for word in WORD.findall(text) if word.isascii() and word.isalpha())
+    plain = (word for word in found if word[1:].islower() or word.isupper())
+    return {stems[0]: word for word in plain if word.lower() not in STOPWORDS and (stems := terms_of(word))}
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the stems of the words of a name that say something."""
+    *parts, _ = terms_of(name) or ("",)
+    return [part for part in dict.fromkeys(parts) if part not in STOPWORDS and part not in _PREFIXES]
+
+
+def _acts(parts: list[str], stems: Container[str]) -> list[str]:
+    """Return the stems of a name; that of an actor becomes its verb if the report has that: ``Editor`` as ``edit``."""
+    return [part[:-2] if part.endswith(("er", "or")) and part[:-2] in stems else part for part in parts]
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that words of the issue are in the name, in their order, and that one place defines it."""
+    words, found = fact.words or "", SAYS.match(fact.says)
+    given = found[1].split(ELLIPSIS) if found and words in found[1] else []
+    stems = [terms_of(word)[0] for word in given]
+    if not found or not stems or not all(map(witness.mentions, given)):
+        return "the issue does not have the words"
+    if [part for part in _acts(parts_of(found[2]), stems) if part in stems] != stems:
+        return "the words are not in the name"
+    return defined_once.check(replace(fact, words=found[2]), witness)

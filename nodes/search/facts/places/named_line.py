@@ -164,7 +164,8 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     informs, reported = _informs(inquiry, lines, found.at), message(lines, found.at, place)
     elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
     is_remark = not hit.symbol and found.text.lstrip().startswith(_REMARKS)
-    strong = code.index.roles[found.number] != "test" and not (is_aside or informs or (outer and _is_traced(inquiry)))
+    is_aside |= code.index.roles[found.number] == "test" or code.is_tested(found.number, found.line)
+    strong = not (is_aside or informs or (outer and _is_traced(inquiry)))
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
     unclaimed = outer or elsewhere or informs or asserts or logs(found.text) or is_remark

@@ -97,7 +97,9 @@ def printed(lines: Sequence[str], at: int, place: Located) -> str:
 
 def holding(lines: Sequence[str], code: str, near: int) -> int | None:
     """Return the line with the code, perhaps shortened, that a tool prints, if no other near a number has it."""
-    every = ((number, normalise_space(text)) for number, text in enumerate(lines, 1))
+    # Reporters stress a part of the code.
+    every = ((number, normalise_space(text).replace("*", "")) for number, text in enumerate(lines, 1))
+    code = code.replace("*", "")
     same = [number for number, text in every if same_start(text, code) or (len(code) >= LEAST_TEXT and code in text)]
     close = [number for number in same if abs(number - near) <= FAR]
     return near if near in same else next((found[0] for found in (same, close) if len(found) == 1), None)

@@ -14,7 +14,7 @@ _FAMILIES: tuple[Callable[[Sequence[Line]], list[StackTrace]], ...] = (
     *(python.find, python.find_cells, python.find_failures),
     *(managed.JVM.find, javascript.DIALECT.find, panics.find_go, panics.find_rust, scripts.find_ruby),
     *(scripts.PHP.find, managed.find_dotnet, native.find, native.SWIFT.find, elixir.find),
-    *(scripts.MATLAB.find, scripts.find_vim, managed.APEX.find),
+    *(scripts.MATLAB.find, scripts.find_vim, scripts.find_emacs, managed.APEX.find),
 )
 
 

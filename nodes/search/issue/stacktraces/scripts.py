@@ -1,8 +1,9 @@
-"""Parse traces of PHP, Symfony and Laravel, of Ruby, Rails and RSpec, and of MATLAB, Octave and Vim."""
+"""Parse traces of PHP, Symfony and Laravel, of Ruby, Rails and RSpec, and of MATLAB, Octave, Vim and Emacs."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, Found, Heading, Line, build_trace, error_line, scan
@@ -57,6 +58,8 @@ _MATLAB = lazy(
 )
 _MATLAB_CODE = lazy(r"[\^~]{1,200}$|[^.!?]{0,300}[=;()]")
 """What MATLAB prints between two frames: the line of code, and carets below its fault."""
+_EMACS = lazy(r"Debugger entered--Lisp error: \(([a-z][\w-]{2,80})(?: (.{0,400}))?\)$")
+_EMACS_FRAME = lazy(r"([A-Za-z][\w:/*+<>=!?-]{1,120})\(")
 _SENTENCE = lazy(r"(?:error: |(?=[A-Z]))([^\n]{8,400})$")
 _VIM = lazy(r"Error (?:detected while processing|executing) (?:function )?(\S.{0,600}):$")
 _VIM_LINE = lazy(r"line\s{1,8}(\d{1,7}):$")
@@ -239,6 +242,21 @@ def find_vim(lines: Sequence[Line]) -> list[StackTrace]:
         ]
         heading = Heading(named[1], named[2])
         return build_trace("vim", heading, frames, lines[at : at + 3]), at + 3
+
+    return scan(lines, read)
+
+
+def find_emacs(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find the errors of Emacs Lisp, whose debugger prints calls of functions without their files."""
+
+    def read(at: int, _: int) -> Found | None:
+        named = _EMACS.match(lines[at].bare)
+        below = list(takewhile(lambda line: line.bare and line.text[:1].isspace(), lines[at + 1 :])) if named else []
+        calls = (found[1] for line in below if (found := _EMACS_FRAME.match(line.bare)))
+        frames, stop = [Frame("", None, call) for call in calls], at + 1 + len(below)
+        if named is None or not frames:
+            return None
+        return build_trace("elisp", Heading(named[1], named[2]), frames, lines[at:stop]), stop
 
     return scan(lines, read)
 
