@@ -394,3 +394,19 @@ def test_a_folder_may_have_the_name_of_the_project_before_its_own(tmp_path: Path
     found = facts_of(tmp_path, files, title, body)
     assert [(fact.path, fact.line) for fact in of_kind(found, "raised_here")] == [("Plugins/Bars.lua", 3)]
     assert not of_kind(found, "read_here")
+
+
+def test_what_kotlin_asserts_is_the_null_value_of_the_line_that_does_it(tmp_path: Path):
+    code = (
+        "class Drawer {\n  private fun update() = launch {\n    val query = state.query\n    filters\n      .all()\n"
+        "      .filter { it.title!!.contains(query) }\n      .map { it.name }\n  }\n}\n"
+    )
+    body = (
+        "```\njava.lang.NullPointerException\n\tat org.acme.Drawer$update$1.invokeSuspend(Drawer.kt:683)\n"
+        "\tat kotlin.coroutines.jvm.internal.BaseContinuationImpl.resumeWith(ContinuationImpl.kt:9)\n```"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"app/org/acme/Drawer.kt": code}, "It stops", body), "raised_here")
+    assert (found.line, found.says) == (6, "`Drawer.update` uses `it.title`; the error says that this was `null`.")
+    other = code.replace(".all()", ".all(limit!!)")
+    (found,) = of_kind(facts_of(tmp_path / "two", {"app/org/acme/Drawer.kt": other}, "It stops", body), "raised_here")
+    assert "uses" not in found.says

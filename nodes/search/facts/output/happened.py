@@ -25,14 +25,12 @@ from nodes.search.sentences import Sentence, say
 
 _NULL = messages("null")
 """Messages that name the member of a value which was null."""
-_PLAIN_NULL = re.compile(
-    r"\b(?:NullPointerException|NullReferenceException|member (?:access within|call on) null pointer)\b"
-)
+_PLAIN_NULL = re.compile(r"\b(?:Null(?:Pointer|Reference)Exception|member (?:access within|call on) null pointer)\b")
 _NIL = re.compile(r"nil pointer dereference")
 _VALUE_NULL = messages("value null")
 """Messages that name the value which was null."""
 _FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
-_FORCED = re.compile(r"(?<=[\w)\]])!(?=[.\[(;,)])")
+_FORCED = re.compile(r"(?<=[\w)\]])!(?:!(?!=)|(?=[.\[(;,)]))")
 _MISSING_MEMBER, _MISSING_NAME = messages("missing member"), messages("missing name")
 """Messages that name what the code uses and what does not exist."""
 _ELEMENT_OF_NULL, _OVER_NULL = messages("null inside")
@@ -50,9 +48,8 @@ _NAMED_KEY = re.compile(
     re.MULTILINE,
 )
 _INDEX = re.compile(
-    r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndex(?:Error|Defect)\b"
-    r"|index (?:-?\d{1,20} )?(?:was )?out of (?:range|bounds)",
-    re.I,
+    r"(?i)\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndex(?:Error|Defect)\b"
+    r"|index (?:-?\d{1,20} )?(?:was )?out of (?:range|bounds)"
 )
 _ZERO = re.compile(
     r"ZeroDivisionError|: / by zero|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I
@@ -121,6 +118,9 @@ def _null(line: str, whole: str) -> Happened | None:
             matching = {use for use in named if of and re.search(rf"(?<![\w$]){re.escape(of)}(?:\([^()]*\))?$", use[1])}
             return _of_null(matching or named, found["null"])
     word = "null" if _PLAIN_NULL.search(whole) else "nil" if _NIL.search(whole) else ""
+    # Kotlin asserts that a value is not null: `name!!.length`.
+    if word and (forced := {before(line, found.start()) for found in _FORCED.finditer(line) if found[0] == "!!"}):
+        return _of_value(forced, word)
     held = {use for use in uses if not _is_type(use[1]) and use[1] not in _NEVER_NULL}
     event = _of_null(held, word) if word else None
     return event and event._replace(null=word)

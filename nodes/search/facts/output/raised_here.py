@@ -13,7 +13,7 @@ from nodes.search.facts.output.frame_says import passes, says_of
 from nodes.search.facts.output.frame_text import frame_text, frame_words
 from nodes.search.facts.output.frames import chains, cleans_up, from_root, own_frames
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
-from nodes.search.facts.output.on_a_line import CONTINUES, statement
+from nodes.search.facts.output.on_a_line import CONTINUES, MAX_CONTINUED, statement
 from nodes.search.facts.output.refusals import is_deliberate, is_raising, is_refusal
 from nodes.search.facts.output.shapes import is_possible, shape_of
 from nodes.search.facts.places.moved import LOST, line_now, lost, removed, removes
@@ -145,7 +145,11 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
     fits = [(at, one) for at, one in every_fit if not one.repeats or len(every_fit) == 1]
     # Lines that do the same to the same value are not reached after the first one.
     if len({one.at("") for _, one in fits}) == 1:
-        return replace(mapped, line=fits[0][0]), fits[0][1]
+        at, event = fits[0]
+        # A statement has several lines, of which one alone may do it.
+        own = ((n, event_of(issue, replace(mapped, line=n), lines[n - 1])) for n in every[at - mapped.start :])
+        at = next((n for n, one in islice(own, MAX_CONTINUED + 1) if one and one.at("") == event.at("")), at)
+        return replace(mapped, line=at), event
     if mapped.gone or is_possible(mapped.error, statement(lines, mapped.line)) is not False:
         return mapped, None
     line = str(mapped.frame.line)
