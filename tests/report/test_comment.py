@@ -423,6 +423,8 @@ def test_a_sentence_about_two_lines_is_shown_once() -> None:
     assert comment(**{**FOUND, "facts": facts}).count(BUILT.says) == 1
     others = (BUILT, *(replace(BUILT, path="src/list.py", line=line, says="It is here too.") for line in (1, 2)))
     assert comment(**{**FOUND, "facts": others}).count("It is here too.") == 1
+    files = (BUILT, *(replace(BUILT, path=path, says="It is here too.") for path in ("src/list.py", "src/tree.py")))
+    assert comment(**{**FOUND, "facts": files}).count("It is here too.") == 2
 
 
 def test_a_comment_does_not_send_a_maintainer_to_a_list() -> None:

@@ -33,14 +33,14 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
             kinds.setdefault(fact.kind, fact)
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.is_echo))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
-    shown = {lead.says}
+    shown = {(lead.path, lead.says)}
     # "One of 2 places" is worth little without the other one.
     worth = [fact for fact in others if is_stated(fact) or (fact.kind, fact.words) == (lead.kind, lead.words)]
     for fact in sorted(worth, key=precedence(report.facts)):
         # Two lines of one function can have the same sentence, which tells a reader nothing the second time.
-        if (fact.path, fact.line) != (lead.path, lead.line) and fact.says not in shown:
+        if (fact.path, fact.line) != (lead.path, lead.line) and (fact.path, fact.says) not in shown:
             lines.setdefault((fact.path, fact.line), fact)
-            shown.add(fact.says)
+            shown.add((fact.path, fact.says))
     elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: SUSPECTS - 1]
     same = [fact for fact in lines.values() if fact.path == lead.path and fact.line]
     # Without a claim, the other places of the report matter as much as what surrounds the first.
@@ -56,11 +56,12 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return the facts that are neither the headline nor shown below it."""
-    visible = {fact.says for fact in (*shown, *filter(None, [report.lead]))}
-    kept: dict[str, Fact] = {}
+    visible = {(fact.path, fact.says) for fact in (*shown, *filter(None, [report.lead]))}
+    kept: dict[tuple[str | None, str], Fact] = {}
     for fact in filter(_is_about(report), report.facts):
-        if fact.says not in visible and fact.kind != "guarded_by":  # "it" would have no meaning without its line
-            kept.setdefault(fact.says, fact)
+        # "It" would have no meaning without its line.
+        if (fact.path, fact.says) not in visible and fact.kind != "guarded_by":
+            kept.setdefault((fact.path, fact.says), fact)
     return tuple(sorted(kept.values(), key=lambda fact: (is_echo(fact), not is_stated(fact))))
 
 

@@ -410,3 +410,32 @@ def test_what_kotlin_asserts_is_the_null_value_of_the_line_that_does_it(tmp_path
     other = code.replace(".all()", ".all(limit!!)")
     (found,) = of_kind(facts_of(tmp_path / "two", {"app/org/acme/Drawer.kt": other}, "It stops", body), "raised_here")
     assert "uses" not in found.says
+
+
+def test_a_block_is_a_frame_of_the_function_around_it(tmp_path: Path):
+    files = {
+        "app/month.rb": "class Month\n  def sync?\n    month.year.empty?\n  end\nend\n",
+        "app/keep.rb": "class Keep\n  def all(list)\n    list.each do |one|\n      store(one)\n    end\n  end\nend\n",
+    }
+    body = (
+        "undefined method 'empty?' for nil\n\n## Stacktrace\n\n    app/month.rb:3 - Month#sync?\n"
+        "    app/keep.rb:4 - block in Keep#all\n    app/keep.rb:3 - Array#each\n"
+    )
+    facts = facts_of(tmp_path, files, "NoMethodError in a job", body)
+    assert [(fact.path, fact.line) for fact in of_kind(facts, "raised_here")] == [("app/month.rb", 3)]
+    assert not of_kind(facts, "named_here")
+
+
+def test_a_class_without_a_constructor_has_one_that_sets_its_fields(tmp_path: Path):
+    code = (
+        "namespace Acme {\n  class Preview {\n    private class Styles {\n      public Style Label = Make(Editor.label);\n"
+        "    }\n    private Styles styles = new Styles();\n    public void Draw() {\n      Show(styles);\n    }\n  }\n}\n"
+    )
+    body = (
+        "NullReferenceException: Object reference not set to an instance of an object\n"
+        "UnityEditor.Editor.get_label () (at /Users/build/output/unity/Editor.cs:18)\n"
+        "Acme.Preview+Styles..ctor () (at ./Library/PackageCache/com.acme@ad7b5486304b/Editor/Preview.cs:4)\n"
+        "Acme.Preview..ctor () (at ./Library/PackageCache/com.acme@ad7b5486304b/Editor/Preview.cs:6)\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"Assets/Acme/Editor/Preview.cs": code}, "It fails", body), "raised_here")
+    assert (found.line, found.symbol) == (4, "Preview.Styles")

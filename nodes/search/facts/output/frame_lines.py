@@ -22,6 +22,7 @@ MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
 _CLASSES = re.compile(r"[.+$/]|::")
 """What separates namespaces and classes."""
+_CONSTRUCTOR = re.compile(r"(?<!\w)(\w{1,100})(?:`\d)?\.\.c?ctor$")
 _WITHOUT_PARENTHESES = (".hs", ".lhs", ".ml", ".elm", ".purs", ".fs")
 _REMARKS = ("# ", "//", "/*", "* ", "-- ")
 SCRIPT = re.compile(r"\.[cm]?jsx?$")
@@ -171,6 +172,9 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
         rows = code.definitions("__init__", number)
     elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
+    # A class of .NET without a constructor has one that sets its fields: ``Acme.Page+Styles..ctor``.
+    if not rows and (of_class := _CONSTRUCTOR.search(frame.function or "")):
+        rows = code.definitions(of_class[1], number)
     found = [_span(code, row) for row in rows]
     # Methods of several classes may have one name, and the line of the trace, or else its class, tells them apart.
     found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))

@@ -36,7 +36,8 @@ _TAIL = lazy(
     r"[\"'\])>,:.]{0,4}(?:[, ]{1,2}(?:characters?|col(?:umn)?|char)[: ]\d{1,6}(?:-\d{1,6})?)?"
     r"(?: ?\(?\+?0x[0-9a-fA-F]{1,16}\)?:?)?(?: \[inlined\])?(?: in [\w.-]{1,80}:[\w.]{1,120})?"
     r"(?:\s{1,40}(?:(?P<mark>in|by|-|–|—)\s{1,2})?"  # noqa: RUF001
-    r"(?:(?:function|method|upvalue|local|field|global|call to|C function)\s)?[`'\"‘<]{0,2}"  # noqa: RUF001
+    r"(?:(?:function|method|upvalue|local|field|global|call to|C function|(?:block|rescue)(?: \(\d levels\))? in)\s)?"
+    r"[`'\"‘<]{0,2}"  # noqa: RUF001
     r"(?P<name>main chunk|[^\s`'\"’(),]{1,200})[`'\"’>]{0,2}(?: ?\([^()]{0,200}\)){0,2})?\s{0,4}$"  # noqa: RUF001
 )
 _ADDRESS = lazy(r"\(?\+?0x[0-9a-fA-F]{1,16}")
