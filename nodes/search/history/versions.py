@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -192,16 +192,21 @@ def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str
     # Below ``src``, a folder that is no package may have the name of the software that it is for.
     whole = {path.rpartition("/")[0] for path in paths if path.endswith(_OF_PACKAGE)}
     found = (path for path in paths if path.split("/")[0] not in FOLDERS or "/".join(path.split("/")[:2]) in whole)
-    remotes = repository.output("config", "--get-regexp", r"^remote\..*\.url$") or b""
-    clones = {line.rpartition("/")[2].removesuffix(".git") for line in remotes.decode("utf-8", "replace").split("\n")}
     names = {
         repository_name(repository),
-        *clones,
+        *_remote_names(repository),
         *packages(found),
         *written,
         *(name.rpartition("/")[2] for name in written),
     }
     return frozenset(filter(None, map(plain, names))) - _NO_NAMES
+
+
+@lru_cache(maxsize=64)  # a run asks several times
+def _remote_names(repository: Repository) -> frozenset[str]:
+    """Return the last parts of the addresses of a clone's remotes."""
+    remotes = (repository.output("config", "--get-regexp", r"^remote\..*\.url$") or b"").decode(errors="replace")
+    return frozenset(line.rpartition("/")[2].removesuffix(".git") for line in remotes.split("\n"))
 
 
 def plain(name: str) -> str:
