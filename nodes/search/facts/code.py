@@ -13,7 +13,8 @@ import numpy as np
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text
-from nodes.search.history.versions import Releases, own_names, read_releases
+from nodes.search.history.names import own_names
+from nodes.search.history.versions import Releases, read_releases
 from nodes.search.index.columns import Flags
 from nodes.search.index.index import Index
 from nodes.search.languages.table import language_of
@@ -97,12 +98,9 @@ class Code:
 
     def has_frames(self, number: int) -> bool:
         """Return whether a stack trace may pass through a file: own source, also in languages without a grammar."""
-        if self.own[number]:
-            return True
-        path = self.path(number)
         role = self.index.roles[number]
-        is_code = role == "example" or (role in ("source", "config", "data") and language_of(path) is None)
-        return is_code and number not in self._ignored
+        is_other = role in ("source", "config", "data") and language_of(self.path(number)) is None
+        return bool(self.own[number]) or ((is_other or role == "example") and not self.is_ignored(number))
 
     def ending(self, words: str) -> list[int]:
         """Return the files whose path equals the words or ends with them after a slash."""

@@ -9,6 +9,7 @@ from packaging.version import Version
 from nodes.search.history.claims import OTHERS, Claim, Claims
 from nodes.search.history.contrast import WORKED, Role
 from nodes.search.history.log import Log
+from nodes.search.history.names import plain
 from nodes.search.history.types import NoRange, Range
 from nodes.search.history.versions import (
     DATED,
@@ -17,7 +18,6 @@ from nodes.search.history.versions import (
     having,
     is_called,
     parse_version,
-    plain,
     product_of,
     project_releases,
     read_releases,

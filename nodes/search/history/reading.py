@@ -9,10 +9,10 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha
 from nodes.search.history.claims import Claims, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
+from nodes.search.history.names import own_names
 from nodes.search.history.owners import find_owners, recent_changes
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Basis, Commit, Doubt, History, NoRange, Range, Spot, Suspicion, Touched
-from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import ScoringData, is_mechanical, issue_terms, score_change
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.stacktraces.families import find_traces

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from packaging.version import InvalidVersion, Version
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import checked
+from nodes.search.history.names import plain
 from nodes.search.lazy import lazy
-from nodes.search.paths.project import FOLDERS, manifest_names, packages, repository_name, simplified
 
 MAX_TAGS = 20_000
 _RELEASE, _OF_LINE = 1_000, 10
@@ -47,21 +47,6 @@ _BEFORE = (
         ".dev0",
     ),
     (lazy(r"(?<=[a-z])[-_.](\d{1,8})[-_.]\d.{0,40}$"), r"\1"),
-)
-_OF_PACKAGE = (
-    "__init__.py",
-    "Cargo.toml",
-    "package.json",
-    "go.mod",
-    "pom.xml",
-    ".gradle",
-    ".gradle.kts",
-    "proj",
-    ".rb",
-)
-"""The endings of files that a folder has which is a package."""
-_NO_NAMES = frozenset(
-    {"test", "tests", "doc", "docs", "example", "examples", "tool", "tools", "script", "scripts", "repo"}
 )
 
 
@@ -184,36 +169,6 @@ def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozense
     largest = max(series.values(), key=lambda found: (len(found.all), found.all[0].series), default=Releases(()))
     # If another series has over four times as many releases, the tags without a name are something else.
     return Releases(joined) if 4 * len(joined) >= len(largest.all) else largest
-
-
-def own_names(repository: Repository, paths: Mapping[str, str]) -> frozenset[str]:
-    """Return possible names of the project by ``plain``: of its folder, remotes, packages and manifests."""
-    written = manifest_names(repository, paths)
-    # Below ``src``, a folder that is no package may have the name of the software that it is for.
-    whole = {path.rpartition("/")[0] for path in paths if path.endswith(_OF_PACKAGE)}
-    found = (path for path in paths if path.split("/")[0] not in FOLDERS or "/".join(path.split("/")[:2]) in whole)
-    names = {
-        repository_name(repository),
-        *_remote_names(repository),
-        *packages(found),
-        *written,
-        *(name.rpartition("/")[2] for name in written),
-    }
-    return frozenset(filter(None, map(plain, names))) - _NO_NAMES
-
-
-@lru_cache(maxsize=64)  # a run asks several times
-def _remote_names(repository: Repository) -> frozenset[str]:
-    """Return the last parts of the addresses of a clone's remotes."""
-    remotes = (repository.output("config", "--get-regexp", r"^remote\..*\.url$") or b"").decode(errors="replace")
-    return frozenset(line.rpartition("/")[2].removesuffix(".git") for line in remotes.split("\n"))
-
-
-def plain(name: str) -> str:
-    """Normalise a name by removing variations in spelling: case, punctuation, a final ``.js``."""
-    letters = simplified(name)
-    # "Vue.js" is also written "Vue"; of a shorter name such as "D3.js" too little would be left.
-    return letters.removesuffix("js") if len(letters) > 4 else letters
 
 
 def product_of(name: str, text: str, series: Mapping[str, Releases], own: frozenset[str]) -> Releases | None:

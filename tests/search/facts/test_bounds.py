@@ -26,6 +26,7 @@ EXCLUDED = [
     ),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "rustc 1.92.0", 2, id="bare"),
     pytest.param("metadata.json", '{\n  "shell-version": ["48", "49"]\n}\n', "GNOME Shell: 50", 2, id="a-list"),
+    pytest.param("metadata.json", '{\n  "shell-version": ["48", "49"]\n}\n', "it since GNOME 50.1", 2, id="since"),
     pytest.param(
         "Zones.csproj",
         '<PackageReference Include="Jellyfin.Model" Version="10.11.6" />\n',
@@ -55,7 +56,6 @@ ALLOWED = [
     pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026", id="less-exact"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it <!-- rustc: 1.92 -->", id="a-comment"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (requires rustc 1.92 or later)", id="a-need"),
-    pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (stable since Rust 1.82)", id="a-remark"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (stable since Rust 1.82)", id="a-remark"),
 ]
 

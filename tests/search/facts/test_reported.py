@@ -34,6 +34,10 @@ class Case(NamedTuple):
     title: str = "It fails"
     absent: str = "\0"
     """A path that no fact has."""
+    kind: str = ""
+    """The kind of the fact; any kind if it is empty."""
+    leads: bool = True
+    """Whether the place leads the report."""
 
 
 CASES = {
@@ -46,13 +50,13 @@ CASES = {
         "boat.js", 4, "uses `.TUG` on `host.Kinds`", absent="base/boat.js",
     ),
     "newest line first": Case(
-        {"boat.js": JS},
+        {"boat.js": JS, "dock.js": "class Dock {\n  run() {\n    this.boat.add([1]);\n  }\n}\n"},
         "```\n"
-        + LOG.format("177") + "at Boat.add (/srv/acme/boat.js:3:10)\n"
-        + LOG.format("176") + "at /srv/acme/boat.js:4:28\n"
+        + LOG.format("177") + "at Dock.run (/srv/acme/dock.js:3:15)\n"
+        + LOG.format("176") + "at Boat.add (/srv/acme/boat.js:4:28)\n"
         + LOG.format("175") + "TypeError: Cannot read properties of undefined (reading 'TUG')\n"
         + LOG.format("174") + "Caught by the controller\n```\n",
-        "boat.js", 4, "uses `.TUG` on `host.Kinds`",
+        "boat.js", 4, "uses `.TUG` on `host.Kinds`", absent="dock.js",
     ),
     "constant index of a panic": Case(
         {"src/lib.rs": CUT},
@@ -96,7 +100,7 @@ CASES = {
         {"acme/__init__.py": "from .browser import (\n    Open,\n    ClickThere,\n)\n", "acme/browser.py": "class Open:\n    pass\n"},
         'Traceback (most recent call last):\n  File "/srv/acme/__init__.py", line 1, in <module>\n    from .browser import (\n'
         "ImportError: cannot import name 'ClickThere' from 'acme.browser' (/srv/acme/browser.py)\n",
-        "acme/__init__.py", 3, "“cannot import name 'ClickThere'” fits this line",
+        "acme/__init__.py", 3, "“cannot import name 'ClickThere'” fits this line", leads=False,
     ),
     "module that is missing": Case(
         {"acme/core.py": "from .json_utils import parse\nfrom .trigger_rules import load\n", "acme/json_utils.py": "def parse():\n    pass\n"},
@@ -120,9 +124,9 @@ CASES = {
         "idl/state.ml", 2, "", absent="lib/map.ml",
     ),
     "module of Perl below its version": Case(
-        {"lib/Acme/Trim.pm": "package Acme::Trim;\nsub cut {\n  return $_[0]->start;\n}\n1;\n"},
-        'Can\'t call method "start" on an undefined value at /opt/perl-5.38.2/lib/site_perl/5.38.2/Acme/Trim.pm line 3.\n'
-        "\tAcme::Trim::cut() called at /opt/x/run.pl line 8\n",
+        {"lib/Acme/Trim.pm": "package Acme::Trim;\nsub cut {\n  return $_[0]->start;\n}\n1;\n", "lib/Acme/Old/Trim.pm": "package Acme::Old::Trim;\n1;\n1;\n"},
+        'Can\'t call method "start" on an undefined value at /home/ci/perl5/perlbrew/perls/perl-5.38.2/lib/site_perl/5.38.2/Acme/Trim.pm line 3, <G> line 1.\n'
+        "\tAcme::Trim::cut(0) called at /home/ci/perl5/perlbrew/perls/perl-5.38.2/bin/trim line 8\n",
         "lib/Acme/Trim.pm", 3, "uses `.start`",
     ),
     "widget that Flutter names": Case(
@@ -141,7 +145,7 @@ CASES = {
     "panic below a mark": Case(
         {"src/main.rs": "fn main() {\n    let t = open().unwrap();\n\n    t.clear().unwrap();\n}\n"},
         " ! (x_x) panik: panicked at src/main.rs:4:15:\ncalled `Result::unwrap()` on an `Err` value: Custom\n",
-        "src/main.rs", 4, "unwraps `t.clear()`",
+        "src/main.rs", 4, "unwraps `t.clear()`", kind="raised_here",
     ),
     "type that a conversion expects": Case(
         {"ctl/poll.go": "package ctl\n\nfunc (c *Ctl) poll() {\n\tcur, err := c.get()\n\tif f(cur.(*api.Keeper), err) {\n\t\treturn\n\t}\n}\n"},
@@ -161,8 +165,8 @@ CASES = {
         "srv/route.rs", 2, "The report has “no route to take” for this line",
     ),
     "including file in the user's language": Case(
-        {"cpp/error.h": "#pragma once\nstatic int bad(uint32_t a);\n", "cpp/error.cc": '#include "error.h"\nint x;\n'},
-        "包含于文件 /build/acme-src/cpp/error.cc:1:\n/build/acme-src/cpp/error.h:2:16: 错误：‘uint32_t’未声明\n",
+        {"cpp/error.cc": '#include <new>\n#include "error.h"\nint x;\n', "cpp/error.h": "#pragma once\nstatic int bad(uint32_t a);\n"},
+        "包含于文件 /build/acme-src/cpp/error.cc:2:\n/build/acme-src/cpp/error.h:2:16: 错误：‘uint32_t’未声明\n",
         "cpp/error.h", 2, "未声明”",
     ),
     "error of a tool before its warning": Case(
@@ -177,9 +181,11 @@ CASES = {
 def test_a_report_leads_to_its_line(tmp_path: Path, name: str):
     case = CASES[name]
     facts = facts_of(tmp_path, case.files, case.title, case.body)
-    assert [fact for fact in facts if (fact.path, fact.line) == (case.path, case.line) and case.says in fact.says], (
-        facts
-    )
+    found = [fact for fact in facts if (fact.path, fact.line) == (case.path, case.line) and case.says in fact.says]
+    assert [fact for fact in found if case.kind in ("", fact.kind)], facts
+    lead = statement(facts, list(case.files), 0.5).headline
+    assert lead is not None
+    assert ((lead.path, lead.line) == (case.path, case.line)) == case.leads
     assert not [fact for fact in facts if fact.path == case.absent]
 
 
@@ -237,16 +243,19 @@ def test_a_commit_that_identifies_a_build_is_no_named_change(tmp_path: Path):
 def test_a_clone_is_known_by_its_remote(tmp_path: Path):
     make_repository(tmp_path, {"src/queue.c": "int push(void) {\n  return 1;\n}\n"})
     git(tmp_path, "tag", "v2.3.0")
-    git(tmp_path, "remote", "add", "origin", "https://example.org/mika/tinyq.git")
+    git(tmp_path, "remote", "add", "origin", "https://example.org/octo/tinyq.git")
     head = make_repository(tmp_path, {"src/queue.c": "/* new */\nint push(void) {\n  return 1;\n}\n"})
-    link = "https://example.org/mika/tinyq/src/tag/v2.3.0/src/queue.c#L2"
+    link = "https://example.org/octo/tinyq/src/tag/v2.3.0/src/queue.c#L2"
     (found,) = of_kind(facts_at(tmp_path, head, "It fails", f"I think it is {link} here"), "linked_here")
     assert found.line == 3
 
 
 def test_code_that_no_version_had_is_of_a_file_outside_any_clone(tmp_path: Path):
     files = {"lib/sets.nix": "{ }:\n{\n  a = 1;\n}\n"}
-    body = "at /nix/store/abc-source/lib/sets.nix:2:11:\n   1| pkgs:\n   2|   mapValues = f: set: whole set;\n"
+    body = (
+        "error:\n       … while calling the 'seq' builtin\n         at /nix/store/abc-source/lib/sets.nix:3:11:\n"
+        "            2| pkgs:\n            3|   mapValues = f: set: whole set;\n             |           ^\n"
+    )
     assert not facts_of(tmp_path, files, "It fails", body)
 
 
@@ -325,6 +334,14 @@ def test_the_frames_of_a_log_of_php_in_json_are_read(tmp_path: Path):
     (found,) = of_kind(facts_of(tmp_path, files, "The import fails", body), "raised_here")
     assert (found.path, found.line) == ("lib/Service/Page.php", 4)
     assert found.says.startswith("`TypeError` passes through `Page.fix`")
+    # Sentry begins with the outermost frame, and names the function around each line.
+    inner, outer = ("lib/Service/Page.php", "fix"), ("lib/Controller/Import.php", "run")
+    frames = ",".join(
+        f'{{"filename":"/srv/acme/{file}","function":"{name}","lineno":4}}' for file, name in (outer, inner)
+    )
+    body = f'{{"type":"TypeError","value":"it must be a string","stacktrace":{{"frames":[{frames}]}}}}'
+    (found,) = of_kind(facts_of(tmp_path / "b", files, "The import fails", body), "raised_here")
+    assert (found.path, found.line) == ("lib/Service/Page.php", 4)
 
 
 def test_the_line_of_a_frame_of_erlang_may_be_below_its_file(tmp_path: Path):
@@ -407,6 +424,10 @@ def test_what_kotlin_asserts_is_the_null_value_of_the_line_that_does_it(tmp_path
     )
     (found,) = of_kind(facts_of(tmp_path, {"app/org/acme/Drawer.kt": code}, "It stops", body), "raised_here")
     assert (found.line, found.says) == (6, "`Drawer.update` uses `it.title`; the error says that this was `null`.")
+    null = "java.lang.NullPointerException: Parameter specified as non-null is null: method Host.show, parameter at"
+    said = body.replace("java.lang.NullPointerException", null)
+    (found,) = of_kind(facts_of(tmp_path, {"app/org/acme/Drawer.kt": code}, "It stops", said), "raised_here")
+    assert "uses" not in found.says
     other = code.replace(".all()", ".all(limit!!)")
     (found,) = of_kind(facts_of(tmp_path / "two", {"app/org/acme/Drawer.kt": other}, "It stops", body), "raised_here")
     assert "uses" not in found.says

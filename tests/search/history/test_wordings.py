@@ -9,9 +9,9 @@ import pytest
 from nodes.search.git import Repository
 from nodes.search.history.claims import read_claims
 from nodes.search.history.log import Log
+from nodes.search.history.names import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
-from nodes.search.history.versions import own_names
 from tests.search.history.story import Story
 
 if TYPE_CHECKING:

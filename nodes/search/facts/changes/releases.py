@@ -12,14 +12,13 @@ from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
 from nodes.search.history.claims import Claim
 from nodes.search.history.contrast import WORKED
+from nodes.search.history.names import own_names, plain
 from nodes.search.history.versions import (
     Release,
     Releases,
     first_with,
     is_called,
-    own_names,
     parse_version,
-    plain,
     product_of,
     products,
     project_releases,

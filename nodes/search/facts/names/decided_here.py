@@ -12,7 +12,7 @@ from nodes.search.facts.names.named import BUILT_IN, SYMPTOM
 from nodes.search.facts.names.read_here import FLAG, MACHINE, WRITES, is_code
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
-from nodes.search.history.versions import plain
+from nodes.search.history.names import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of

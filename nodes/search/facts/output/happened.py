@@ -51,9 +51,7 @@ _INDEX = re.compile(
     r"(?i)\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndex(?:Error|Defect)\b"
     r"|index (?:-?\d{1,20} )?(?:was )?out of (?:range|bounds)"
 )
-_ZERO = re.compile(
-    r"ZeroDivisionError|: / by zero|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I
-)
+_ZERO = re.compile(r"(?i)ZeroDivisionError|: / by zero|(?:division|divide|modulo) by zero|DivideByZeroExc|divided by 0")
 _NO_VALUE = re.compile(r"called [`'](?:Option|Result)::unwrap\(\)[`']")
 _EXPECTED = re.compile(r"\.expect\(\s?\"([^\"]{1,200})")
 _DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(])")
@@ -118,8 +116,9 @@ def _null(line: str, whole: str) -> Happened | None:
             matching = {use for use in named if of and re.search(rf"(?<![\w$]){re.escape(of)}(?:\([^()]*\))?$", use[1])}
             return _of_null(matching or named, found["null"])
     word = "null" if _PLAIN_NULL.search(whole) else "nil" if _NIL.search(whole) else ""
-    # Kotlin asserts that a value is not null: `name!!.length`.
-    if word and (forced := {before(line, found.start()) for found in _FORCED.finditer(line) if found[0] == "!!"}):
+    # Without a message, the error in Kotlin is that of an assertion: `name!!.length`.
+    forced = {before(line, found.start()) for found in _FORCED.finditer(line) if found[0] == "!!"}
+    if forced and whole.rstrip(": ").endswith("NullPointerException"):
         return _of_value(forced, word)
     held = {use for use in uses if not _is_type(use[1]) and use[1] not in _NEVER_NULL}
     event = _of_null(held, word) if word else None

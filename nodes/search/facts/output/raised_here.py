@@ -84,21 +84,25 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         strong = fits and is_root and not (purpose or frame.lost_inner or is_group)
         # Neither the text of the line nor its error says that the number is still that of the line.
         may_have_moved = not frame.is_known and event is None
-        # Such an error says nothing about the code of its frame: other code has the fault.
-        asserts = event.asserts if event else is_assertion(lines[frame.line - 1]) and bool(_FAILED.search(frame.error))
-        elsewhere = asserts or frame.in_program or cleans_up(frame) or bool(_STOPPED.search(frame.error))
-        # An error of a library that names what the line does not have is about the library's own code.
-        shape = shape_of(frame.error) if frame.is_library else None
-        of_library = shape is not None and bool(shape.name) and shape.name not in lines[frame.line - 1]
-        # Lua runs code that a program makes, of which no file has a line.
-        begin = max(0, frame.trace.start - REACH) if frame.trace.language == "lua" else frame.trace.end
-        elsewhere |= '[string "' in inquiry.issue.body[begin : frame.trace.end]
         # In chains, the first and the last trace were right equally often (4 of 12).
-        elsewhere |= len(chain) > 1 or is_group
-        unclaimed = follows or may_have_moved or bool(frame.gone) or elsewhere or frame.reports or of_library
+        unclaimed = follows or may_have_moved or bool(frame.gone) or len(chain) > 1 or is_group
+        unclaimed = unclaimed or _is_elsewhere(inquiry.issue, frame, event, lines[frame.line - 1])
         refuses = is_refusal(lines, frame.line, frame.start)
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
         yield from named
+
+
+def _is_elsewhere(issue: IssueParts, frame: MappedFrame, event: Happened | None, line: str) -> bool:
+    """Return whether an error says nothing about the code of its frame: other code has the fault."""
+    asserts = event.asserts if event else is_assertion(line) and bool(_FAILED.search(frame.error))
+    # An error of a library that names what the line does not have is about the library's own code.
+    shape = shape_of(frame.error) if frame.is_library else None
+    of_library = shape is not None and bool(shape.name) and shape.name not in line
+    # Lua runs code that a program makes, of which no file has a line.
+    begin = max(0, frame.trace.start - REACH) if frame.trace.language == "lua" else frame.trace.end
+    is_made = '[string "' in issue.body[begin : frame.trace.end]
+    stopped = bool(_STOPPED.search(frame.error))
+    return asserts or of_library or is_made or stopped or frame.in_program or frame.reports or cleans_up(frame)
 
 
 def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[int, int]]) -> Iterator[Fact]:

@@ -27,8 +27,8 @@ _STATED = r"(?<![\w./@-])({0})[^\w.]{{0,4}}(?:version\W{{1,3}})?v?({1})(?:\.[xX]
 _ALONE = re.compile(r"[a-zA-Z]\s\d{1,5}$")
 """A name and a number that may be no version: ``node 2``."""
 _NEEDED = re.compile(
-    r"(?i)(?:\brequir\w{0,4}|\bneeds?|\bminimum|\bat least|\bupgrade to|\buntil|\bsince|\bas of|>=?"
-    r"|\b(?:add|introduc|stabili[sz])ed in|\b(?:stable|available) (?:in|from))\W{0,3}$"
+    r"(?i)(?:\brequir\w{0,4}|\bneeds?|\bminimum|\bat least|\bupgrade to|\buntil|>=?"
+    r"|\b(?:added|introduced|stabili[sz]ed|stable|available) (?:in|from|since|as of))\W{0,3}$"
 )
 """Words before a version that is not the one in use."""
 _PART = lazy(

@@ -19,7 +19,7 @@ from nodes.search.facts.places.keys import (
 from nodes.search.facts.places.searched import files_for
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
-from nodes.search.history.versions import plain
+from nodes.search.history.names import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms

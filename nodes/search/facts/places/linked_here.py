@@ -13,7 +13,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
-from nodes.search.history.versions import plain
+from nodes.search.history.names import plain
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 

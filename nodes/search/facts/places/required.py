@@ -7,7 +7,7 @@ from itertools import islice
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
-from nodes.search.history.versions import plain
+from nodes.search.history.names import plain
 from nodes.search.sentences import say
 
 MANY = 3

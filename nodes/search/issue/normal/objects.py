@@ -70,11 +70,11 @@ def _written(text: str, group: Sequence[re.Match[str]]) -> Iterator[Edit]:
         name = ".".join(part.partition("(")[0] for part in (fields.get("class", ""), fields["name"]) if part)
         file = fields["file"].replace("\\/", "/")
         line = f"    at {name} ({file}:{fields['line']})\n"
-        if file.endswith(".php"):
+        if is_recent_last:
+            line = f'  File "{file}", line {fields["line"]}, in {name}\n'
+        elif file.endswith(".php"):
             # PHP names the function that is called there.
             line = f"#{at} {file}({fields['line']}): {name}()\n"
-        elif is_recent_last:
-            line = f'  File "{file}", line {fields["line"]}, in {name}\n'
         head = "" if at else "\nTraceback (most recent call last):\n" if is_recent_last else f"\n{error}\n"
         foot = f"{error}\n" if is_recent_last and found is group[-1] else ""
         yield Edit(start, found.end(), f"{head}{line}{foot}")
