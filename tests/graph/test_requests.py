@@ -40,3 +40,12 @@ async def test_no_place_is_claimed_below_the_maintainers_threshold(tmp_path: Pat
     assert (report.root_cause, report.not_found) == (None, "not_a_bug_report")
     assert report.statement != "claim"
     assert "probably belongs" not in report.github_comment
+
+
+async def test_the_source_file_that_the_title_means_is_named_without_a_claim(tmp_path: Path) -> None:
+    files = {**FILES, "feed/zone_table.py": "class ZoneTable:\n    def add(self, zone):\n        self.zone = zone\n"}
+    title, body = "Add `clear` to ZoneTable", "It would be nice to empty a `ZoneTable` after each feed."
+    report = (await run_by_rules(tmp_path, files, title, body, claim_from=0.65)).report
+    assert report is not None
+    assert (report.kind, report.statement, report.root_cause) == ("feature", "facts", None)
+    assert report.verdict == "The title may mean `feed/zone_table.py`, the source file named `ZoneTable`."

@@ -37,7 +37,7 @@ _NO_PLACE = say("The facts of this report are not enough to name a place.")
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
     "question": ("documented_here", "defined_once", "read_here", "default_here"),
-    "feature": ("linked_here",),
+    "feature": ("linked_here", "named_here"),
     "docs": ("documented_here", "linked_here", "defined_once"),
 }
 """Kinds of facts that can answer a report that requests no fix of the code, best first."""
