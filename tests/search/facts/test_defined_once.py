@@ -288,3 +288,13 @@ def test_a_class_inside_another_is_named_as_java_names_it(tmp_path: Path) -> Non
     files = {f"{name}.java": inner.format(name) for name in ("Zones", "Maps")}
     facts = facts_of(tmp_path, files, "It fails", "See `Zones$Reader` and org.acme.Maps$Reader.load of it.")
     assert [(fact.path, fact.line) for fact in of_kind(facts, "defined_once")] == [("Zones.java", 2)]
+
+
+def test_a_member_that_the_title_names_is_shown_however_many_files_use_its_name(tmp_path: Path) -> None:
+    files = {f"pkg/use_{n}.py": f"def keep_{n}(zone):\n    return zone.parse()\n" for n in range(40)}
+    files["pkg/zones.py"] = "class Zone:\n    def parse(self):\n        return self.text\n"
+    title = "Zone.parse keeps the blanks of a text"
+    facts = of_kind(facts_of(tmp_path, files, title, first=["pkg/zones.py"]), "defined_once")
+    assert [(fact.words, fact.strong, fact.unclaimed) for fact in facts] == [("Zone.parse", True, True)]
+    (elsewhere,) = of_kind(facts_of(tmp_path / "2", files, title, first=["pkg/use_1.py"]), "defined_once")
+    assert not elsewhere.strong
