@@ -62,7 +62,8 @@ _REFERRED = lazy(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\
 _IN_USE = lazy(
     r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|canary|edge|unstable|snapshot|build|built from|using"
     r"|installed from|checked out|running|i am|i'm|tested|reproduced?|we are|v?\d{1,4}\.\d[\w.+-]{0,30}"
-    r"|commit (?:hash|id))\W{1,4}(?:(?:\d{1,8}|the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest"
+    r"|commit (?:hash|id)|(?:git|vcs|source|scm) (?:revision|rev|hash|commit))"
+    r"\W{1,4}(?:(?:\d{1,8}|the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest"
     r"|current)\W{1,4}){0,4}$",
     re.IGNORECASE,
 )

@@ -91,3 +91,10 @@ LAYOUT = '<Button\n  android:id="@+id/order_by_date_button"/>\n'
 LIST = "class List {\n  void show() {\n    find(R.id.order_by_date_button);\n  }\n}\n"
 PAGE = '<button id="resetBtn">\n<script>\nfind("resetBtn").hide();\nfind("resetBtn").addEventListener("click", f);\n'
 TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
+
+
+def test_the_name_of_the_project_leads_nowhere(tmp_path: Path):
+    files = {"src/draw.ts": "export class ZoneMap {\n  draw() {\n    return 1;\n  }\n}\n"}
+    for folder, more in (("a", {}), ("b", {"package.json": '{"name": "zone-map"}\n'})):
+        facts = facts_of(tmp_path / folder, files | more, "Zone map reloads after the update")
+        assert any(" are in the name `ZoneMap`" in fact.says for fact in facts) is (not more)

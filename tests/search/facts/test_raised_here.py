@@ -599,6 +599,34 @@ def test_a_method_in_a_bundle_is_found_by_its_class(tmp_path: Path):
     assert of_kind(facts_of(tmp_path / "b", other, "It does not start", named), "raised_here") == []
 
 
+@pytest.mark.parametrize(("name", "found"), [("loadZones", [2]), ("load", []), ("nextZones", [])])
+def test_a_method_in_a_bundle_that_shortens_classes_is_found_by_its_name(tmp_path: Path, name: str, found: list[int]):
+    members = f"  {name}() {{\n    return this.rows\n  }}\n  nextZones() {{\n    return 1\n  }}\n"
+    files = {
+        "src/main.ts": f"export class Main {{\n{members}}}\n",
+        "src/other.ts": "export class Other {\n  nextZones() {\n    return 2\n  }\n}\n",
+    }
+    trace = f"TypeError: Failed\n    at co.{name} (plugin:zones:84:31)\n    at new po (plugin:zones:75:16)\n"
+    facts = of_kind(facts_of(tmp_path, files, "It does not start", trace), "raised_here")
+    assert [fact.line for fact in facts] == found
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "is_own"),
+    [("libwayland-client.so.0", "zones", False), ("libwayland-client.so.0", "wayland", True), ("zones", "zones", True)],
+)
+def test_a_function_of_a_library_of_the_system_is_not_the_projects(
+    tmp_path: Path, library: str, name: str, is_own: bool
+):
+    code = "int zone_get_listener(struct zone *z) {\n  return z->listener;\n}\n"
+    trace = (
+        "Signal: 11 (SEGV)\n\n#0  0x00007f2681ea7a2c raise (libc.so.6 + 0x98a2c)\n"
+        f"#1  0x00007f26853e1be4 zone_get_listener ({library} + 0x4be4)\n#2  0x00007f2684d6bac6 main (zones + 0x7ac6)\n"
+    )
+    facts = facts_of(tmp_path / name, {"src/zone.c": code}, "It stops", f"```\n{trace}```\n")
+    assert bool(of_kind(facts, "raised_here")) is is_own
+
+
 @pytest.mark.parametrize(
     ("marks", "key"), [("~~~~~~~~~~^^^^^^^^", "row.id"), ("~~~~^^^^^^", "ZONE"), ("^^^^^^^^^^^^^^^^^^", None)]
 )

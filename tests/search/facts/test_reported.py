@@ -460,3 +460,15 @@ def test_a_class_without_a_constructor_has_one_that_sets_its_fields(tmp_path: Pa
     )
     (found,) = of_kind(facts_of(tmp_path, {"Assets/Acme/Editor/Preview.cs": code}, "It fails", body), "raised_here")
     assert (found.line, found.symbol) == (4, "Preview.Styles")
+
+
+@pytest.mark.parametrize("title", ["### Affected code", "Stack trace:"])
+def test_a_list_of_places_below_a_heading_is_no_trace(tmp_path: Path, title: str):
+    files = {f"plugins/reef/hooks/{name}.py": "import json\n\n\ndef main():\n    data = json.load()\n" for name in "ab"}
+    body = f"It prints `Reef error: Expecting ',' delimiter`.\n\n{title}\n\n- `hooks/a.py:5`\n- `hooks/b.py:5`\n"
+    facts = facts_of(tmp_path, files, "The input is read with the wrong encoding", body)
+    is_trace = title == "Stack trace:"
+    assert bool(of_kind(facts, "raised_here")) is is_trace
+    if not is_trace:
+        named = [(fact.path, fact.line, fact.says) for fact in of_kind(facts, "named_here")]
+        assert sorted(named) == [(path, 5, "The report names this line of `main`.") for path in sorted(files)]

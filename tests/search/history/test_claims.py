@@ -181,6 +181,7 @@ def test_commits_and_numbers(text, commits, numbers):
         pytest.param("wrong in the latest version (`main`, `commit abc1234def`)", True, id="a-branch"),
         pytest.param("I am on commit abc1234def", True, id="a-state"),
         pytest.param("Version: master at abc1234def", True, id="a-version"),
+        pytest.param("Git Revision: abc1234def,", True, id="a-revision"),
         pytest.param("built from abc1234def", True, id="a-build"),
         pytest.param("v1.2.0-beta19 (demo: `canary (abc1234def)`)", True, id="a-channel"),
         pytest.param("3.12.0-beta1 (abc1234def)", True, id="a-number"),

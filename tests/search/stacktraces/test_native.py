@@ -17,7 +17,7 @@ from nodes.search.issue.stacktraces.families import find_traces
 #2  0x00007ffff7df0083 in __libc_start_main () from /lib/libc.so.6""",
             "SIGSEGV",
             "Segmentation fault",
-            [("src/parse.c", 31, "parse"), ("src/main.c", 12, "run"), ("", None, "__libc_start_main")],
+            [("src/parse.c", 31, "parse"), ("src/main.c", 12, "run"), ("libc.so.6", None, "__libc_start_main")],
             id="gdb",
         ),
         pytest.param(
@@ -28,7 +28,11 @@ READ of size 1 at 0x602 thread T0
     #2 0x7f3 in __libc_start_main (/lib/libc.so.6+0x21)""",
             "heap-buffer-overflow",
             "on address 0x602 at pc 0x4f",
-            [("/src/lex.cc", 88, "lex"), ("/src/parse.cc", 9, "ns::Parser<int>::run"), ("", None, "__libc_start_main")],
+            [
+                ("/src/lex.cc", 88, "lex"),
+                ("/src/parse.cc", 9, "ns::Parser<int>::run"),
+                ("libc.so.6", None, "__libc_start_main"),
+            ],
             id="address-sanitizer",
         ),
         pytest.param(
@@ -47,7 +51,7 @@ READ of size 1 at 0x602 thread T0
 ==77==    by 0x4E5: start (in /usr/lib/libc.so)""",
             "Invalid read of size 4",
             None,
-            [("sum.c", 12, "sum"), ("main.c", 5, "main"), ("", None, "start")],
+            [("sum.c", 12, "sum"), ("main.c", 5, "main"), ("libc.so", None, "start")],
             id="valgrind",
         ),
         pytest.param(
@@ -71,7 +75,7 @@ READ of size 1 at 0x602 thread T0
 #2  Store::load (path=0x0)""",
             "SIGABRT",
             "Aborted",
-            [("", None, "raise"), ("", None, "key_free"), ("", None, "Store::load")],
+            [("libc.so.6", None, "raise"), ("", None, "key_free"), ("", None, "Store::load")],
             id="without-symbols",
         ),
         pytest.param(

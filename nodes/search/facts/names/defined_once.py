@@ -38,7 +38,7 @@ MAX_OF_CODE = 3
 MAX_DEFINED = 40
 """Maximum number of facts of one issue."""
 MAX_NAMESAKES = 24
-"""Maximum number of definitions of a name among which the only one at the top level is looked for."""
+"""Maximum number of definitions of a name among which others of the same owner are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,6 @@ class _Hit:
     users: int
     unused: bool = False
     """Whether it is a member of a class that the report neither calls nor names as a member; others may be meant."""
-    top_level: bool = False
-    """Whether it alone is at the top level, as the report calls it."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -67,10 +65,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             text, is_whole = fact.text or "", _is_whole(hit, fact.path or "")
             strong = _is_strong(hit, listed, most) or (is_whole and listed <= FEW_NAMES)
             strong = strong and not (declares_type(text) or _FORWARDS.match(text))
-            # However many files use it: 18 of 20 were in a fixed file, one of two where the search prefers another.
-            is_member = hit.name.in_title and hit.name.is_qualified and fact.path in inquiry.first[:1]
+            # Where the search prefers another file, 2 of 13 names of a title or with a class were in a fixed one; where
+            # it prefers this file, 18 of 20 members with their class were, however many files use their names.
+            is_first = not inquiry.first or fact.path in inquiry.first[:1]
+            is_member = is_first and hit.name.in_title and hit.name.is_qualified
             titled = not strong and is_member and not any(other.strong for other in inquiry.found)
-            strong = strong or titled
+            is_plain = not (hit.name.in_title or hit.name.is_qualified)
+            strong = (strong and (is_first or is_plain)) or titled
             # A declaration without a body has no code that could be wrong.
             unclaimed = bool(_BODILESS.match(text)) or is_whole or titled
             yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=unclaimed)
@@ -84,7 +85,6 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
-        top_level = row is None and (row := _at_top_level(inquiry, name)) is not None
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -95,7 +95,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         if name.in_title or name.marked or name.is_qualified or users <= FEW_USERS:
             used = rf"(?:\.|::|#|->){re.escape(name.last.casefold())}\b|\b{re.escape(name.last.casefold())}`? ?\("
             unused = "." in inquiry.code.index.name_of(row) and not re.search(used, inquiry.issue.folded)
-            yield _Hit(name, row, users, unused, top_level)
+            yield _Hit(name, row, users, unused)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -150,15 +150,6 @@ def definition_of(code: Code, name: Name) -> int | None:
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
 
 
-def _at_top_level(inquiry: FinderInput, name: Name) -> int | None:
-    """Return the only definition at the top level, if the report calls the name and never on an object."""
-    rows = inquiry.code.definitions(name.last) if len(name.parts) == 1 and name.last not in BUILT_IN else []
-    plain = [row for row in rows if "." not in inquiry.code.index.name_of(row)] if len(rows) <= MAX_NAMESAKES else []
-    called = re.compile(rf"(\.|::|#|->)?\b{re.escape(name.last)}\s?\(")
-    calls = [found[1] for found in called.finditer(f"{inquiry.issue.title}\n{inquiry.issue.body}")] if plain else []
-    return plain[0] if len(plain) == 1 and calls and not any(calls) else None
-
-
 def _is_owner(code: Code, row: int, owner: str) -> bool:
     """Return whether a qualifier is the definition's class, module, folder, file or package."""
     around = code.index.name_of(row).split(".")[:-1]
@@ -193,12 +184,11 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     # A definition lacks the marks of a use: `@Captor`, `println!`.
     is_bare = re.split(r"[.:#>-]+", hit.name.words)[-1] in head.text
     words = hit.name.words if is_bare else hit.name.words.strip("@!?")
-    where = say(" at the top level") if hit.top_level else ""
-    values = {"name": words, "where": where, "path": head.path}
-    says = say("The only definition of `{name}`{where} is in `{path}`.", **values)
+    values = {"name": words, "path": head.path}
+    says = say("The only definition of `{name}` is in `{path}`.", **values)
     # In Java, C++ and others, functions of one name differ by their parameters.
     if _is_overloaded(code, hit.row):
-        says = say("All definitions of `{name}`{where} are in `{path}`.", **values)
+        says = say("All definitions of `{name}` are in `{path}`.", **values)
     if hit.name.is_qualified and not _is_owner(code, hit.row, hit.name.owner):
         values = {"name": words, "symbol": head.place, "path": head.path}
         says = say("`{name}` is inherited from `{symbol}`, in `{path}`.", **values)
@@ -227,7 +217,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, own=True):
-        aside = " at the top level " in fact.says and hit.text[:1].isspace()
-        if head.search(hit.text) and hit.path != fact.path and not owner and not aside:
+        if head.search(hit.text) and hit.path != fact.path and not owner:
             return f"`{hit.path}` defines it as well"
     return None

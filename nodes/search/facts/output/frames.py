@@ -23,9 +23,12 @@ from nodes.search.tokens import normalise_space
 from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60
+SHORTENED = 3
+"""Maximum length of the name of a class that a bundle of scripts has shortened."""
 MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
+_SHARED = re.compile(r"[^/]{1,80}\.(?:so|dylib|dll)[\w.]{0,20}", re.IGNORECASE)
 _MAP = "//# sourceMappingURL="
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
@@ -185,6 +188,8 @@ def _moved_to(code: Code, frame: Frame) -> list[int]:
     has to be the project's alone.
     """
     name, folders = last_part(frame.function), frame.path.replace("\\", "/").split("/")[:-1]
+    if _SHARED.fullmatch(frame.path) and any(name in simplified(frame.path) for name in code.index.project.names):
+        frame = replace(frame, path="")  # the project is that library
     if not frame.path and not frame.module:
         rows = code.definitions(name or "") if _COMPOUND.search(frame.function or "") else []
         rows = [row for row in rows if _is_owned(code, frame.function or "", row)]
@@ -224,10 +229,14 @@ def _in_folder_like(code: Code, path: str) -> list[int]:
 
 
 def _of_bundled_class(code: Code, owner: str, name: str | None) -> list[int]:
-    """Return the only method of a class with a compound name, to which a bundle of scripts gives no namespace."""
-    symbol = f"{owner}.{name}"
-    rows = [row for row in code.definitions(name) if code.index.name_of(row) == symbol] if name else []
-    return rows if len(rows) == 1 and owner.isidentifier() and _COMPOUND.search(owner) else []
+    """Return the only method of a class with a compound name, to which a bundle of scripts gives no namespace.
+
+    Where the bundle shortens the names of classes, the name of the method has to be compound.
+    """
+    is_short, symbol = len(owner) <= SHORTENED, f"{owner}.{name}"
+    rows = code.definitions(name) if name and owner.isidentifier() else []
+    rows = [row for row in rows if is_short or code.index.name_of(row) == symbol]
+    return rows if len(rows) == 1 and _COMPOUND.search((name or "") if is_short else owner) else []
 
 
 def own_files(code: Code, issue: IssueParts) -> frozenset[int]:

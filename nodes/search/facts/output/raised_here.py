@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
-from nodes.search.facts.changes.releases import edited_since, fitting_release, named_release
+from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.frame_lines import LONGEST_FUNCTION, MappedFrame, same_start
 from nodes.search.facts.output.frame_says import passes, says_of
@@ -210,8 +210,7 @@ def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Re
         return None
     excluded = is_possible(error, text) is False
     path = code.path(mapped.number)
-    fitting = None if mapped.has_inner else fitting_release(inquiry, path, line, fits_better)
-    return fitting or edited_since(inquiry, path, line)
+    return None if mapped.has_inner else fitting_release(inquiry, path, line, fits_better)
 
 
 def _lost_text(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> str | None:

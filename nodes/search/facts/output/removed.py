@@ -1,5 +1,6 @@
 """``raised_here`` for code of the past: a frame in a file that a named release has and the commit no longer has."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -19,9 +20,14 @@ from nodes.search.history.versions import Release
 from nodes.search.paths.project import common_tail
 from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
-from nodes.search.types import StackTrace
+from nodes.search.types import Frame, StackTrace
 
-MAX_RELEASES = 3
+MAX_RELEASES, MAX_ABOVE = 3, 400
+"""Maximum number of releases, and of lines between a frame's line and the head of its function."""
+_HEAD = re.compile(
+    r"\s{0,80}(?:[a-z()]{2,12} ){0,4}(?:func(?: ?\([^()]{0,80}\))?|fn|def|function) ([A-Za-z_]\w{0,80})\b"
+)
+"""The head of a function, in languages that mark one with a word."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -45,7 +51,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _fact(inquiry: FinderInput, release: Release, gone: list[str], trace: StackTrace, depth: int) -> Fact | None:
     """Return the fact about a frame, if its line of the release is the one that the trace prints or calls from."""
     frame, inner, code = trace.frames[depth], trace.frames[depth - 1] if depth else None, inquiry.code
-    package = (frame.module or "").split(".")[:-1] if "/" not in frame.path else []
+    module = frame.module or ""
+    package = module.split("/") if "/" in module else module.split(".")[:-1]  # as Go writes it, or Java
+    package = package if "/" not in frame.path else []
     tails = {path: common_tail([*package, *frame.path.split("/")], path.split("/")) for path in gone}
     paths = [path for path, shared in tails.items() if shared > min(1, path.count("/"))]
     words = frame_words(inquiry.issue.trace_text(trace), frame)
@@ -54,6 +62,7 @@ def _fact(inquiry: FinderInput, release: Release, gone: list[str], trace: StackT
     printed = frame_text(inquiry.issue, trace, frame)
     text = (code.repository.lines(release.commit, paths[0], frame.line, frame.line) or "").removesuffix("\r")
     is_there = same_start(normalise_space(text), printed) if printed else is_call(text, inner)
+    is_there = is_there or (not printed and _is_inside(code.repository, release.commit, paths[0], frame))
     for change in (is_there and code.log.touching(paths, release.commit, code.sha, 1)) or ():
         mapped = MappedFrame(frame, trace, -1, frame.line, frame.line, frame.line, None, exact=True)
         place = (frame.function or "").strip("<>").rpartition(".")[2] or paths[0]
@@ -68,6 +77,14 @@ def _fact(inquiry: FinderInput, release: Release, gone: list[str], trace: StackT
         more = {"sha": release.commit, "change": change.sha, "strong": True, "unclaimed": True, "exact": False}
         return hit.fact("raised_here", says, words, count=1, **more)
     return None
+
+
+def _is_inside(repository: Repository, commit: str, path: str, frame: Frame) -> bool:
+    """Return whether the nearest head of a function above a frame's line is the one of the frame's function."""
+    line, name = frame.line or 1, (frame.function or "").rpartition(".")[2]
+    above = (repository.lines(commit, path, max(1, line - MAX_ABOVE), line) or "").split("\n")
+    heads = (head[1] for text in reversed(above) if (head := _HEAD.match(text)))
+    return bool(name) and next(heads, None) == name
 
 
 def renamed(repository: Repository, change: str, path: str) -> str | None:

@@ -11,6 +11,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.types import Fact, declares_type
 from nodes.search.facts.witness import Witness
+from nodes.search.history.names import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
 from nodes.search.tokens import LISTS, PART, STOPWORDS, WORD, term_hash, terms_of
@@ -45,6 +46,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     code, (_, stems) = inquiry.code, report_stems(inquiry)
     best = _in_first(inquiry) or ({} if inquiry.is_placed else _in_own(inquiry))
+    # The project's own name says nothing about a place in it.
+    best = {name: row for name, row in best.items() if plain(name) not in code.names}
     for name, row in best.items() if len(best) == 1 and _is_defined_once(inquiry, *best) else ():
         hit = code.head(row)
         words = ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems)

@@ -44,6 +44,8 @@ _ADDRESS = lazy(r"\(?\+?0x[0-9a-fA-F]{1,16}")
 _CAPTION = lazy(
     r"stack ?trace|trace ?back|back ?trace|call ?stack|\bstack\b.{0,20}:$|goroutine|panic|recovered", re.IGNORECASE
 )
+_TITLE = lazy(r"#{2,6} \w")
+"""The title of a part of a report."""
 _RECENT_LAST = lazy(r"most recent call last", re.IGNORECASE)
 _MESSAGE = lazy(
     r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
@@ -225,6 +227,9 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
             break
         if not caption and _CAPTION.search(bare[:200]):
             caption, top = bare[:200], index
+        # An error of another part of the report is no heading of this list.
+        if _TITLE.match(bare) and not caption:
+            break
         if thrown := _THROWN.match(bare[:_MAX_HEADING]):
             message = lines[index + 1].bare if index + 1 < first else None
             return index, Heading(thrown[1], message), caption or bare[:200]

@@ -28,6 +28,14 @@ _OLD_PLACE = lazy(r":? file ([^,\"]{1,300}\.swift), line (\d{1,9})$")
 # Swift draws the source between frames; frames of system libraries have an address and no location.
 _SWIFT_FILLER = lazy(r"[│├╭╰…]|\d.*(?:│|0x)")
 
+_SYSTEM = re.compile(
+    r"(?:[(/ ]|^)((?:lib(?:c|m|dl|rt|pthread|gcc_s|stdc\+\+|c\+\+|ffi|glib|gobject|gio|gtk|gdk|wayland|xcb|X11"
+    r"|GLX?|EGL|drm|vulkan|Qt\d|KF\d|nvidia|system_|objc|dispatch)[\w.+-]{0,40}\.(?:so|dylib)[\w.]{0,20}"
+    r"|(?:ntdll|kernel32|kernelbase|user32|ucrtbase|msvcrt|vcruntime\d+)\.dll))\b",
+    re.IGNORECASE,
+)
+"""A library of the operating system or of its desktop, as the binary of a frame without a place."""
+
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
@@ -61,6 +69,8 @@ def _read(forms: Sequence[re.Pattern[str]], bare: str, named: Callable[[str], st
     parts = {group: text or "" for group, text in found.groupdict().items()}
     module = ".".join(filter(None, (parts.get("module", "").strip("?"), parts.get("class"))))
     path, line = forward(parts.get("path", "")), int(parts.get("line") or 0) or None
+    # The name of a system's library says that the function is not the project's.
+    path = path or ((system := _SYSTEM.search(bare)) and system[1]) or ""
     return Frame(path, line, named(parts["name"]), module or None)
 
 
