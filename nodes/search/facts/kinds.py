@@ -19,6 +19,7 @@ from nodes.search.facts.output import built_here, error_form, raised_here, remov
 from nodes.search.facts.places import (
     bounds,
     defined_as,
+    entries,
     labelled_here,
     linked_here,
     moved,
@@ -49,6 +50,7 @@ FINDERS: tuple[Finder, ...] = (
     labelled_here.find,
     defined_as.find,
     bounds.find,
+    entries.find,
     required.find,
     changed_in.find_only,
     # The next finders explain facts of those above, so they come after them.
@@ -70,7 +72,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (bounds, decided_here, defined_as, labelled_here, required, set_here)
+_BY_SENTENCE = (bounds, decided_here, defined_as, entries, labelled_here, required, set_here)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -340,22 +340,6 @@ def test_a_frame_without_text_in_a_removed_file_calls_the_next_one(tmp_path: Pat
         assert [f"{fact.path}:{fact.line}" for fact in of_kind(facts, "raised_here")] == found
 
 
-def test_a_frame_whose_line_was_edited_after_the_last_release_is_gone_if_no_release_is_named(tmp_path: Path):
-    old = "<?php\nclass Load {\n    function configure()\n    {\n    }\n}\n"
-    make_repository(tmp_path, {"zones/load.php": old})
-    git(tmp_path, "tag", "v1.2.0")
-    new = old.replace("configure()", "configure(): void")
-    head = make_repository(tmp_path, {"zones/load.php": new}, message="Return nothing (#4)")
-    fatal = "PHP Fatal error: Declaration of Load::configure() must be compatible in /var/zones/load.php on line 3"
-    (found,) = of_kind(facts_at(tmp_path, head, "It stops", fatal), "raised_here")
-    gone = f"line 3 of 1.2.0 is no longer in this file, since {by(head, 'Return nothing (#4)')}."
-    assert (found.says, found.unclaimed) == (f"The error passes through `zones/load.php`; {gone}", True)
-    other = make_repository(tmp_path, {"zones/load.php": new.replace("class", "abstract class"), "n": "1"})
-    git(tmp_path, "tag", "v1.3.0")
-    (found,) = of_kind(facts_at(tmp_path, other, "It stops", fatal), "raised_here")
-    assert "no longer" not in found.says
-
-
 def test_the_change_that_removed_a_line_which_a_trace_prints_is_named(tmp_path: Path):
     printed = 'Traceback (most recent call last):\n  File "zones/io.py", line 2, in load\n    return unpack(path,  0)\n'
     code = "def load(path):\n    return unpack(path,  0)\n"
@@ -370,22 +354,16 @@ def test_the_change_that_removed_a_line_which_a_trace_prints_is_named(tmp_path: 
     assert verify(wrong, Repository.open(tmp_path), head, text) == "the change did not remove the line"
 
 
-MANIFESTS = {
-    "package.json": '{\n  "build": "vite build",\n  "start": "node x.js",\n  "main": "lib/x.js"\n}\n',
-    "Gemfile": 'gem "rails"\ngem "puma", "~> 6.0"\n',
-    "pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\n",
-    "Cargo.toml": '[package]\nedition = "2021"\n\n[profile.release]\npanic = "abort"\n',
-    "Zones.csproj": '<Project>\n  <PackageReference Include="Avalonia" />\n</Project>\n',
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "is_said"),
-    [("Puma 7.0", True)]
-    + [(name, False) for name in ("Build 1.2", "Start 2.0", "Main 3.0", "Rails 8.1", "Flutter 3.29", "Avalonia 12")]
-    + [("Panic 101", False), ("Edition 2024", False)],
-)
-def test_a_line_of_a_manifest_that_gives_no_version_requires_none(tmp_path: Path, name: str, *, is_said: bool):
-    head = make_repository(tmp_path, MANIFESTS | {"src/zones.py": "def load(path):\n    return path\n"})
-    facts = facts_at(tmp_path, head, f"{name} breaks it", "It stops.")
-    assert bool([fact for fact in facts if "which version is required" in fact.says]) is is_said
+def test_a_frame_of_go_in_a_removed_file_is_inside_its_function(tmp_path: Path):
+    go = "package dolt\n\nfunc openZone(p int) int {\n\treturn ping(p)\n}\n\nfunc ping(p int) int {\n\treturn 1\n}\n"
+    make_repository(tmp_path, {"go.mod": "module example.com/zones\n", "internal/dolt/embedded.go": go})
+    git(tmp_path, "tag", "v1.2.0")
+    git(tmp_path, "rm", "-q", "internal/dolt/embedded.go")
+    head = make_repository(tmp_path, {"internal/dolt/server.go": "package dolt\n\nfunc Serve() int {\n\treturn 2\n}\n"})
+    trace = (
+        "panic: runtime error: invalid memory address\n\ngoroutine 1 [running]:\nexample.org/lib.Retry(...)\n"
+        "\tretry.go:8 +0x1\nexample.com/zones/internal/dolt.openZone(...)\n\tembedded.go:{} +0x5\n"
+    )
+    for line, found in ((4, ["internal/dolt/embedded.go:4"]), (8, [])):
+        facts = facts_at(tmp_path, head, "It stops", f"I updated from v1.2.0.\n\n```\n{trace.format(line)}```\n")
+        assert [f"{fact.path}:{fact.line}" for fact in of_kind(facts, "raised_here")] == found

@@ -96,6 +96,7 @@ def test_every_kind_has_a_check():
         "bounds",
         "decided_here",
         "defined_as",
+        "entries",
         "error_form",
         "labelled_here",
         "releases",

@@ -1,9 +1,7 @@
 """``older_release``: the release that a report names, if later ones exist."""
 
 import re
-import sys
 from collections.abc import Callable, Iterator
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from nodes.search.facts.inquiry import FinderInput
@@ -30,8 +28,6 @@ MAX_RELEASES = 12
 """Maximum number of releases in which a line is read."""
 MAX_INSTALLED = 20
 """Maximum number of installed packages in the paths of a report."""
-ALIKE, MIN_EDITED, MAX_EDITED = 0.6, 8, 400
-"""Minimum similarity of a line and its earlier form, and their minimum and maximum length, in letters, characters."""
 _SPECIAL = re.compile(r"[][(){}.*+?^$|\\]")
 """What has a meaning in the patterns of git."""
 _INSTALLED = re.compile(
@@ -174,27 +170,16 @@ def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[
     return next((change for change in made if fits(repository.lines(change.commit, path, line, line) or "")), None)
 
 
-def edited_since(inquiry: FinderInput, path: str, line: int) -> Release | None:
-    """Return the last final release, if its line of a file is an earlier form of the present one and is gone."""
-    made = [release for release in releases_made(inquiry) if not release.version.is_prerelease]
-    last = made[-1] if made else None
-    then = (inquiry.code.repository.lines(last.commit, path, line, line) or "").strip() if last else ""
-    here = list(map(str.strip, inquiry.witness.lines(path, 1, sys.maxsize)))
-    now = here[line - 1] if 0 < line <= len(here) else ""
-    is_long = min(sum(map(str.isalnum, text)) for text in (then, now)) >= MIN_EDITED
-    is_edited = is_long and max(len(then), len(now)) <= MAX_EDITED and then not in here
-    return last if is_edited and SequenceMatcher(None, then, now).ratio() >= ALIKE else None
-
-
 def last_to_change(repository: Repository, line: str, start: str | None, end: str, path: str) -> str | None:
     """Return the last commit up to an end, or after a start, that changed how often a line occurs in a path."""
     words = (_SPECIAL.sub(r"\\\g<0>", word) for word in line.split())
     pattern = f"^[[:space:]]*{'[[:space:]]+'.join(words)}[[:space:]]*$"
     after = [f"^{start}"] if start else []
-    found = _changes(repository, "--max-count=1", "--pickaxe-regex", f"-S{pattern}", end, *after, "--", path)
+    found = changes(repository, "--max-count=1", "--pickaxe-regex", f"-S{pattern}", end, *after, "--", path)
     return found[0] if found else None
 
 
-def _changes(repository: Repository, *arguments: str) -> list[str]:
+def changes(repository: Repository, *arguments: str) -> list[str]:
+    """Return the commits that git lists, without merges."""
     command = ("--literal-pathspecs", "log", "-s", "--format=%H", "--no-merges", *_PLAIN)
     return (repository.cached_output(*command, *arguments) or b"").decode().split()

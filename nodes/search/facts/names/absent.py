@@ -1,19 +1,25 @@
-"""``absent``: a name that occurs nowhere at this commit but is requested in the title."""
+"""``absent``: a name that occurs nowhere at this commit but is requested in the title, or that an error misses."""
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
+from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.changes.releases import changes, since_release
 from nodes.search.facts.code import Code, hash_of
-from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.inquiry import MAX_LINE, FinderInput
 from nodes.search.facts.names.named import BUILT_IN, names
 from nodes.search.facts.output.error_form import errors
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
+from nodes.search.history.versions import project_releases
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 
-MAX_ABSENT, SHORTEST = 3, 5
+MAX_ABSENT, MAX_MISSED, SHORTEST = 3, 4, 5
 _ASKS = re.compile(
     r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
     r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
@@ -22,6 +28,14 @@ _ASKS = re.compile(
 )
 _MISSING = re.compile(r"not (?:a function|defined|found)|has no|undefined (?:method|function)|import", re.IGNORECASE)
 """What an error says of a name that does not exist."""
+_LACKS = re.compile(
+    r"['\"`‘“\[]([A-Za-z_]\w{4,60})['\"`’”\]][^'\"`\n]{0,30}\b(?:does not exist|no longer exists"  # noqa: RUF001
+    r"|(?:was |could )?not (?:be )?found|is not (?:defined|registered|available))",
+    re.IGNORECASE,
+)
+"""The same in the words of a program."""
+MAX_BACK = 2_000
+"""Maximum number of commits in which the one that removed a name is looked for."""
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z_]\w{5,60})\(\)")
 """A function as prose writes it."""
 _METHOD = re.compile(r"\b([A-Z]\w{2,40})#([a-z]\w{4,40}[a-z0-9])(?!\w)")
@@ -35,9 +49,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     yield from _places(inquiry)
     # What an error names and no file has is code of another program; of a null value, its trace tells more.
     traced = any(trace.frames for trace in inquiry.issue.traces)
-    for shape in (shape for shape in errors(inquiry) if not traced or _MISSING.search(shape.words)):
-        if len(shape.name) >= SHORTEST and _CODE.search(shape.name) and _is_absent(inquiry, shape.name):
-            yield Fact("absent", _says(shape.name), shape.name, count=0, strong=True)
+    missed = [shape.name for shape in errors(inquiry) if not traced or _MISSING.search(shape.words)]
+    missed += [name for line in inquiry.issue.lines for name in _LACKS.findall(line[:MAX_LINE])]
+    for name in list(dict.fromkeys(missed))[:MAX_MISSED]:
+        if len(name) >= SHORTEST and _CODE.search(name) and _is_absent(inquiry, name):
+            yield _missed(inquiry, name)
     for owner, method in _METHOD.findall(inquiry.issue.title)[:1]:
         if inquiry.code.holding(owner) and _is_absent(inquiry, method):
             yield Fact("absent", _says(method), method, count=0, strong=True)
@@ -51,6 +67,28 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for name in list(asked)[: 2 * MAX_ABSENT]:
         if _is_absent(inquiry, name):
             yield Fact("absent", _says(name), name, count=0)
+
+
+def _missed(inquiry: FinderInput, name: str) -> Fact:
+    """Return the fact about a name that an error misses, with the change that removed its last use, if one did."""
+    code = inquiry.code
+    since = [f"^{horizon}"] if (horizon := code.log.horizon(MAX_BACK)) else []
+    found = changes(code.repository, "--max-count=1", f"-S{name}", code.sha, *since)
+    if not found or not _is_removed(code.repository, found[0], name):
+        return Fact("absent", _says(name), name, count=0, strong=True)
+    (change,) = code.log.details(found)
+    released = since_release(code.repository, change.sha, project_releases(code.releases, code.names))
+    values = {"name": name, "sha": change.sha[:10], "title": short(change.subject), "released": released}
+    says = say("`{name}` occurs nowhere at this commit; `{sha}` “{title}” removed it{released}.", **values)
+    return Fact("absent", says, name, count=0, strong=True, change=change.sha)
+
+
+def _is_removed(repository: Repository, change: str, name: str) -> bool:
+    """Return whether texts have a name before a change and none has it after it."""
+    with suppress(SearchError):  # the first commit has none before it
+        before, after = (Witness(repository, sha, "").grep(name) for sha in (repository.resolve(f"{change}~1"), change))
+        return bool(before) and not after
+    return False
 
 
 def _says(name: str) -> str:
@@ -101,4 +139,6 @@ def _is_absent(inquiry: FinderInput, name: str) -> bool:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that no text of the commit contains the name."""
+    if fact.change and not _is_removed(witness.repository, fact.change, fact.words or ""):
+        return "the change did not remove it"
     return "it does occur" if witness.grep(fact.words or "") else None
