@@ -205,11 +205,6 @@ class Code:
                 return Hit(self.path(number), line, text, symbol)
         return None
 
-    def only_head(self, name: str) -> Hit | None:
-        """Return the line with the name of the only definition of a name."""
-        rows = self.definitions(name)
-        return self.head(rows[0]) if len(rows) == 1 else None
-
     def look_up(self, names: Iterable[str]) -> None:
         """Find the files of many names in one pass over the index, which costs the same as for one name."""
         hashes = {hash_of(name) for name in names} - self._files.keys() - {None}

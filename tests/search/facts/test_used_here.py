@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nodes.search.facts.around.used_here import uses
-from nodes.search.facts.levels import statement
 from tests.search.facts.finding import facts_of, of_kind
 from tests.support.growth import assert_cheap
 
@@ -133,16 +132,3 @@ def test_a_field_uses_nothing_and_a_line_is_stated_once(tmp_path: Path):
     assert [(fact.line, fact.symbol, fact.words) for fact in of_kind(facts, "used_here")] == [
         (4, "ZoneMap.read_all", "first_row")
     ]
-
-
-def test_a_file_name_of_the_report_inside_a_named_function_of_another_file_than_the_first(tmp_path: Path):
-    code = 'def store(folder):\n    target = folder / "report.md"\n    target.write_text("x")\n'
-    files = {"zones/writer.py": code, "zones/output.py": "def output_name(output):\n    return output.name\n"}
-    files["zones/other.py"] = 'def check(folder):\n    return folder / "report.md"\n'
-    body = "The name is always `report.md` inside `store()`."
-    first = ["zones/output.py", "zones/writer.py"]
-    facts = facts_of(tmp_path, files, "The output name is ignored", body, first=first)
-    (found,) = of_kind(facts, "used_here")
-    assert (found.path, found.line, found.says) == ("zones/writer.py", 2, "`store` uses `report.md` on this line.")
-    said = statement(facts, first, 0.1)
-    assert (said.level, said.headline) == ("stated", found)

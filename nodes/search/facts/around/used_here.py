@@ -24,8 +24,6 @@ FEW_LINES = 3
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
 _FIELD = re.compile(r"\s{0,200}(?:(?:private|protected|public|internal|static|final|readonly)\s+)+[^=(]{1,200};\s*$")
 """A field that is declared without a value."""
-_FILE = re.compile(r"[\w-]{1,60}\.[A-Za-z]\w{0,7}")
-"""The name of a file, which code has as a string."""
 MAX_SIGNATURE = 30
 """Maximum number of lines of a signature."""
 MAX_LINES, MAX_WIDTH = 600, 400
@@ -62,10 +60,7 @@ def _wanted(inquiry: FinderInput) -> list[Name]:
     """Return the names of the report that are in code mark-up or compound, without common ones."""
     # A plain word of prose is the name of a variable in many functions.
     every = (name for name in names(inquiry.issue) if name.marked or COMPOUND.search(name.last))
-    files = [Name(span, (span,), in_title=False, marked=True) for span in inquiry.issue.spans if _FILE.fullmatch(span)]
-    return [name for name in (*every, *files) if name.last not in _EVERYWHERE and inquiry.issue.holds(name.last)][
-        :MAX_NAMES
-    ]
+    return [name for name in every if name.last not in _EVERYWHERE and inquiry.issue.holds(name.last)][:MAX_NAMES]
 
 
 def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:

@@ -1,8 +1,7 @@
-"""``read_here`` for an option that several places name: the few conditions that test it, or the calls that read it."""
+"""``read_here`` for an option that several places name: the few conditions that test it."""
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice
 
 from nodes.search.facts.around.called_from import without_strings
@@ -20,9 +19,8 @@ from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS
 
 MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
-"""Maximum number of options that are looked up, of lines with one, and of places that test or read it."""
+"""Maximum number of options that are looked up, of lines with one, and of places that test it."""
 SHORTEST, MAX_WIDTH = 4, 400
-TESTED, READ = say("tested by this condition"), say("read by this call")
 _KEYWORD = re.compile(
     r"(?<![\w-])(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
     r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
@@ -32,12 +30,6 @@ _END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
 _ASSIGNS = re.compile(r":=|(?<![=!<>])=(?!=)")
 """What precedes the condition in Go and C++, which may assign a value first."""
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
-_READS = (
-    r"(?:(?<![A-Za-z])|(?=[A-Z]))(?i:env|get|fetch|read|opt|value|config|setting|pref(?!ix)|param|arg|flag|lookup)"
-    r"\w{{0,20}}[!?]?\s?[(\[]{{1,2}}[^\"'\n]{{0,40}}[\"']{0}[\"']|\benv\.{0}"
-)
-_ATTRIBUTE = r"\.{0}(?![\w$])(?!\s?(?:\(|=(?!=)))"
-"""A reading without a call."""
 _NAMED = re.compile(r"(--?)?([A-Za-z_][\w-]{2,60})(?:\s?(?:=|:|==|!=|<=?|>=?)\s?\S.{0,60})?")
 """An option with or without a value, alone in a code span or in quotes."""
 _QUOTED = re.compile(r"[\"“'\u2018]([A-Za-z_-][\w-]{3,60})[\"”'\u2019]")
@@ -46,22 +38,20 @@ _SNAKE = re.compile(r"(?<![\w$./-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(./-])")
 _UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 _WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
 """Languages in which a line with a hash may be a condition."""
-_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-SAYS = re.compile(rf"`[^`]+` is ({TESTED}|{READ}) in ")
+SAYS = re.compile("`[^`]+` is tested by this condition in ")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the places that test an option of the report, or else read it, if nothing else places the report."""
+    """Yield the places that test an option of the report, if nothing else places the report."""
     if inquiry.is_placed:
         return
     options = (words for words in _options(inquiry.issue) if plain(words) not in inquiry.code.names)
     for words in islice(options, MAX_NAMES):
-        tried = ((verb, places(inquiry.witness, words, verb)) for verb in (TESTED, READ))
-        verb, held = next((found for found in tried if found[1]), (READ, []))
-        yield from _facts(inquiry, words, verb, held) if len(held) <= FEW else ()
+        held = places(inquiry.witness, words)
+        yield from _facts(inquiry, words, held) if len(held) <= FEW else ()
 
 
-def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iterator[Fact]:
+def _facts(inquiry: FinderInput, words: str, held: list[Hit]) -> Iterator[Fact]:
     first = [hit for hit in inquiry.code.few(held) if not is_test(hit.symbol)]
     for hit in first:
         only = (
@@ -69,7 +59,7 @@ def _facts(inquiry: FinderInput, words: str, verb: str, held: list[Hit]) -> Iter
             if len(held) > 1
             else say("and by no other in the project's own code")
         )
-        says = say("`{name}` is {read} in `{place}`, {only}.", name=words, read=verb, place=hit.place, only=only)
+        says = say("`{name}` is tested by this condition in `{place}`, {only}.", name=words, place=hit.place, only=only)
         yield hit.fact_of_few("read_here", says, words, len(held), one=len(first) == 1)
 
 
@@ -99,8 +89,8 @@ def _named(issue: IssueParts) -> Iterator[str]:
         yield from (words for words in _QUOTED.findall(plain) if COMPOUND.search(words))
 
 
-def places(witness: Witness, words: str, verb: str) -> list[Hit]:
-    """Return the lines of own code that test an option, or that read it.
+def places(witness: Witness, words: str) -> list[Hit]:
+    """Return the lines of own code that test an option.
 
     Too many lines count as none. For an option of one word, only files count that have it in quotes, with its dashes or
     as an attribute: a variable of that name may hold anything.
@@ -108,7 +98,7 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
     held = list["Hit"]()
     for name in _spellings(words):
         whole = whole_word(name).pattern
-        read, called = re.compile(_READS.format(whole)), re.compile(rf"{whole}\s?\(")
+        called, writes = re.compile(rf"{whole}\s?\("), re.compile(WRITES.format(whole))
         hits = witness.grep(name, own=True)
         if len(hits) > MAX_HITS:
             return []
@@ -117,22 +107,9 @@ def places(witness: Witness, words: str, verb: str) -> list[Hit]:
             files = {hit.path for hit in hits if given.search(hit.text)}
             hits = [hit for hit in hits if hit.path in files]
         near = [hit for hit in hits if len(hit.text) <= MAX_WIDTH and _is_code(hit)]
-        attribute, writes = re.compile(_ATTRIBUTE.format(whole)), re.compile(WRITES.format(whole))
-        if verb == READ and any(attribute.search(hit.text) for hit in near):
-            return []
-        if verb == READ and not any(read.search(hit.text) for hit in near):
-            near, read = _of_field(witness, name, near)
-        does = partial(_tests, name=name) if verb == TESTED else read.search
-        held += [hit for hit in near if does(hit.text) and not (called.search(hit.text) or writes.search(hit.text))]
+        tested = (hit for hit in near if _tests(hit.text, name))
+        held += [hit for hit in tested if not (called.search(hit.text) or writes.search(hit.text))]
     return [hit for hit in held if outside_docstrings(witness.lines(hit.path, 1, hit.line), [hit.line])][: FEW + 1]
-
-
-def _of_field(witness: Witness, name: str, near: list[Hit]) -> tuple[list[Hit], re.Pattern[str]]:
-    """Return the lines with the field that a tag gives the name of a setting, and the form of a call that reads it."""
-    field = "".join(part.capitalize() for part in _PART.findall(name))
-    tagged = re.compile(rf"\s*{field}\s.{{0,80}}`[^`]*:\"{re.escape(name)}[\",]")
-    reads = re.compile(rf"\w\([^()]*\.{field}(?![\w(])")
-    return (witness.grep(field, own=True) if sum(bool(tagged.match(hit.text)) for hit in near) == 1 else []), reads
 
 
 def _tests(text: str, name: str) -> bool:
@@ -170,7 +147,5 @@ def _spellings(words: str) -> list[str]:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the line tests or reads the option, and that as many lines of own code do as stated."""
-    verb = SAYS.match(fact.says)
-    held = places(witness, fact.words or "-", verb[1]) if verb else []
-    return fault_of_few(fact, held, "the line does not test or read the option")
+    """Verify that the line tests the option, and that as many lines of own code do as stated."""
+    return fault_of_few(fact, places(witness, fact.words or "-"), "the line does not test the option")

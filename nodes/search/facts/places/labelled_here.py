@@ -30,15 +30,13 @@ FEW, FEW_PLACES, FEW_USES = 2, 3, 8
 """Maximum number of lines of one place, of places that have a label, and of those that use its key."""
 LEAST_WORDS, MOST_WORDS, MOST_PLAIN_WORDS = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
-LONG_WORD, FEW_LINES = 8, 4
-"""Minimum length of a word of the title that is a label by itself, and maximum number of lines of own code with it."""
+FEW_LINES = 4
+"""Maximum number of lines of own code with a label of one word."""
 _MARKED = re.compile(
     r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"(?=\S)([^\"\n]{1,300})(?<=\S)\""
     r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
 )
 """Words that a reporter quotes or stresses."""
-_SENTENCE = re.compile(r"[\"“«„](?:[^\s\"“”«»„]{1,40} ){3,40}[^\s\"“”«»„]{1,40}[\"”»“]")
-"""A sentence in quotes."""
 _FIELD = re.compile(r"[\s>*+-]{0,12}\*\*[^*\n]{1,80}(?::\*\*|\*\*\s?:)")
 """The stressed name of a field of a form, before its value."""
 _IN_PARENTHESES = re.compile(r"\(([^()\n]{6,40})\)")
@@ -86,10 +84,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     forms = _forms(text for text, _ in wanted)
     hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, forms, files_for(inquiry.code, forms))]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}
-    quotes = any(_SENTENCE.search(line) for line in inquiry.issue.prose)
     for label, is_marked in wanted:
-        # A word of the title may be a label by chance; what the report quotes is not.
-        if (placed or (quotes and _length(label) < LEAST_WORDS)) and not is_marked:
+        if placed and not is_marked:
             continue
         facts = _of_label(inquiry, label, [hit for text, hit in hits if as_label(label) in text])
         # If the title names a file, what the report says in passing is a step on the way to it.
@@ -162,7 +158,7 @@ def _length(text: str) -> int:
 
 
 def _plain_labels(issue: IssueParts) -> Iterator[str]:
-    """Yield words side by side that may be a label: those of the title, on a path of menus, at something to click."""
+    """Yield words side by side that may be a label: on a path of menus, at something to click, or without spaces."""
     # The last part of a path of menus, ``系统配置-注册配置``, is what the title is about.
     for run in reversed(_UNSPACED.findall(issue.title)):
         for length in range(min(LONGEST_UNSPACED, len(run)), SHORTEST_UNSPACED - 1, -1):
@@ -175,16 +171,14 @@ def _plain_labels(issue: IssueParts) -> Iterator[str]:
         for before in (*arrows, *_THING.finditer(plain)):
             *_, last = (None, *_WORDS.finditer(plain, 0, before.start()))
             yield from _runs(last if last and last.end() == before.start() else None, from_end=True)
-    title = URL.sub(" ", issue.title)
-    for found in _WORDS.finditer(title):
+    for found in _WORDS.finditer(URL.sub(" ", issue.title)):
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
             yield from (run for run in _runs(found, start) if spaced(run).count(" ") >= LEAST_WORDS)
-    every = (found for line in (title, *issue.prose) for found in _ELEMENT.findall(line[:MAX_WIDTH]))
+    every = (
+        found for line in (issue.title, *issue.prose) for found in _ELEMENT.findall(URL.sub(" ", line[:MAX_WIDTH]))
+    )
     yield from (word for before, word in every if {*before.casefold().split()} <= STOPWORDS)
-    named = [word for word in WORD.findall(title) if word.istitle()]
-    # A title may have all words in capitals.
-    yield from (word for word in named if len(word) >= LONG_WORD and 2 * len(named) <= len(title.split()))
 
 
 def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False) -> Iterator[str]:
