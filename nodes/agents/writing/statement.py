@@ -11,7 +11,7 @@ from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.names.read_here import FLAG
 from nodes.search.facts.places.bounds import SAYS as NOT_ALLOWED
-from nodes.search.facts.places.quoted_here import FAILED, REQUEST
+from nodes.search.facts.places.expressions import FAILED, REQUEST
 from nodes.search.facts.places.required import SAYS as REQUIRED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range

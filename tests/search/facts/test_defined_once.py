@@ -239,27 +239,6 @@ def test_an_inherited_member_is_found_in_the_base_class(tmp_path: Path, path: st
 
 
 @pytest.mark.parametrize(
-    ("title", "code", "line"),
-    [
-        ("The distance is wrong", "Zone(2, 0).distance(3)", 2),
-        ("The depth is wrong", "Zone(2, 0).distance(3)", None),
-        ("The distance is wrong", "zone(2, 0).distance(3)", None),
-        ("The distance is wrong", "zones.Zone(2, 0).distance", None),
-        ("The distance is wrong", "zone = Zone(2, 0)\nzone.distance(3)", None),
-    ],
-)
-def test_a_method_that_the_title_names_and_code_calls_on_a_new_object(
-    tmp_path: Path, title: str, code: str, line: int | None
-):
-    files = {
-        f"{name.lower()}.py": f"class {name}:\n    def distance(self, a):\n        return a\n    def travel_time(self):\n        pass\n"
-        for name in ("Zone", "Map")
-    }
-    found = of_kind(facts_of(tmp_path, files, title, f"```python\n{code}\n```"), "defined_once")
-    assert [fact.line for fact in found if fact.strong and fact.path == "zone.py"] == ([line] if line else [])
-
-
-@pytest.mark.parametrize(
     ("title", "found"),
     [
         pytest.param("metric.travel_time() is wrong", True, id="its-class-is-not-named"),

@@ -197,13 +197,6 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             id="unset-in-a-shell",
         ),
         pytest.param(
-            "return $a if ($query->param('kind') eq 'edit');",
-            "",
-            "Use of uninitialized value in string eq at code.pm line 8.",
-            "uses `$query->param('kind')`; the error says that this was `undef`.",
-            id="perl",
-        ),
-        pytest.param(
             "$m = \\trim($rows[1], ',');",
             "TypeError",
             "trim(): Argument #1 ($string) must be of type string, null given",

@@ -44,6 +44,26 @@ def test_a_route_leads_to_the_string_of_the_code(tmp_path: Path, path: str, code
     assert (found.line, found.strong) == (line, True)
 
 
+MISSED = [
+    pytest.param("Unable to find component: [zone_form]", [2], id="in-brackets"),
+    pytest.param("error: Route “zone.form” is not defined", [4], id="named-before-the-error"),
+    pytest.param("unknown event 'zone:form'", [3], id="another-sign"),
+    pytest.param("Unable to find component: [form]", [], id="one-word"),
+    pytest.param("Found component: [zone_form]", [], id="no-error"),
+    pytest.param("Expected org.acme.zones.boot.ZoneFactory here.", [5], id="class-of-a-library"),
+    pytest.param("It threw org.acme.zones.boot.ZoneFormException there.", [], id="class-of-errors"),
+]
+
+
+@pytest.mark.parametrize(("text", "lines"), MISSED)
+def test_a_name_that_an_error_misses_leads_to_the_string_of_the_code(tmp_path: Path, text: str, lines: list[int]):
+    php = "<?php\n$parts->put('zone_form', Form::class);\non('zone:form', $go);\n$a = 'zone.form';\n"
+    code = php + "$b = new ZoneFactory(ZoneFormException::class);\n$c = 'form';\n"
+    found = of_kind(facts_of(tmp_path, {"a.php": code}, "It stops", text), "quoted_here")
+    assert [fact.line for fact in found] == lines
+    assert all(fact.strong for fact in found)
+
+
 VALUES = [
     pytest.param("The default zone-v2-west is gone.", [1], id="words-and-a-number"),
     pytest.param("区域默认为zone-v2-west，已停用", [1], id="in-a-language-without-spaces"),

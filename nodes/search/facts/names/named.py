@@ -27,7 +27,6 @@ _WHOLE_NAME = re.compile(
     rf"(?:<[{_LETTER}, ]{{1,40}}>)?(?:\(.{{0,120}}\)?)?"
 )
 _CALLED = re.compile(rf"(?<![{_LETTER}$])([A-Za-z_][{_LETTER}]{{2,80}})\(")
-_ON_OBJECT = re.compile(r"(?<![\w.])(([A-Z]\w{1,80})\([^()\n]{0,80}\)\.(\w{4,80}))\(")
 SHORTEST = 4
 """Minimum length of a word in the title that counts as a name only because code in the body contains it."""
 _SPLIT = re.compile(r"\.|::|#|->|(?<=\w)\$(?=[A-Z])")
@@ -74,7 +73,6 @@ def names(issue: IssueParts) -> list[Name]:
     shown = set(WORD.findall(code)) | {f"{name}(" for name in _CALLED.findall(code)} | {f"{s}(" for s in issue.spans}
     every = [*_of_line(issue.title, in_title=True, shown=shown)]
     every += [name for line in issue.prose for name in _of_line(line, in_title=False, shown=set())]
-    every += _of_objects(code, issue.title)
     # Before the limit applies, so that the names that a reporter stresses are looked up in any case.
     every.sort(key=lambda name: (not name.in_title, not name.marked))
     for name in every:
@@ -90,13 +88,6 @@ def names_of_code(issue: IssueParts) -> list[Name]:
     lines = [line[:MAX_WIDTH] for block in issue.blocks for line in block.split("\n")][:MAX_LOOKED_UP]
     every = (name for line in lines for name in _of_line(line, in_title=False, shown=set()))
     return list({name.parts: name for name in every}.values())[:MAX_LOOKED_UP]
-
-
-def _of_objects(code: str, title: str) -> list[Name]:
-    """Return the methods that the title names and code calls on a new object: ``Kettle(3).boil(``."""
-    found = ((call[1], (call[2], call[3])) for call in _ON_OBJECT.finditer(code) if call[3] not in BUILT_IN)
-    words = set(WORD.findall(title))
-    return [Name(called, parts, in_title=True, marked=False) for called, parts in found if parts[1] in words]
 
 
 def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:

@@ -38,8 +38,8 @@ _ELEMENT_OF_NULL, _OVER_NULL = messages("null inside")
 _LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND, _UNSET, _UNDEFINED_NAME = messages("no value")
 """Messages of Python, of a shell and of PHP that name a variable without a value."""
-_UNDEFINED, _ARGUMENT, _NULL_ARGUMENT, _CLAUSE = messages("argument")
-"""Messages of Perl, PHP, a sanitizer of C and Elixir about an operand, an argument, and all arguments of a call."""
+_ARGUMENT, _NULL_ARGUMENT, _CLAUSE = messages("argument")
+"""Messages of PHP, a sanitizer of C and Elixir about an argument, and all arguments of a call."""
 _SLICE = re.compile(r"slice bounds out of range|range (?:start|end) index|begin \d{1,9}, end -?\d{1,9}, length")
 _KEY = re.compile(r"\bKeyError\b|\bKeyNotFoundException\b|[Uu]ndefined (?:array key|index)")
 _NAMED_KEY = re.compile(
@@ -243,15 +243,6 @@ def _unbound(line: str, whole: str) -> Happened | None:
     return None
 
 
-def _undefined(line: str, whole: str) -> Happened | None:
-    """Return which value of a comparison was undefined, if the other one is a string."""
-    found = _UNDEFINED.search(whole)
-    held = list(re.finditer(rf"\s{found['by']}\s", line)) if found else []
-    if len(held) != 1 or not line[held[0].end() : held[0].end() + 1].startswith(("'", '"')):
-        return None
-    return _of_value({before(line, held[0].start())}, "undef")
-
-
 def _argument(line: str, whole: str) -> Happened | None:
     found = _ARGUMENT.search(whole) or _NULL_ARGUMENT.search(whole)
     name = re.escape(found["name"]) if found and "name" in found.groupdict() else r"[A-Za-z_]\w{1,80}"
@@ -284,7 +275,7 @@ def _fitting(line: str, whole: str) -> Happened | None:
 
 
 _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
-    _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted, _fitting,
+    _null, _value, _missing, _key, _slice, _zero, _unbound, _argument, _clause, _asserted, _fitting,
 )  # fmt: skip
 
 

@@ -1,0 +1,189 @@
+"""Expressions of code, routes, options and values that a report gives, as ``quoted_here`` looks them up."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from nodes.search.facts.around.called_from import without_strings
+from nodes.search.facts.inquiry import MAX_LINE, IssueParts
+from nodes.search.facts.names.read_here import FLAG
+from nodes.search.facts.output.shapes import messages
+from nodes.search.issue.mentions.places import URL, is_path
+from nodes.search.tokens import WORD
+
+SHORTEST_EXPRESSION, SHORTEST_VALUE, LONGEST_EXPRESSION, RAREST = 4, 8, 160, 3
+"""Minimum length of an expression and of a value of prose, maximum length, and minimum of a word that is looked up."""
+_STRING = r"(?:\"[^\"\n\\]{1,120}\"|'[^'\n\\]{1,120}')"
+_DOTTED = r"[A-Za-z_$@][\w$]{0,60}(?:(?:\??\.|::|->)[A-Za-z_$][\w$]{0,60}){0,6}"
+_VALUE = rf"(?:-?(?:0x[0-9a-fA-F]+|\d[\d_.]{{0,20}})|{_STRING}|{_DOTTED})"
+_COMPARED = r"\s?(?:===?|!==?|<=|>=)\s?"
+_PARTS = re.compile(
+    rf"{_DOTTED}(?:{_COMPARED}|\s?[<>]\s?|\sis\snot\s|\sis\s|\snot\sin\s|\sin\s|\s?(?:=|:=|[+|]=)\s?){_VALUE}"
+    rf"|{_DOTTED}\[{_VALUE}\]|(?P<name>{_DOTTED})\(?|{_STRING}|\b0x[0-9a-fA-F]{{3,16}}\b|\b\d{{4,20}}\b"
+)
+"""A comparison, a value with its name, a value read by its key, a qualified name, a string or an unusual number."""
+_CONSTANT = r"[\"'](?=[^\"'\n]{0,40}[A-Z0-9_.-])[\w.-]{4,60}[\"']"
+_VALUES = re.compile(rf"(?<==\s){_CONSTANT}|(?<==){_CONSTANT}")
+_IN_PROSE = re.compile(
+    rf"(?<![\w$./-])(?:{_CONSTANT}|{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
+)
+"""An expression or an unusual string of prose; most qualified names without a call there are products and addresses."""
+_QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
+_SPAN = re.compile(r"`[^`\n]{1,300}`")
+_CODE_IN_QUOTES = re.compile(r"[\"“]([^\"“”`\n]{1,80}(?:[!=]==?|->|::|\(\))[^\"“”`\n]{1,80})[\"”]")
+_PROPOSED = re.compile(
+    r"(?i)(?:\breplac\w{1,3}\b[^.;`\n]{0,20}(?:`[^`\n]{1,160}`)?[^.;`\n]{0,40} (?:with|by)"
+    r"|\bshould (?:\w{1,12} )?(?:be|use|call))"
+    r" (?:an? |the )?`([^`\n]{1,300})`"
+)
+"""Code that the report proposes; elsewhere it occurs by chance."""
+_NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
+"""A name, with or without empty parentheses, or words."""
+FAILED = re.compile(
+    r"[>#\s]{0,8}(?:Error in (\S.{2,158}?) ?:(?:\s|$)|[^\d:]{0,40}\bline \d{1,6}: (\S.{2,158})$)"
+    r"|.{0,80}?(?<![\w$.])((?!this\.)[\w$]{2,40}(?:\.[\w$]{3,40}){1,4}) is not (?:a function|iterable)\b"
+)
+"""The call, the command or the member that an error names, as R, a script and JavaScript print it."""
+ASSERTED = messages("asserted")
+_ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
+"""A route of a server, a method of a protocol or a media type: code has it as a whole string."""
+_SEGMENTS = r"/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40})"
+REQUEST = re.compile(rf"\b(?:GET|POST|PUT|PATCH|DELETE) ({_SEGMENTS}{{0,6}})(?![\w/.-])")
+"""A request in prose, whose route needs no mark-up to be one."""
+_ADDRESS = re.compile(
+    rf"(?:https?://[^\s/()<>\"']{{1,100}}(?:/#)?|(?<![\w./~:@-]))({_SEGMENTS}{{1,6}}|(?<=:\d{{4}})/[\w-]{{4,40}})(?![\w/.-])"
+)
+"""The path of an address, or one in prose."""
+_MOUNTED = re.compile(r"/api(?:/v\d{1,2})?(?=/)")
+"""Where the routes of a server are often mounted; code has them without it."""
+_VALUE_IN_PROSE = re.compile(
+    r"(?<![A-Za-z0-9_./:@#%&=-])(?=[A-Za-z0-9.-]{0,60}[0-9])[A-Za-z][A-Za-z0-9]{0,30}(?:[-.][A-Za-z0-9]{1,30}){1,6}"
+    r"(?![A-Za-z0-9_/@:=-]|\.[A-Za-z0-9])"
+)
+"""A value that code may have as a whole string, such as the name of a model: words and numbers with hyphens or dots."""
+_LITERAL = re.compile(r"[\"“](?=[^\"“”\n]{0,80}[\[\]{}<>%|\\$])([^\"“”\s][^\"“”\n]{6,78}[^\"“”\s])[\"”]")
+_KEY = r"[a-z]\w{0,40}(?:[-_.:]\w{1,40}){1,5}"
+KEY = re.compile(_KEY)
+"""A name that code has as a string, of two words or more."""
+_MISSED = re.compile(
+    r"(?i)(?:not (?:found|defined|exist)|(?:unable|failed|cannot|could not|can.t) (?:to )?(?:find|resolve|load)"
+    rf"|unknown|unregistered|no such)\b.{{0,60}}?[\[“'\"`]({_KEY})[\]”'\"`]"
+    rf"|[\[“'\"`]({_KEY})[\]”'\"`][\w ]{{0,20}} (?:not (?:found|defined|registered|exist)|undefined)\b"
+)
+"""What an error misses by the name that code gives it: a component, a route, an event."""
+_CLASS = re.compile(r"(?<![\w./@$-])(?:[a-z_]\w{0,40}\.){3,8}([A-Z]\w{3,80})(?<!Error)(?<!Exception)(?![\w(.:/-]\w)")
+"""A class with its whole package, which may be that of a library."""
+_FILE = re.compile(r"\.\w{1,5}$")
+_TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A piece of code as the report writes it."""
+
+    words: str
+    marked: bool
+    """Whether it is in a code span, or a string that the title quotes."""
+    whole: bool = False
+    """Whether only a string of code that consists of it counts."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the words of the expression that are long enough to be looked up."""
+        # A word of Chinese or Japanese has two characters.
+        words = (word for word in WORD.findall(self.words) if len(word) >= (RAREST if word.isascii() else 2))
+        return tuple(dict.fromkeys(words))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Return a pattern of the same tokens, with any white space and quotes."""
+        parts, before = list[str](), ""
+        for token in _TOKEN.findall(self.words):
+            spaced = _is_word(before[-1:]) and _is_word(token[0])
+            parts.append((r"\s{1,8}" if spaced else r"\s{0,8}") if parts else "")
+            quoted = len(token) > 1 and token[0] in "\"'"
+            parts.append(rf"[\"'`]{re.escape(token[1:-1])}[\"'`]" if quoted else re.escape(token))
+            before = token
+        if self.whole:
+            return re.compile(rf"[\"'`]{re.escape(self.words)}[\"'`]")
+        start = r"(?<![\w$])" if _is_word(self.words[0]) else ""
+        return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a line contains the expression; a message that quotes the code does not count."""
+        is_code = not self.whole and _PARTS.fullmatch(self.words) and not re.search(r"[\"'`]", self.words)
+        return bool(self.pattern.search(without_strings(text) if is_code else text))
+
+
+def expressions(issue: IssueParts) -> list[list[Expression]]:
+    """Return for each code span, and for each expression of prose, the expression and the parts of a longer one.
+
+    The call or the command that an error names, and what an assertion tests, are expressions too.
+    """
+    proposed = {span for line in issue.prose for span in _PROPOSED.findall(line[:MAX_LINE])}
+    spans: Iterable[list[Expression]] = (
+        [Expression(item, marked=True) for item in _of_span(span)]
+        for span in (*issue.spans, *chain.from_iterable(map(_CODE_IN_QUOTES.findall, (issue.title, *issue.prose))))
+        if span not in proposed
+    )
+    calls = [next(filter(None, found.groups())) for line in issue.lines if (found := FAILED.match(line[:MAX_LINE]))]
+    calls += [found["code"] for line in issue.lines for form in ASSERTED if (found := form.search(line[:MAX_LINE]))]
+    spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
+    titled = ([Expression(item, marked=item[0] in "\"'")] for item in _of_prose(issue.title))
+    prose = chain(titled, ([Expression(item, marked=False)] for line in issue.prose for item in _of_prose(line)))
+    routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))
+    requests = (
+        [Expression(route, marked=True, whole=True), Expression(_MOUNTED.sub("", route, 1), marked=True, whole=True)]
+        for line in (issue.title, *issue.prose)
+        for route in (*REQUEST.findall(line[:MAX_LINE]), *_ADDRESS.findall(line[:MAX_LINE]))
+    )
+    plain = [URL.sub(" ", line[:MAX_LINE]) for line in (issue.title, *issue.prose)]
+    values = (
+        [Expression(value, marked=False, whole=True)]
+        for value in chain.from_iterable(map(_VALUE_IN_PROSE.findall, plain))
+        if len(value) >= SHORTEST_VALUE and not value.isupper() and not is_path(value)
+    )
+    flags = (*FLAG.findall(URL.sub(" ", issue.title)), *filter(FLAG.fullmatch, issue.spans))
+    options = ([Expression(flag, marked=True, whole=True)] for flag in flags)
+    missed = (found[1] or found[2] for line in issue.lines if (found := _MISSED.search(line[:MAX_LINE])))
+    named = ([Expression(name, marked=True, whole=True)] for name in missed if not is_path(name))
+    classes = ([Expression(name, marked=True)] for line in plain for name in _CLASS.findall(line))
+    literals = ([Expression(text, marked=False)] for line in plain for text in _LITERAL.findall(line))
+    return [
+        item for item in (*spans, *routes, *requests, *options, *named, *classes, *prose, *values, *literals) if item
+    ]
+
+
+def _of_span(span: str) -> Iterator[str]:
+    """Yield a code span if it is more than a name, and then its parts."""
+    whole = span.strip().rstrip(";,")
+    if SHORTEST_EXPRESSION <= len(whole) <= LONGEST_EXPRESSION and not _NAME.fullmatch(whole) and not is_path(whole):
+        yield whole
+    # No part of a command's option, such as ``--flag=false``, is an expression of code.
+    parts = (found for found in _PARTS.finditer(span[:LONGEST_EXPRESSION]) if not span[: found.start()].endswith("-"))
+    yield from (found[0] for found in parts if _is_rare(found))
+    # The name before a constant may be that of a variable of the program's user, or of an event.
+    yield from _VALUES.findall(span[:LONGEST_EXPRESSION])
+
+
+def _route(span: str) -> str | None:
+    """Return the route of a code span that is one and not the path of a file."""
+    found = _ROUTE.fullmatch(span.strip())
+    return found["route"] if found and not _FILE.search(found["route"]) else None
+
+
+def _of_prose(line: str) -> Iterator[str]:
+    plain = URL.sub(" ", _SPAN.sub(" ", line[:MAX_LINE]))
+    yield from (found[0] for found in _IN_PROSE.finditer(plain) if _is_rare(found))
+
+
+def _is_rare(found: re.Match[str]) -> bool:
+    """Return whether a part is long enough and, if it is a name, qualified."""
+    qualified = found["name"] is None or _QUALIFIED.search(found[0])
+    return bool(qualified) and len(found[0].strip("\"'")) >= SHORTEST_EXPRESSION and not is_path(found[0])
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character in ("_", "$")
