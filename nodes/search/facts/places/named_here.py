@@ -10,7 +10,7 @@ import numpy as np
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput, IssueParts
-from nodes.search.facts.names.named import BUILT_IN
+from nodes.search.facts.names.named import BUILT_IN, SYMPTOM
 from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.of_class import names_class
@@ -184,7 +184,8 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
         # Words side by side may be plain English, so a single word is preferred.
         found = {paths: words for paths, words in found.items() if " " not in words}
     for paths, words in found.items() if len(found) == 1 else ():
-        strong = " " not in words or paths[0] in inquiry.first[:1]
+        # A class of errors is rarely at fault: 1 of 4 was in a fixed file.
+        strong = (" " not in words or paths[0] in inquiry.first[:1]) and not SYMPTOM.search(words)
         yield Fact("named_here", _says(words, paths), words, paths[0], count=len(paths), strong=strong, in_title=True)
 
 
