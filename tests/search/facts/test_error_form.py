@@ -17,6 +17,8 @@ CASES = [
     pytest.param("a.py", "def f(row):\n    row.itemset(0)\n", "AttributeError: `itemset` was removed from the ndarray class in NumPy 2.0.", 2, id="removed"),
     pytest.param("a.py", "import numpy as np\n\nKIND = np.bool\n", "AttributeError: module 'numpy' has no attribute 'bool'", 3, id="of-a-module"),
     pytest.param("a.py", "import os\nfrom zones import (a, b)\nc = b\n", "ImportError: cannot import name 'b' from 'zones'", 2, id="import"),
+    pytest.param("a.js", "import {\n  other,\n  zones,\n} from 'acme'\nzones()\n", "SyntaxError: The requested module 'acme' does not provide an export named 'zones'", 3, id="export"),
+    pytest.param("a.ts", "import { other, zones } from 'acme'\nzones()\n", "error TS2305: Module '\"acme\"' has no exported member 'zones'.", 1, id="exported-member"),
     pytest.param("a.js", "function f(row) {\n  const x = row.find()\n  return x.zone\n}\n", "TypeError: Cannot read properties of undefined (reading 'zone')", 3, id="undefined"),
     pytest.param("a.js", "function f(row) {\n  return row.next.zone\n}\n", "TypeError: can't access property \"zone\", t.a is undefined", 2, id="undefined-in-firefox"),
     pytest.param("a.js", "function f(row) {\n  return row.next.zone\n}\n", "undefined is not an object (evaluating 'row.next.zone')", 2, id="undefined-in-safari"),

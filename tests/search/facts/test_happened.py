@@ -197,6 +197,13 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             id="unset-in-a-shell",
         ),
         pytest.param(
+            "return call_user_func([$model, $name], $zones);",
+            "",
+            "TypeError: call_user_func(): Argument #1 ($callback) must be a valid callback, no array or string given",
+            "has `call_user_func(…)`; the error says “call_user_func(): Argument #1”.",
+            id="php-built-in",
+        ),
+        pytest.param(
             "$m = \\trim($rows[1], ',');",
             "TypeError",
             "trim(): Argument #1 ($string) must be of type string, null given",

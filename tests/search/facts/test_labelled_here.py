@@ -15,11 +15,6 @@ RUSSIAN = SCREEN.replace("Watch the zones", "Следить за зонами")
 SCRIPT = 'export const s = () =>\n  t("menu.watchZones");\n'
 JSON = '{\n  "watchZones": "Watch the zones"\n}\n'
 GERMAN = '{\n  "Watch the zones": "Zonen ansehen"\n}\n'
-CATALOGUE = (
-    '{\n  "strings" : {\n    "menu.watchZones" : {\n      "localizations" : {\n        "en" : {\n'
-    '          "stringUnit" : {\n            "value" : "Watch the zones"\n          }\n        }\n      }\n    }\n'
-    "  }\n}\n"
-)
 EXTENSION = '{\n  "menu.watchZones": {\n    "message": "Watch the zones"\n  }\n}\n'
 SHARP = "class Settings {\n    string Title = Texts.WatchZones;\n}\n"
 RESX = '<root>\n  <data name="WatchZones">\n    <value>Watch the zones</value>\n  </data>\n</root>\n'
@@ -42,7 +37,6 @@ FOUND = [
     pytest.param({"S.kt": RUSSIAN}, "При «следить за зонами» падает", 3, id="russian"),
     pytest.param({"S.kt": KEYED, "app/res/values/strings.xml": XML}, "“Watch the zones” stops", 2, id="android"),
     pytest.param({"s.ts": SCRIPT, "locales/en.json": JSON}, "“Watch the zones” stops", 2, id="json"),
-    pytest.param({"s.swift": SCRIPT, "Localizable.xcstrings": CATALOGUE}, "“Watch the zones” stops", 2, id="xcode"),
     pytest.param({"s.ts": SCRIPT, "_locales/en/messages.json": EXTENSION}, "“Watch the zones” stops", 2, id="browser"),
     pytest.param({"s.ts": SCRIPT, "src/locales/en.ts": JSON}, "“Watch the zones” stops", 2, id="texts-in-a-script"),
     pytest.param({"s.cs": SHARP, "Texts.resx": RESX}, "“Watch the zones” stops", 2, id="resources"),

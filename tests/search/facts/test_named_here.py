@@ -103,7 +103,6 @@ def test_a_class_of_errors_in_the_title_does_not_lead(tmp_path: Path, name: str,
     assert found.strong is strong
 
 
-
 @pytest.mark.parametrize(
     ("files", "title"),
     [
@@ -225,28 +224,6 @@ def test_a_part_of_a_dotted_name_that_names_one_file(tmp_path: Path):
     files = {"src/boolean_mask.py": "def apply(x):\n    return x\n", "src/other.py": "x = 1\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "pkg.nd.boolean_mask loses its gradient"), "named_here")
     assert (found.words, found.path, found.strong) == ("boolean_mask", "src/boolean_mask.py", True)
-
-
-@pytest.mark.parametrize(
-    ("paths", "first", "named"),
-    [
-        pytest.param(["src/drop_index.c", "include/drop_index.h"], [], "include/drop_index.h", id="header"),
-        pytest.param(
-            ["src/drop_index.c", "include/drop_index.h"], ["src/drop_index.c"], "src/drop_index.c", id="ranked"
-        ),
-        pytest.param(["src/drop_index.c", "src/drop_index.cpp"], [], "src/drop_index.c", id="variants-in-one-folder"),
-        pytest.param(["src/drop_index.c", "other/drop_index.c"], [], None, id="two-folders"),
-        pytest.param(["a/drop_index.c", "a/drop_index.h", "b/drop_index.c"], [], None, id="three"),
-    ],
-)
-def test_a_name_of_two_files_that_belong_together(
-    tmp_path: Path, paths: list[str], first: list[str], named: str | None
-):
-    files = {path: f"int f{number}(int x) {{\n  return x;\n}}\n" for number, path in enumerate(paths)}
-    found = of_kind(facts_of(tmp_path, files, "drop_index loses an entry", first=first), "named_here")
-    assert [(fact.path, fact.count) for fact in found] == ([(named, 2)] if named else [])
-    for fact in found:
-        assert fact.says == f"The title may mean `{named}`, or the other source file named `drop_index`."
 
 
 def test_a_name_in_the_title_may_be_defined_in_the_file_that_it_names(tmp_path: Path):

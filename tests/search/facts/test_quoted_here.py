@@ -64,6 +64,23 @@ def test_a_name_that_an_error_misses_leads_to_the_string_of_the_code(tmp_path: P
     assert all(fact.strong for fact in found)
 
 
+TITLES = [
+    pytest.param("zone$set(double x, double y) stops", [2, 3], id="called-on-two-lines"),
+    pytest.param("It stops in drawZoneMap", [4], id="of-a-library"),
+    pytest.param("It stops in keepZoneMap", [], id="defined-here"),
+    pytest.param("It throws DrawZoneException", [], id="class-of-errors"),
+]
+
+
+@pytest.mark.parametrize(("title", "lines"), TITLES)
+def test_a_name_of_the_title_that_no_own_file_defines_leads_to_its_uses(tmp_path: Path, title: str, lines: list[int]):
+    code = "class A {\n  void a() { zone$set(1, 2); }\n  void b() { zone$set(3, 4); }\n  int c() { return drawZoneMap(); }\n"
+    code += "  void keepZoneMap() { keepZoneMap(); throw new DrawZoneException(); }\n}\n"
+    found = of_kind(facts_of(tmp_path, {"A.java": code}, title, "It happens each time."), "quoted_here")
+    assert [fact.line for fact in found] == lines
+    assert all(fact.strong for fact in found)
+
+
 VALUES = [
     pytest.param("The default zone-v2-west is gone.", [1], id="words-and-a-number"),
     pytest.param("区域默认为zone-v2-west，已停用", [1], id="in-a-language-without-spaces"),

@@ -772,3 +772,13 @@ def test_a_line_outside_functions_that_is_blank_now_is_not_lost(tmp_path: Path):
     facts = facts_of(tmp_path, {"lib/top.rb": "A = 1\n\nB = A\n"}, "It stops", f"```\n{trace}\n```\n")
     (found,) = of_kind(facts, "raised_here")
     assert (found.line, found.says.endswith("the line may have moved.")) == (3, True)
+
+
+def test_a_frame_is_named_by_its_own_line_and_not_by_a_long_message_before_it(tmp_path: Path):
+    code = "<?php\nclass ZoneStore\n{\n    public function model($name)\n    {\n        return call_zone($name);\n    }\n}\n"
+    message = f"call_zone(): Argument #1 ($zone) {'is not a zone of this kind, ' * 8}"
+    log = f'[2026-01-23 18:24:25] local.ERROR: {message} {{"exception":"[object] (TypeError(code: 0): {message} at '
+    log += "/srv/src/ZoneStore.php:6)\n[stacktrace]\n#0 /srv/src/ZoneStore.php(6): call_zone('a')\n"
+    log += "#1 /srv/index.php(3): ZoneStore->model('a')\n"
+    (found,) = of_kind(facts_of(tmp_path, {"src/ZoneStore.php": code}, "It stops", f"```\n{log}```\n"), "raised_here")
+    assert (found.line, found.strong, found.words) == (6, True, "#0 /srv/src/ZoneStore.php(6): call_zone('a')")

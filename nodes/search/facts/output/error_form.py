@@ -83,7 +83,7 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     traced = any(trace.frames for trace in inquiry.issue.traces)
     # A constant and a name that is imported are on few lines of a file.
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
-    traced = traced and not (shape.of and not frames)
+    traced = traced and not ((shape.of or "export" in shape.words) and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
         if len(held) == 1:

@@ -11,6 +11,8 @@ _SHORT = re.compile(r":\d{1,7}: (?:in \S|\w{0,60}Warning: )")
 """A frame in the short form of pytest, or of a warning; like the interpreter, they print the source line below."""
 MAX_BELOW = 600
 """Maximum number of characters after a trace in which the code of its innermost frame is shown."""
+MAX_WORDS = 300
+"""Maximum number of characters of a line of a trace that are words of a fact."""
 MAX_SHOWN = 6
 """Maximum number of lines of code that a notebook shows of a frame up to the line that it marks."""
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
@@ -70,4 +72,6 @@ def frame_words(trace: str, frame: Frame) -> str | None:
     # Frames without a place differ by their function only.
     called = last_part(frame.function) if frame.line is None else None
     named = [at for at in named if called and called in lines[at]] or named
-    return (lines[named[0]].strip().lstrip("> ")[:300] or None) if named else None
+    # A log has the place at the end of a long message as well.
+    named.sort(key=lambda at: bool(name) and name not in lines[at].strip()[:MAX_WORDS])
+    return (lines[named[0]].strip().lstrip("> ")[:MAX_WORDS] or None) if named else None

@@ -32,7 +32,7 @@ _NEEDED = re.compile(
 )
 """Words before a version that is not the one in use."""
 _PART = lazy(
-    rf"(\^|~>|~=|~|[<>]=?|={{1,3}}|!=)?\s?v?({_NUMBER})(?:\.[x*])*(?:[-+][\w.]{{1,20}}|[A-Za-z][\w.]{{0,20}})?"
+    rf"(\^|~>|~=|~|[<>]=?|={{1,3}}|!=)?\s?v?({_NUMBER})(?:\.[x*])*(?:[-+][\w.-]{{1,40}}|[A-Za-z][\w.]{{0,20}})?"
 )
 SAYS = re.compile(r"The report names `([^`]{1,60})` (\S{1,40}), which this line does not allow\.")
 
@@ -93,9 +93,10 @@ def _of_json(path: str, lines: list[str], hosts: Sequence[Mapping[str, Any]]) ->
         document = json.loads("\n".join(lines))
         table = "require" if path.endswith("composer.json") else "peerDependencies"
         packages = [name for name in document.get(table, {}) if "/" in name or table != "require"][:MAX_PACKAGES]
+        own = str(document.get("name")).partition("/")[0]
     except (ValueError, AttributeError, TypeError, RecursionError):
         return
-    for host in (*hosts, *({"names": _names(name), "within": [table, name]} for name in packages)):
+    for host in (*hosts, *({"names": _names(name, own), "within": [table, name]} for name in packages)):
         allowed, at = document, 0
         for key in host["within"]:
             allowed = allowed.get(key) if isinstance(allowed, dict) else None
@@ -106,11 +107,11 @@ def _of_json(path: str, lines: list[str], hosts: Sequence[Mapping[str, Any]]) ->
             yield Bound(Hit(path, at, lines[at - 1]), allowed, host)
 
 
-def _names(package: str) -> str:
-    """Return how reports call a package: with or without its vendor, or a vendor's main package by its vendor."""
+def _names(package: str, own: str) -> str:
+    """Return how reports call a package: with or without its vendor, or another vendor's main package by its vendor."""
     vendor, _, name = package.rpartition("/")
     short = name if len(name) >= SHORTEST else package
-    is_vendor = len(vendor) >= SHORTEST and vendor[0] != "@"
+    is_vendor = len(vendor) >= SHORTEST and vendor[0] != "@" and vendor != own
     return "|".join(map(re.escape, (package, short, *([vendor] if is_vendor else []))))
 
 

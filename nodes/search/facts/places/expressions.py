@@ -30,7 +30,7 @@ _IN_PROSE = re.compile(
     rf"(?<![\w$./-])(?:{_CONSTANT}|{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
 )
 """An expression or an unusual string of prose; most qualified names without a call there are products and addresses."""
-_QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
+_QUALIFIED = re.compile(r"\w(?:\.|::|->|\$)\w")
 _SPAN = re.compile(r"`[^`\n]{1,300}`")
 _CODE_IN_QUOTES = re.compile(r"[\"“]([^\"“”`\n]{1,80}(?:[!=]==?|->|::|\(\))[^\"“”`\n]{1,80})[\"”]")
 _PROPOSED = re.compile(

@@ -25,12 +25,10 @@ _TEXT_KEYS = frozenset({"message", "defaultMessage"})
 """Keys of the text within the table of a key, as extensions of browsers and FormatJS write it."""
 _OPENED = re.compile(r"(\s*)[\"']?([\w.-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[{\[(]?\s*$")
 """A line that begins a table in a file of texts."""
-_CATALOGUED = re.compile(r" {4}\"([\w.-]{1,80})\" : \{")
-"""The line that begins the table of a key in a catalogue of Xcode, which writes them all alike."""
 FILE_OF_TEXTS = re.compile(
     r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
     r"|(?:^|/)(?:Lang|Languages?|Locales?|Locali[sz]ations?|Translations?|Strings)/[^/]+\.(?:a?xaml|json|ya?ml|xml|toml|ini)$"
-    r"|\.(?:resx|restext|po|pot|arb|(?:xc)?strings|properties|ftl)$"
+    r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
 )
 
 _TEXTS = re.compile(
@@ -69,8 +67,6 @@ def key_of(witness: Witness, hit: Hit, label: str) -> str | None:
     if found is None or (rest and not rest.startswith("<")):
         return None
     lines = witness.lines(hit.path, 1, hit.line)
-    if hit.path.endswith(".xcstrings"):
-        return next((key[1] for line in reversed(lines) if (key := _CATALOGUED.match(line))), None)
     return found["xml"] or found["text"] or _within(lines, found["key"])
 
 

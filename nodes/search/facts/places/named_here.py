@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 
 import numpy as np
@@ -45,7 +45,6 @@ _SIDE_BY_SIDE = (
     re.compile(r"(?<![\w./\\@:$-])(?=([A-Za-z]\w{1,40} [A-Za-z]\w{1,40} [A-Za-z]\w{1,40}(?![\w/\\])))"),
 )
 """Two and three words of a title; each match may begin inside another one."""
-_HEADERS = frozenset({"h", "hh", "hpp", "hxx"})
 _SEPARATOR = re.compile(r"[_ -]")
 _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
 """Names of files that represent their folder."""
@@ -170,29 +169,29 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
     file in 2 of 9 cases. Words that only together have the name of a file are strong on the first file alone, because
     they may as well name a part of the program in plain English.
     """
-    code, found = inquiry.code, dict[tuple[str, ...], str]()
+    code, found = inquiry.code, dict[str, str]()
     written = _title_names(inquiry.issue.title)
     by_name = _by_name(map(code.path, np.flatnonzero(code.own).tolist())) if written else {}
     for words in written:
-        paths = _pair(by_name.get(_spelling(words), []), inquiry.first)
-        if " " in words and not (len(paths) == 1 and _is_compound(paths[0])):
+        paths = by_name.get(_spelling(words), [])
+        if len(paths) != 1 or (" " in words and not _is_compound(paths[0])):
             continue
         rows = code.definitions(words) if " " not in words else ()
-        if paths and all(code.path_of(row) in paths for row in rows):
-            found.setdefault(paths, words)
+        if all(code.path_of(row) in paths for row in rows):
+            found.setdefault(paths[0], words)
     if len(found) > 1:
         # Words side by side may be plain English, so a single word is preferred.
-        found = {paths: words for paths, words in found.items() if " " not in words}
-    for paths, words in found.items() if len(found) == 1 else ():
+        found = {path: words for path, words in found.items() if " " not in words}
+    for path, words in found.items() if len(found) == 1 else ():
         # A class of errors is rarely at fault: 1 of 4 was in a fixed file.
-        strong = (" " not in words or paths[0] in inquiry.first[:1]) and not SYMPTOM.search(words)
-        yield Fact("named_here", _says(words, paths), words, paths[0], count=len(paths), strong=strong, in_title=True)
+        strong = (" " not in words or path in inquiry.first[:1]) and not SYMPTOM.search(words)
+        yield Fact("named_here", _says(words, path), words, path, count=1, strong=strong, in_title=True)
 
 
 def _check_title(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name of this file and of no other."""
     same = _by_name(filter(is_own, witness.files())).get(_spelling(fact.words or ""), [])
-    return None if fact.path in same and _pair(same, ()) else "the words are not the name of this file alone"
+    return None if same == [fact.path] else "the words are not the name of this file alone"
 
 
 def _title_names(title: str) -> list[str]:
@@ -206,26 +205,9 @@ def _title_names(title: str) -> list[str]:
     return [words for words in dict.fromkeys(named) if len(words) >= SHORTEST and words.casefold() not in _GENERAL]
 
 
-def _pair(paths: Sequence[str], first: Sequence[str]) -> tuple[str, ...]:
-    """Return one file, or two that belong together with the better ranked one first; else nothing."""
-    if len(paths) > 2 or (len(paths) == 2 and not _belong_together(*paths)):
-        return ()
-    ranks = {path: rank for rank, path in enumerate(first)}
-    return tuple(sorted(paths, key=lambda path: (ranks.get(path, len(ranks)), path)))
-
-
-def _belong_together(one: str, other: str) -> bool:
-    """Return whether two files of one name are variants in one folder, or a header and its source."""
-    ends = {path.rpartition(".")[2] for path in (one, other)}
-    same_folder = one.rpartition("/")[0] == other.rpartition("/")[0]
-    return len(ends) == 2 and (same_folder or len(ends & _HEADERS) == 1)
-
-
-def _says(words: str, paths: Sequence[str]) -> str:
+def _says(words: str, path: str) -> str:
     # A word of the title may mean anything, so this is a guess for the reader and no finding.
-    if len(paths) > 1:
-        return say("The title may mean `{path}`, or the other source file named `{words}`.", words=words, path=paths[0])
-    return say("The title may mean `{path}`, the source file named `{words}`.", words=words, path=paths[0])
+    return say("The title may mean `{path}`, the source file named `{words}`.", words=words, path=path)
 
 
 def _is_compound(path: str) -> bool:

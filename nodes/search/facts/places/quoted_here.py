@@ -7,21 +7,24 @@ from dataclasses import replace
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import Code, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.names.named import SYMPTOM, names
 from nodes.search.facts.names.read_here import IMPORT
 from nodes.search.facts.output.happened import is_assertion
 from nodes.search.facts.places.expressions import KEY, Expression, expressions
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
+from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 from nodes.search.tokens import term_hash, terms_of
 
-MAX_EXPRESSIONS = 80
-"""Maximum number of expressions of one report that are looked up."""
+MAX_EXPRESSIONS, SHORTEST = 80, 8
+"""Maximum number of expressions of one report that are looked up, and minimum length of a name of a library."""
 MAX_CHUNKS, MAX_CHUNKS_OF_STRING = 24, 120
 """Maximum number of chunks that contain all words of an expression, and of a route, whose words are often common."""
-FEW, FEW_STRINGS, MAX_WIDTH, MAX_LINES = 4, 8, 400, 100_000
-"""Maximum number of lines with an expression, as more do not identify a place, and of lines with a route as a string,
-which the clients and the server of a project have; maximum length of a line, and number of lines of a file."""
+FEW, FEW_OF_TITLE, FEW_STRINGS, MAX_WIDTH, MAX_LINES = 4, 2, 8, 400, 100_000
+"""Maximum number of lines with an expression, of lines with one of the title that lead,
+and of lines with a route as a string, which the clients and the server of a project have; maximum length of a line, and
+number of lines of a file."""
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
@@ -40,7 +43,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines with an expression of the report, if one function or at most four lines have it."""
     code = inquiry.code
     known = {fact.words for fact in inquiry.found if fact.kind in ("read_here", "default_here")}
-    every = [group for group in expressions(inquiry.issue) if group[0].words not in known][:MAX_EXPRESSIONS]
+    # What the title names and no own file defines is of a library, whose uses may be few.
+    titled = (name.last for name in names(inquiry.issue) if name.in_title and COMPOUND.search(name.last))
+    foreign = [
+        name for name in titled if len(name) >= SHORTEST and not (SYMPTOM.search(name) or code.definitions(name))
+    ]
+    every = expressions(inquiry.issue)
+    every += [[Expression(name, marked=True)] for name in foreign if not any(name in group[0].words for group in every)]
+    every = [group for group in every if group[0].words not in known][:MAX_EXPRESSIONS]
     # A longer expression says more than its parts, which the report may have alone before it.
     groups = sorted(every, key=lambda group: any(group[0].words in other[0].words != group[0].words for other in every))
     near = _near(code, [judgement for group in groups for judgement in group])
@@ -100,7 +110,8 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
             continue
         says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=hit.place, only=only_of(len(places)))
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
-        strong = on_first or (len(places) == 1 and one.marked) or is_defined
+        titled = len(places) <= FEW_OF_TITLE and one.words in inquiry.issue.title
+        strong = on_first or (len(places) == 1 and one.marked) or is_defined or titled
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
         # An unmarked word of prose may be data of an example; what an option does is elsewhere than where it is named.
         is_value = one.whole and (not one.marked or one.words.startswith("--"))
