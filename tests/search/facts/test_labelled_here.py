@@ -29,8 +29,6 @@ ALONE = "<template>\n  <button>\n    Watch the zones\n  </button>\n</template>\n
 SAVE = SCREEN.replace("Watch the zones", "Save")
 SAVES = {"S.ts": "// save it\n" * 5 + "export const s = t.save;\n", "locales/en.json": '{\n  "save": "Save"\n}\n'}
 FOUND = [
-    pytest.param(SAVES, "Save button stops", 6, id="common-but-named"),
-    pytest.param({"S.kt": SAVE}, "The Save button is late", 3, id="one-word-of-an-element"),
     pytest.param({"S.kt": SCREEN}, "It stops with “Watch the zones” on", 3, id="quoted"),
     pytest.param({"S.kt": SCREEN}, "Open Settings > General > **Watch the zones**", 3, id="stressed"),
     pytest.param({"S.kt": SCREEN}, 'With the setting "watch the zones" it stops', 3, id="in-lower-case"),
@@ -54,10 +52,6 @@ FOUND = [
         id="key-of-a-table",
     ),
     pytest.param({"S.kt": SCREEN}, "It stops with \u2018Watch the zones\u2019 on", 3, id="single-quotes"),
-    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "还原")}, "“还原”按钮无效", 3, id="short-chinese"),
-    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "保存")}, "「保存」を押すと落ちる", 3, id="short-japanese"),
-    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Liberate")}, "I press “Liberate”", 3, id="one-word"),
-    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "Liberate")}, "The “Liberate” button", 3, id="one-button"),
     pytest.param({"S.kt": SCREEN}, "Watch the zones stops", 3, id="not-quoted"),
     pytest.param(
         {"S.kt": SCREEN.replace("the zones", "zones")}, "Watch zones 26 is `OS: Watch zones 26`", 3, id="within-a-quote"
@@ -91,7 +85,6 @@ NONE = [
     pytest.param({"S.kt": SAVE}, "I save with a button", id="one-word-apart"),
     pytest.param({"S.kt": SAVE}, "Wrong sums on the Save page", id="one-word-of-a-page"),
     pytest.param({"S.kt": SCREEN}, "“Watch the zone” stops", id="another-text"),
-    pytest.param({"S.kt": SCREEN.replace("Watch the zones", "sum-zones")}, "“sum-zones” stops", id="one-word"),
     pytest.param({"S.kt": SCREEN.replace('"Watch', '"Do not watch')}, "“Watch the zones” stops", id="a-part-of-a-text"),
     pytest.param({"S.kt": f"// {SCREEN}".replace("\n", "\n// ")}, "“Watch the zones” stops", id="a-comment"),
     pytest.param({"S.kt": SCREEN}, "The zones stop", id="words-of-a-text"),

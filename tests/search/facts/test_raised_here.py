@@ -775,10 +775,22 @@ def test_a_line_outside_functions_that_is_blank_now_is_not_lost(tmp_path: Path):
 
 
 def test_a_frame_is_named_by_its_own_line_and_not_by_a_long_message_before_it(tmp_path: Path):
-    code = "<?php\nclass ZoneStore\n{\n    public function model($name)\n    {\n        return call_zone($name);\n    }\n}\n"
+    code = "<?php\nclass ZoneStore\n{\n    function model($name)\n    {\n        return call_zone($name);\n    }\n}\n"
     message = f"call_zone(): Argument #1 ($zone) {'is not a zone of this kind, ' * 8}"
     log = f'[2026-01-23 18:24:25] local.ERROR: {message} {{"exception":"[object] (TypeError(code: 0): {message} at '
     log += "/srv/src/ZoneStore.php:6)\n[stacktrace]\n#0 /srv/src/ZoneStore.php(6): call_zone('a')\n"
     log += "#1 /srv/index.php(3): ZoneStore->model('a')\n"
     (found,) = of_kind(facts_of(tmp_path, {"src/ZoneStore.php": code}, "It stops", f"```\n{log}```\n"), "raised_here")
     assert (found.line, found.strong, found.words) == (6, True, "#0 /srv/src/ZoneStore.php(6): call_zone('a')")
+
+
+def test_a_function_of_a_shrunk_program_is_found_in_its_package(tmp_path: Path):
+    files = {
+        "app/home/Zones.kt": "package com.acme.home\n\nfun ZoneList() {\n    show(cache)\n}\n",
+        "app/home/HomeAlbum.kt": "package com.acme.home\n\nfun Album() {\n    show(1)\n}\n",
+    }
+    trace = "java.lang.IllegalStateException\n\tat lib.Cache.keys(SourceFile:6)\n"
+    trace += "\tat com.acme.{}.HomeAlbumKt.ZoneList(SourceFile:1342)\n"
+    for package, found in (("home", [("app/home/Zones.kt", 3)]), ("other", [])):
+        facts = facts_of(tmp_path / package, files, "It stops", f"```\n{trace.format(package)}```\n")
+        assert [(fact.path, fact.line) for fact in of_kind(facts, "raised_here")] == found

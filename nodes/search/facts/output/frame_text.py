@@ -73,5 +73,5 @@ def frame_words(trace: str, frame: Frame) -> str | None:
     called = last_part(frame.function) if frame.line is None else None
     named = [at for at in named if called and called in lines[at]] or named
     # A log has the place at the end of a long message as well.
-    named.sort(key=lambda at: bool(name) and name not in lines[at].strip()[:MAX_WORDS])
+    named.sort(key=lambda at: (name or "") not in lines[at].strip()[:MAX_WORDS])
     return (lines[named[0]].strip().lstrip("> ")[:MAX_WORDS] or None) if named else None

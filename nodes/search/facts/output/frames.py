@@ -28,6 +28,7 @@ SHORTENED = 3
 MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
+_SHRUNK = re.compile(r"SourceFile|Unknown Source|r8-map-id-\w{1,80}")
 _SHARED = re.compile(r"[^/]{1,80}\.(?:so|dylib|dll)[\w.]{0,20}", re.IGNORECASE)
 _MAP = "//# sourceMappingURL="
 _FORWARDS = re.compile(
@@ -102,7 +103,7 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
         # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.has_frames(number)] if listed else _moved_to(code, frame)
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
-        source = _compiled_from(code, frame, numbers)
+        source = _compiled_from(code, frame, numbers) or _in_package(code, frame)
         if source:
             listed = numbers = source
         # The line of a compiled file without a function tells nothing about the source.
@@ -141,6 +142,17 @@ def _is_declared(code: Code, frame: Frame, number: int) -> bool:
         return True
     package = _package(code, number)
     return not package or f"{frame.module}.".startswith(f"{package}.")
+
+
+def _in_package(code: Code, frame: Frame) -> list[int]:
+    """Return the file of the only definition of a compound name, if it is in the package of a frame's class.
+
+    Programs that are shrunk have merged classes, and print no file.
+    """
+    name = frame.function or "" if _SHRUNK.fullmatch(frame.path) else ""
+    rows = code.definitions(name) if _COMPOUND.search(name) else []
+    numbers = [int(code.index.def_file[row]) for row in rows]
+    return numbers if len(numbers) == 1 and f"{frame.module}.".startswith(f"{_package(code, numbers[0])}.") else []
 
 
 def _package(code: Code, number: int) -> str:

@@ -149,11 +149,13 @@ def expressions(issue: IssueParts) -> list[list[Expression]]:
     options = ([Expression(flag, marked=True, whole=True)] for flag in flags)
     missed = (found[1] or found[2] for line in issue.lines if (found := _MISSED.search(line[:MAX_LINE])))
     named = ([Expression(name, marked=True, whole=True)] for name in missed if not is_path(name))
-    classes = ([Expression(name, marked=True)] for line in plain for name in _CLASS.findall(line))
     literals = ([Expression(text, marked=False)] for line in plain for text in _LITERAL.findall(line))
-    return [
-        item for item in (*spans, *routes, *requests, *options, *named, *classes, *prose, *values, *literals) if item
-    ]
+    return [item for item in (*spans, *routes, *requests, *options, *named, *prose, *values, *literals) if item]
+
+
+def classes(issue: IssueParts) -> list[str]:
+    """Return the names of classes that the title or the prose gives with their whole package."""
+    return [name for line in (issue.title, *issue.prose) for name in _CLASS.findall(URL.sub(" ", line[:MAX_LINE]))]
 
 
 def _of_span(span: str) -> Iterator[str]:

@@ -10,7 +10,6 @@ from nodes.search.facts.places.keys import (
     NOT_SEARCHED,
     as_label,
     has_text,
-    is_own_text,
     key_of,
     keys_of,
     spaced,
@@ -30,8 +29,6 @@ FEW, FEW_PLACES, FEW_USES = 2, 3, 8
 """Maximum number of lines of one place, of places that have a label, and of those that use its key."""
 LEAST_WORDS, MOST_WORDS, MOST_PLAIN_WORDS = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
-FEW_LINES = 4
-"""Maximum number of lines of own code with a label of one word."""
 _MARKED = re.compile(
     r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"(?=\S)([^\"\n]{1,300})(?<=\S)\""
     r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
@@ -49,23 +46,11 @@ _CUE = re.compile(
 """What precedes the name of something to click."""
 _THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
 """What follows it."""
-_CONTROL = r" (?i:button|checkbox|toggle|switch|option|field)s?\b"
-_ELEMENT = re.compile(rf"(?<![\w-])((?:[A-Z][\w-]{{0,40}} ){{0,4}})([A-Z][a-z]\w{{1,30}})(?={_CONTROL})")
-"""A word that is the whole name of a control, and no end of a longer one; that of a page is also on the way to it."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
 SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
-_CLICKED = re.compile(
-    r"[“「『【\"]([々\u3040-\u30ff\u3400-\u9fff]{2,5})[”」』】\"]\s?(?:按[钮鈕]|菜单|選單|选项|選項|标签|開關|开关|を(?:クリック|押)|ボタン|メニュー)"
-    r"|(?:[点點][击擊]|[选選][择擇]|勾选|打[开開])了?\s?[“「『【\"]([々\u3040-\u30ff\u3400-\u9fff]{2,5})[”」』】\"]"
-    r"|\b(?:[Cc]lick|[Pp]ress|[Tt]app?|[Ss]elect|[Cc]hoos)\w{0,3}(?: on)?(?: the)? [“\"'`*]{1,2}([A-Z]\w{2,30})[”\"'`*]"
-    r"|[“\"`*]{1,2}([A-Z]\w{2,30})[”\"`*]{1,2} (?:button|menu|tab|option|toggle|checkbox|switch)\b"
-)
-"""A short label in quotes next to what is done with it."""
-_KEY = re.compile(r"[\"“]([a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6})[\"”]")
-"""A key that a program shows instead of its text, in quotes."""
 _CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
 
 
@@ -95,14 +80,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _of_label(inquiry: FinderInput, label: str, hits: Sequence[Hit]) -> Iterator[Fact]:
-    is_common = _length(label) < LEAST_WORDS and sum(is_own_text(hit.path) for hit in hits) > FEW_LINES
-    # A word that many lines contain is a label if the title says so.
-    is_named = re.search(re.escape(label) + _CONTROL, inquiry.issue.title) is not None
-    searches = (_by_key, _in_code)[: int(is_named) if is_common else None]
-    found = (list(search(inquiry, label, hits)) for search in searches)
-    facts = next(filter(None, found), ())
-    # A single word is often the label of several elements.
-    yield from facts if len(facts) == 1 or _length(label) >= LEAST_WORDS else ()
+    yield from next(filter(None, (list(search(inquiry, label, hits)) for search in (_by_key, _in_code))), ())
 
 
 def _labels(issue: IssueParts) -> list[tuple[str, bool]]:
@@ -140,9 +118,6 @@ def labels(issue: IssueParts) -> Iterator[str]:
         if LEAST_WORDS <= _length(text) <= MOST_WORDS and not _CODE.search(text) and comparable(text) not in seen:
             seen.add(comparable(text))
             yield text
-    lines = [line[:MAX_WIDTH] for line in (issue.title, *issue.prose)]
-    keys = (key for line in lines for key in (*_KEY.findall(line), *map("".join, _CLICKED.findall(line))))
-    yield from (key for key in keys if comparable(key) not in seen)
     # Words of the title that the report quotes as well, such as a name within a printed line.
     for found in _WORDS.finditer(URL.sub(" ", issue.title)):
         for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):
@@ -175,10 +150,6 @@ def _plain_labels(issue: IssueParts) -> Iterator[str]:
         # Two words of a title are often the subject of a library, whose documentation has them as a string too.
         for start in range(found[0].count(" ")):
             yield from (run for run in _runs(found, start) if spaced(run).count(" ") >= LEAST_WORDS)
-    every = (
-        found for line in (issue.title, *issue.prose) for found in _ELEMENT.findall(URL.sub(" ", line[:MAX_WIDTH]))
-    )
-    yield from (word for before, word in every if {*before.casefold().split()} <= STOPWORDS)
 
 
 def _runs(found: re.Match[str] | None, start: int = 0, *, from_end: bool = False) -> Iterator[str]:

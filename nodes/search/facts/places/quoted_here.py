@@ -10,7 +10,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.named import SYMPTOM, names
 from nodes.search.facts.names.read_here import IMPORT
 from nodes.search.facts.output.happened import is_assertion
-from nodes.search.facts.places.expressions import KEY, Expression, expressions
+from nodes.search.facts.places.expressions import KEY, Expression, classes, expressions
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.query import COMPOUND
@@ -43,11 +43,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines with an expression of the report, if one function or at most four lines have it."""
     code = inquiry.code
     known = {fact.words for fact in inquiry.found if fact.kind in ("read_here", "default_here")}
-    # What the title names and no own file defines is of a library, whose uses may be few.
-    titled = (name.last for name in names(inquiry.issue) if name.in_title and COMPOUND.search(name.last))
-    foreign = [
-        name for name in titled if len(name) >= SHORTEST and not (SYMPTOM.search(name) or code.definitions(name))
-    ]
+    # What the title or a whole package names and no own file defines is of a library, whose uses may be few.
+    named = [name.last for name in names(inquiry.issue) if name.in_title and COMPOUND.search(name.last)]
+    named = [name for name in (*named, *classes(inquiry.issue)) if len(name) >= SHORTEST and not SYMPTOM.search(name)]
+    foreign = [name for name in named if not code.definitions(name)]
     every = expressions(inquiry.issue)
     every += [[Expression(name, marked=True)] for name in foreign if not any(name in group[0].words for group in every)]
     every = [group for group in every if group[0].words not in known][:MAX_EXPRESSIONS]
