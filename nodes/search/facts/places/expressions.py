@@ -64,7 +64,7 @@ _VALUE_IN_PROSE = re.compile(
 )
 """A value that code may have as a whole string, such as the name of a model: words and numbers with hyphens or dots."""
 _LITERAL = re.compile(r"[\"“](?=[^\"“”\n]{0,80}[\[\]{}<>%|\\$])([^\"“”\s][^\"“”\n]{6,78}[^\"“”\s])[\"”]")
-_KEY = r"[a-z]\w{0,40}(?:[-_.:]\w{1,40}){1,5}"
+_KEY = r"[a-z][A-Za-z0-9]{0,40}(?:[-_.:]{1,2}[A-Za-z0-9]{1,40}){1,5}"
 KEY = re.compile(_KEY)
 """A name that code has as a string, of two words or more."""
 _MISSED = re.compile(
