@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_of, of_kind, verify
+from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import git, make_repository
 
 PACKAGE = json.dumps(
@@ -115,3 +115,17 @@ def test_a_name_that_a_program_misses_occurs_nowhere(tmp_path: Path, line: str, 
     assert [(fact.words, fact.says) for fact in facts] == (
         [(name, f"`{name}` occurs nowhere at this commit.")] if name else []
     )
+
+
+def test_the_change_that_removed_an_import_of_what_a_module_lacks(tmp_path: Path):
+    make_repository(tmp_path, {"zones.py": "from host.core import Config, Host\n"})
+    text = {"zones.py": "from host.core_config import Config\nfrom host.core import Host\n"}
+    change = make_repository(tmp_path, text, message="Import it from its module")
+    body = "Setup failed: cannot import name 'Config' from 'host.core' (/srv/host/core.py)"
+    (fact,) = of_kind(facts_at(tmp_path, change, "It stops", body), "absent")
+    assert fact.says == (
+        f"`from host.core import Config` occurs nowhere at this commit; `{change[:10]}` “Import it from its module” "
+        "removed it, in no final release yet."
+    )
+    head = make_repository(tmp_path, {"zones.py": "from host.core import (\n    Config,\n)\n"})
+    assert of_kind(facts_at(tmp_path, head, "It stops", body), "absent") == []

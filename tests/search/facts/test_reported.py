@@ -100,7 +100,7 @@ CASES = {
         {"acme/__init__.py": "from .browser import (\n    Open,\n    ClickThere,\n)\n", "acme/browser.py": "class Open:\n    pass\n"},
         'Traceback (most recent call last):\n  File "/srv/acme/__init__.py", line 1, in <module>\n    from .browser import (\n'
         "ImportError: cannot import name 'ClickThere' from 'acme.browser' (/srv/acme/browser.py)\n",
-        "acme/__init__.py", 3, "“cannot import name 'ClickThere'” fits this line", leads=False,
+        "acme/__init__.py", 3, "“cannot import name 'ClickThere' from 'acme.browser'” fits this line", leads=False,
     ),
     "module that is missing": Case(
         {"acme/core.py": "from .json_utils import parse\nfrom .trigger_rules import load\n", "acme/json_utils.py": "def parse():\n    pass\n"},

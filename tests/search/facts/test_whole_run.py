@@ -187,7 +187,6 @@ CASES = {
     "change of a named file": Case("keyReader is wrong", "It works in 1.2.0 and fails in 1.3.0.", "acme/keyReader.py:2", "One commit changed `acme/keyReader.py` within 1.2.0 → 1.3.0", (("keyReader is wrong", "It works with OpenSSL 1.2.0 and fails with OpenSSL 1.3.0."), ("keyReader is wrong", "It fails in 1.2.0 and in 1.3.0.")), claims=True, kind="introduced_in"),
     "newer versions fail": Case("Gates swing wrongly", "It works in 1.3.0, newer versions fail.", "acme/gates.py:3", "One commit changed `acme/gates.py` within 1.3.0 → 1.4.0", (("Gates swing wrongly", "It fails in 1.3.0 and in newer versions."), ("Gates swing wrongly", "It works with OpenSSL 1.3.0, newer versions fail.")), claims=True, kind="introduced_in"),
     "number of a change": Case("Gates swing", "Related to #812.", "acme/gates.py", "The report names this change: `", (("Gates swing", "Related to #8123."), ("Gates swing", "We have 812 of them.")), kind="named_change"),
-    "method that is absent": Case("Shed#paint_walls returns nil", "Always.", None, "`paint_walls` occurs nowhere", (("Shed#hammer_nails returns nil", "Always."), ("Hut#paint_walls returns nil", "Always."), ("Shed#1234567 returns nil", "Always.")), kind="absent"),
     "path that is absent": Case("It crashes in acme/lost_toad.py", "Always.", None, "`acme/lost_toad.py` occurs nowhere", (("It crashes in acme/toads.py", "Always."), ("It crashes in other/lost_toad.py", "Always.")), kind="absent"),
 }  # fmt: skip
 ALIKE = [

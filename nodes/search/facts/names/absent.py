@@ -34,18 +34,18 @@ _LACKS = re.compile(
     re.IGNORECASE,
 )
 """The same in the words of a program."""
+_IMPORT = re.compile(r"cannot import name '(\w{2,60})' from '([\w.]{3,80})'")
+"""What Python says of a name that a module lacks."""
 MAX_BACK = 2_000
 """Maximum number of commits in which the one that removed a name is looked for."""
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z_]\w{5,60})\(\)")
 """A function as prose writes it."""
-_METHOD = re.compile(r"\b([A-Z]\w{2,40})#([a-z]\w{4,40}[a-z0-9])(?!\w)")
-"""A method of a class, as documentation of Ruby and Java writes it."""
 _NUMBERED = re.compile(r"\bline \d|:\d")
 _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield paths and names that occur nowhere: paths in folders of the project, and names that the title asks for."""
+    """Yield paths and names that occur nowhere: paths in folders of the project, and names that are asked for."""
     yield from _places(inquiry)
     # What an error names and no file has is code of another program; of a null value, its trace tells more.
     traced = any(trace.frames for trace in inquiry.issue.traces)
@@ -54,9 +54,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for name in list(dict.fromkeys(missed))[:MAX_MISSED]:
         if len(name) >= SHORTEST and _CODE.search(name) and _is_absent(inquiry, name):
             yield _missed(inquiry, name)
-    for owner, method in _METHOD.findall(inquiry.issue.title)[:1]:
-        if inquiry.code.holding(owner) and _is_absent(inquiry, method):
-            yield Fact("absent", _says(method), method, count=0, strong=True)
+    imports = (found[0] for line in inquiry.issue.lines if (found := _IMPORT.search(line[:MAX_LINE])))
+    for words in list(dict.fromkeys(imports))[:MAX_MISSED]:
+        fact = None if inquiry.is_placed or inquiry.witness.grep(_text(words)) else _missed(inquiry, words)
+        # Else the import may be on several lines, or another program's.
+        if fact and fact.change:
+            yield fact
     # Of 26 absent names that were read, about five stated something; the rest were names of other products, of the
     # reporter's code, and plurals. So a name must be asked for in the title.
     if not _ASKS.search(inquiry.issue.title):
@@ -69,18 +72,24 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             yield Fact("absent", _says(name), name, count=0)
 
 
-def _missed(inquiry: FinderInput, name: str) -> Fact:
+def _text(words: str) -> str:
+    """Return what the code has for the words of an error: the line that imports a name, or the words."""
+    found = _IMPORT.fullmatch(words)
+    return f"from {found[2]} import {found[1]}" if found else words
+
+
+def _missed(inquiry: FinderInput, words: str) -> Fact:
     """Return the fact about a name that an error misses, with the change that removed its last use, if one did."""
-    code = inquiry.code
+    code, name = inquiry.code, _text(words)
     since = [f"^{horizon}"] if (horizon := code.log.horizon(MAX_BACK)) else []
     found = changes(code.repository, "--max-count=1", f"-S{name}", code.sha, *since)
     if not found or not _is_removed(code.repository, found[0], name):
-        return Fact("absent", _says(name), name, count=0, strong=True)
+        return Fact("absent", _says(name), words, count=0, strong=True)
     (change,) = code.log.details(found)
     released = since_release(code.repository, change.sha, project_releases(code.releases, code.names))
     values = {"name": name, "sha": change.sha[:10], "title": short(change.subject), "released": released}
     says = say("`{name}` occurs nowhere at this commit; `{sha}` “{title}” removed it{released}.", **values)
-    return Fact("absent", says, name, count=0, strong=True, change=change.sha)
+    return Fact("absent", says, words, count=0, strong=True, change=change.sha)
 
 
 def _is_removed(repository: Repository, change: str, name: str) -> bool:
@@ -122,8 +131,7 @@ def _ends(path: str) -> list[str]:
     """Return a path and its ends, down to the last folder and the file's name, also as Markdown shows them."""
     folders, _, name = path.rpartition("/")
     # Markdown shows `__init__.py` outside code as `init.py`.
-    emphasised = f"{folders}/__{name.replace('.', '__.', 1)}"
-    parts = [item.split("/") for item in (path, emphasised)]
+    parts = [item.split("/") for item in (path, f"{folders}/__{name.replace('.', '__.', 1)}")]
     return ["/".join(part[at:]) for part in parts for at in range(len(part) - 1)]
 
 
@@ -139,6 +147,7 @@ def _is_absent(inquiry: FinderInput, name: str) -> bool:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that no text of the commit contains the name."""
-    if fact.change and not _is_removed(witness.repository, fact.change, fact.words or ""):
+    name = _text(fact.words or "")
+    if fact.change and not _is_removed(witness.repository, fact.change, name):
         return "the change did not remove it"
-    return "it does occur" if witness.grep(fact.words or "") else None
+    return "it does occur" if witness.grep(name) else None

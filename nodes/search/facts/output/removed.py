@@ -51,9 +51,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _fact(inquiry: FinderInput, release: Release, gone: list[str], trace: StackTrace, depth: int) -> Fact | None:
     """Return the fact about a frame, if its line of the release is the one that the trace prints or calls from."""
     frame, inner, code = trace.frames[depth], trace.frames[depth - 1] if depth else None, inquiry.code
-    module = frame.module or ""
+    module = "" if "/" in frame.path else frame.module or ""
     package = module.split("/") if "/" in module else module.split(".")[:-1]  # as Go writes it, or Java
-    package = package if "/" not in frame.path else []
     tails = {path: common_tail([*package, *frame.path.split("/")], path.split("/")) for path in gone}
     paths = [path for path, shared in tails.items() if shared > min(1, path.count("/"))]
     words = frame_words(inquiry.issue.trace_text(trace), frame)

@@ -122,18 +122,19 @@ def _excludes(bound: Bound, version: str, *, old: bool = True) -> bool:
     """
     choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed[:LONGEST])]
     known = len(bound.allowed) <= LONGEST and all(choices) and not re.search(r" - |[*]|\blatest\b", bound.allowed)
-    is_composer, numbers = bound.hit.path.endswith("composer.json"), _numbers(version)
+    is_composer, given = bound.hit.path.endswith("composer.json"), numbers(version)
 
     def is_outside(sign: str, text: str) -> bool:
-        low, high = _range(sign or (">=" if bound.host.get("least") else "=="), _numbers(text), is_composer=is_composer)
-        count = min(len(low), len(numbers))
-        is_old = numbers[:count] < low[:count] and (old or not bound.host.get("language"))
-        return is_old or bool(high and (*numbers, 0, 0, 0)[: len(high)] >= high)
+        low, high = _range(sign or (">=" if bound.host.get("least") else "=="), numbers(text), is_composer=is_composer)
+        count = min(len(low), len(given))
+        is_old = given[:count] < low[:count] and (old or not bound.host.get("language"))
+        return is_old or bool(high and (*given, 0, 0, 0)[: len(high)] >= high)
 
     return known and all(any(is_outside(*part) for part in parts) for parts in choices)
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers of a version, the most significant first."""
     return tuple(map(int, text.split(".")))
 
 

@@ -36,7 +36,6 @@ _MARKED = re.compile(
 """Words that a reporter quotes or stresses."""
 _FIELD = re.compile(r"[\s>*+-]{0,12}\*\*[^*\n]{1,80}(?::\*\*|\*\*\s?:)")
 """The stressed name of a field of a form, before its value."""
-_IN_PARENTHESES = re.compile(r"\(([^()\n]{6,40})\)")
 SAYS = re.compile("The text “")
 _MENU = re.compile(r"\s(?:>|->|→|»)\s")
 _CUE = re.compile(
@@ -44,8 +43,6 @@ _CUE = re.compile(
     r"(?: on)?(?: the)? "
 )
 """What precedes the name of something to click."""
-_THING = re.compile(r" (?:button|menu|tab|page|option|setting|dialog|checkbox|toggle|field|window|screen)s?\b", re.I)
-"""What follows it."""
 _WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
 _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
@@ -108,7 +105,6 @@ def labels(issue: IssueParts) -> Iterator[str]:
     )
     marked = chain(
         (next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line)),
-        _IN_PARENTHESES.findall(issue.title),
     )
     blocks = (block.strip().split("\n") for block in issue.blocks)
     # A block of a line or two shows a text as the program does.
@@ -118,12 +114,6 @@ def labels(issue: IssueParts) -> Iterator[str]:
         if LEAST_WORDS <= _length(text) <= MOST_WORDS and not _CODE.search(text) and comparable(text) not in seen:
             seen.add(comparable(text))
             yield text
-    # Words of the title that the report quotes as well, such as a name within a printed line.
-    for found in _WORDS.finditer(URL.sub(" ", issue.title)):
-        for run in (run for start in range(found[0].count(" ")) for run in _runs(found, start)):
-            if comparable(run) not in seen and any(run in span and run != span for span in issue.spans):
-                seen.add(comparable(run))
-                yield run
 
 
 def _length(text: str) -> int:
@@ -143,7 +133,7 @@ def _plain_labels(issue: IssueParts) -> Iterator[str]:
         arrows = list(_MENU.finditer(plain))
         for after in (*arrows, *_CUE.finditer(plain)):
             yield from _runs(_WORDS.match(plain, after.end()))
-        for before in (*arrows, *_THING.finditer(plain)):
+        for before in arrows:
             *_, last = (None, *_WORDS.finditer(plain, 0, before.start()))
             yield from _runs(last if last and last.end() == before.start() else None, from_end=True)
     for found in _WORDS.finditer(URL.sub(" ", issue.title)):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.places.bounds import numbers
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
 from nodes.search.history.names import plain
@@ -70,11 +71,7 @@ def _newer(witness: Witness, name: str, version: str) -> list[Hit]:
     """Return the only line of ``go.mod`` for a module, if a program built from it cannot have the older version."""
     hits = [hit for hit in requiring(witness, name) if hit.path.endswith("go.mod")]
     found = re.search(r"\sv(\d{1,6}(?:\.\d{1,6}){2})(?![\d.])", hits[0].text) if len(hits) == 1 else None
-    return hits if found and _numbers(found[1]) > _numbers(version.partition("-")[0]) else []
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
+    return hits if found and numbers(found[1]) > numbers(version.partition("-")[0]) else []
 
 
 def requiring(witness: Witness, name: str) -> list[Hit]:
