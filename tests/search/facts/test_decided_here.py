@@ -164,3 +164,10 @@ end
 def test_a_name_of_the_title_leads_to_a_condition_over_lines(tmp_path: Path, name: str, line: int):
     (fact,) = of_kind(facts_of(tmp_path, {"trigger.lua": LUA}, f"setting {name} to false shows nothing"), "read_here")
     assert (fact.line, fact.count, fact.strong) == (line, 1, True)
+
+
+def test_the_name_of_a_file_is_no_option(tmp_path: Path):
+    code = "def run(app):\n    if app.zone_panel.open:\n        app.draw()\n"
+    for path, found in (("app/zone_panel.py", []), ("app/zone_list.py", ["zone_panel"])):
+        facts = facts_of(tmp_path / path[-7:-3], {"app/run.py": code, path: "KIND = 1\n"}, "zone_panel stops")
+        assert [fact.words for fact in of_kind(facts, "read_here")] == found

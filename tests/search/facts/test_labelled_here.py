@@ -183,5 +183,5 @@ def test_the_text_that_the_title_has_precedes_the_steps(tmp_path: Path):
 def test_another_fact_is_enough_and_a_defined_name_is_not(tmp_path: Path):
     files = {"S.kt": SCREEN + "fun watchZones() {\n    zones.watchAll(true)\n}\n"}
     for name, found in (("zones.watchAll(true)", False), ("watchZones", True)):
-        facts = facts_of(tmp_path / name, files, f"`{name}` and “Watch the zones” stop")
+        facts = facts_of(tmp_path / str(found), files, f"`{name}` and “Watch the zones” stop")
         assert any(fact.says.startswith("The text “") for fact in facts) == found

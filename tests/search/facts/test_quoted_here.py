@@ -69,16 +69,28 @@ TITLES = [
     pytest.param("It stops in drawZoneMap", [4], id="of-a-library"),
     pytest.param("It stops in keepZoneMap", [], id="defined-here"),
     pytest.param("It throws DrawZoneException", [], id="class-of-errors"),
+    pytest.param("It stops in showZoneMap", [], id="used-often"),
 ]
 
 
 @pytest.mark.parametrize(("title", "lines"), TITLES)
 def test_a_name_of_the_title_that_no_own_file_defines_leads_to_its_uses(tmp_path: Path, title: str, lines: list[int]):
     code = "class A {\n  void a() { zone$set(1, 2); }\n  void b() { zone$set(3, 4); }\n  int c() { return drawZoneMap(); }\n"
-    code += "  void keepZoneMap() { keepZoneMap(); throw new DrawZoneException(); }\n}\n"
+    code += "  void keepZoneMap() { keepZoneMap(); throw new DrawZoneException(); }\n"
+    code += "  void d() {\n    showZoneMap(1);\n    showZoneMap(2);\n    showZoneMap(3);\n  }\n}\n"
     found = of_kind(facts_of(tmp_path, {"A.java": code}, title, "It happens each time."), "quoted_here")
     assert [fact.line for fact in found] == lines
     assert all(fact.strong for fact in found)
+
+
+@pytest.mark.parametrize(("words", "lines"), [("`custom:zone-card`", []), ("`custom:zone-list`", [2])])
+def test_the_name_of_the_project_is_no_expression(tmp_path: Path, words: str, lines: list[int]):
+    files = {
+        "package.json": '{"name": "zone-card"}\n',
+        "a.ts": "f({\n  type: 'custom:zone-list',\n  kind: 'custom:zone-card',\n})\n",
+    }
+    found = of_kind(facts_of(tmp_path, files, "It stops", f"I use {words} here."), "quoted_here")
+    assert [fact.line for fact in found] == lines
 
 
 VALUES = [

@@ -57,8 +57,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     imports = (found[0] for line in inquiry.issue.lines if (found := _IMPORT.search(line[:MAX_LINE])))
     for words in list(dict.fromkeys(imports))[:MAX_MISSED]:
         fact = None if inquiry.is_placed or inquiry.witness.grep(_text(words)) else _missed(inquiry, words)
-        # Else the import may be on several lines, or another program's.
-        if fact and fact.change:
+        if fact and fact.change:  # else the import may be on several lines, or another program's
             yield fact
     # Of 26 absent names that were read, about five stated something; the rest were names of other products, of the
     # reporter's code, and plurals. So a name must be asked for in the title.

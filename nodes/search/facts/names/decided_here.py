@@ -45,7 +45,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that test an option of the report, if nothing else places the report."""
     if inquiry.is_placed:
         return
-    options = (words for words in _options(inquiry.issue) if plain(words) not in inquiry.code.names)
+    stems, own = inquiry.code.index.names.by_module_tail, inquiry.code.names
+    options = (words for words in _options(inquiry.issue) if plain(words) not in own and words not in stems)
     for words in islice(options, MAX_NAMES):
         held = places(inquiry.witness, words)
         yield from _facts(inquiry, words, held) if len(held) <= FEW else ()

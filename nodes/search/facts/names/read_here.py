@@ -103,8 +103,9 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             found[assigned[1]] = None
             assigned_names |= {assigned[1]} - BUILT_IN
     every = names(inquiry.issue)
-    # A word of the title that is spelled like a setting, `link_anchors`, and is no folder.
+    # A word of the title that is spelled like a setting, `link_anchors`, and is neither a folder nor a file.
     titled = (name.words for name in every if name.in_title and not name.marked and name.words.isidentifier())
+    titled = (words for words in titled if words not in code.index.names.by_module_tail)
     found |= dict.fromkeys(
         words for words in titled if "_" in words.strip("_") and f"{words}/" not in inquiry.issue.title
     )

@@ -62,7 +62,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     known = {comparable(fact.words) for fact in inquiry.found if fact.words}
     found = [(text, is_marked) for text, is_marked in _labels(inquiry.issue) if comparable(text) not in known]
     # The name of the project is in its titles and its help.
-    wanted = [(text, is_marked) for text, is_marked in found if plain(text) not in inquiry.code.names]
+    own = inquiry.code.names
+    wanted = [(text, is_marked) for text, is_marked in found if plain(re.split(r"[:/]", text)[-1]) not in own]
     forms = _forms(text for text, _ in wanted)
     hits = [(as_label(hit.text), hit) for hit in _hits(inquiry.witness, forms, files_for(inquiry.code, forms))]
     placed, titled = False, {fact.path for fact in inquiry.found if fact.kind == "named_here" and fact.in_title}

@@ -13,6 +13,7 @@ from nodes.search.facts.output.happened import is_assertion
 from nodes.search.facts.places.expressions import KEY, Expression, classes, expressions
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness
+from nodes.search.history.names import plain
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 from nodes.search.tokens import term_hash, terms_of
@@ -49,6 +50,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     foreign = [name for name in named if not code.definitions(name)]
     every = expressions(inquiry.issue)
     every += [[Expression(name, marked=True)] for name in foreign if not any(name in group[0].words for group in every)]
+    # The project's own name, as in ``custom:zone-card``, says nothing about a place in it.
+    known |= {group[0].words for group in every if plain(re.split(r"[:/]", group[0].words)[-1]) in code.names}
     every = [group for group in every if group[0].words not in known][:MAX_EXPRESSIONS]
     # A longer expression says more than its parts, which the report may have alone before it.
     groups = sorted(every, key=lambda group: any(group[0].words in other[0].words != group[0].words for other in every))
@@ -62,11 +65,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             ]
             if not places:
                 continue
-            for fact in (
-                _facts(inquiry, judgement, places)
-                if len(places) <= (FEW_STRINGS if judgement.whole and judgement.marked else FEW)
-                else ()
-            ):
+            most = FEW_STRINGS if judgement.whole and judgement.marked else FEW
+            most = FEW_OF_TITLE if judgement.words in foreign else most
+            for fact in _facts(inquiry, judgement, places) if len(places) <= most else ():
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
                     yield fact
