@@ -93,6 +93,14 @@ def test_the_name_of_the_project_is_no_expression(tmp_path: Path, words: str, li
     assert [fact.line for fact in found] == lines
 
 
+def test_a_frame_leads_before_a_library_of_the_title(tmp_path: Path):
+    files = {"a/run.py": "def run(z):\n    return z.size\n", "b.py": "drawZoneMap()\n"}
+    trace = 'Traceback (most recent call last):\n  File "a/run.py", line 2, in run\n    return z.size\nTypeError: it is wrong\n'
+    for body, found in (("It stops.", ["b.py"]), (f"```\n{trace}```\n", [])):
+        facts = of_kind(facts_of(tmp_path / str(len(body)), files, "drawZoneMap stops", body), "quoted_here")
+        assert [fact.path for fact in facts] == found
+
+
 VALUES = [
     pytest.param("The default zone-v2-west is gone.", [1], id="words-and-a-number"),
     pytest.param("区域默认为zone-v2-west，已停用", [1], id="in-a-language-without-spaces"),

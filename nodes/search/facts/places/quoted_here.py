@@ -47,7 +47,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # What the title or a whole package names and no own file defines is of a library, whose uses may be few.
     named = [name.last for name in names(inquiry.issue) if name.in_title and COMPOUND.search(name.last)]
     named = [name for name in (*named, *classes(inquiry.issue)) if len(name) >= SHORTEST and not SYMPTOM.search(name)]
-    foreign = [name for name in named if not code.definitions(name)]
+    foreign = [name for name in named if not (inquiry.is_placed or code.definitions(name))]
     every = expressions(inquiry.issue)
     every += [[Expression(name, marked=True)] for name in foreign if not any(name in group[0].words for group in every)]
     # The project's own name, as in ``custom:zone-card``, says nothing about a place in it.
