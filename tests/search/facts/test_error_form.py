@@ -17,6 +17,8 @@ CASES = [
     pytest.param("a.py", "def f(row):\n    row.itemset(0)\n", "AttributeError: `itemset` was removed from the ndarray class in NumPy 2.0.", 2, id="removed"),
     pytest.param("a.py", "import numpy as np\n\nKIND = np.bool\n", "AttributeError: module 'numpy' has no attribute 'bool'", 3, id="of-a-module"),
     pytest.param("a.py", "import os\nfrom zones import (a, b)\nc = b\n", "ImportError: cannot import name 'b' from 'zones'", 2, id="import"),
+    pytest.param("A.kt", "fun f(row: Row) =\n    row.kind == Kinds.OPEN_ZONE\n", "NoSuchMethodError: a.b.Kinds$Companion.getOPEN_ZONE()", 2, id="method-of-a-library"),
+    pytest.param("A.cs", "class A {\n  int F(Rows rows) {\n    var n = rows.Zones.Count;\n    return n;\n  }\n}\n", "Method not found: 'System.Collections.Generic.List`1<A.Zone> A.B.IRows.get_Zones()'.", 3, id="property-of-a-library"),
     pytest.param("a.js", "import {\n  other,\n  zones,\n} from 'acme'\nzones()\n", "SyntaxError: The requested module 'acme' does not provide an export named 'zones'", 3, id="export"),
     pytest.param("a.ts", "import { other, zones } from 'acme'\nzones()\n", "error TS2305: Module '\"acme\"' has no exported member 'zones'.", 1, id="exported-member"),
     pytest.param("a.js", "function f(row) {\n  const x = row.find()\n  return x.zone\n}\n", "TypeError: Cannot read properties of undefined (reading 'zone')", 3, id="undefined"),

@@ -10,7 +10,8 @@ from nodes.search.facts.inquiry import read_issue
 from nodes.search.facts.levels import statement
 from nodes.search.facts.names.named import names
 from nodes.search.types import Query
-from tests.search.facts.finding import facts_of, of_kind
+from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.repositories import git, make_repository
 
 FILES = {
     "src/zones/parse.py": "def parse(text):\n    return text\n",
@@ -664,3 +665,16 @@ def test_a_bracket_that_a_report_names_leads_to_what_it_closes(tmp_path: Path):
         found.says
         == "The report has “table index is nil” for this line of `Kinds/Data/zone_kinds.lua`, by its end on line 7."
     )
+
+
+def test_a_named_line_of_a_release_that_a_change_removed_is_no_longer_in_the_file(tmp_path: Path):
+    old = "def load(host):\n    if not host.components.zones.ready():\n        return []\n    return [1]\n"
+    make_repository(tmp_path, {"zone/parts/load.py": old})
+    git(tmp_path, "tag", "v0.5.0")
+    new = old.replace("host.components.zones.ready()", "is_ready(host)")
+    change = make_repository(tmp_path, {"zone/parts/load.py": new}, message="Ask by a function")
+    body = "Version 0.5.0\n\n```\nSource: zone/parts/load.py:2\nFirst occurred: 21:08:18\n```\n"
+    (found,) = of_kind(facts_at(tmp_path, change, "It has no attribute", body), "named_here")
+    since = f"since `{change[:10]}` “Ask by a function”, in no final release yet."
+    gone = f"The report names line 2 of `zone/parts/load.py`; line 2 of 0.5.0 is no longer in this file, {since}"
+    assert (found.says, found.unclaimed) == (gone, True)

@@ -29,10 +29,8 @@ MESSAGE_OF, MAX_ATTRIBUTES = "#[error(", 6
 """The attribute with the message of a Rust error, and maximum number of lines from it to the error's name."""
 MAX_LINES, MAX_WIDTH = 2_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
-FEW_LINES = 3
-"""Maximum number of lines of a larger project that have the form, if one is in the search's first file."""
-MAX_FILES = 8
-"""Maximum number of names of files that are looked up."""
+FEW_LINES, MAX_FILES = 3, 8
+"""Maximum numbers of lines of a larger project that have the form, and of names of files that are looked up."""
 _VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
 _OF_SCRIPTS = re.compile(r"Cannot read propert|is not an object \(eval|can't access property|is not a function")
 """What only JavaScript prints."""
@@ -83,10 +81,11 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     traced = any(trace.frames for trace in inquiry.issue.traces)
     # A constant and a name that is imported are on few lines of a file.
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
-    traced = traced and not ((shape.of or "export" in shape.words) and not frames)
+    is_missing = shape.words.startswith(("Method not found", "NoSuchMethodError"))  # that a library lacks
+    traced = traced and not ((shape.of or is_missing or "export" in shape.words) and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
-        if len(held) == 1:
+        if len(held) == 1 or (held and is_missing):  # the first use of what is missing fails
             return _fact(inquiry, shape.words, part.number, held[0])
     return None if traced else _in_all(inquiry, shape)
 

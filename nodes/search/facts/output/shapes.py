@@ -65,7 +65,7 @@ def expression(error: str, line: str) -> tuple[str, str] | None:
     if found is None or len(held) != 1:
         return None
     code = held[0][0].strip(" =")
-    return found.words, f"{code}…)" if code.endswith("(") else code
+    return re.sub(r"^.+(?=.{90}$)", "…", found.words), f"{code}…)" if code.endswith("(") else code
 
 
 def _form_of(table: tuple[tuple[re.Pattern[str], str], ...], text: str) -> Shape | None:

@@ -131,14 +131,15 @@ def _at_commit(
     then, line, moved = _now(inquiry, release, number, place.line, error)
     held = holding(code.lines(number), printed, line or place.line) if printed else None
     line, moved = (held, "") if held else (line, moved)
+    line = place.line if (is_lost := line is None and then is not None) else line
     text = code.text(number, line) if line else None
-    if line and text and not any(map(str.isalnum, text)):
+    if line and text and not is_lost and not any(map(str.isalnum, text)):
         # An error of a table is at its end. Else a bracket is not what a report is about.
         line, moved = opened(code.lines(number), line)
         text = code.text(number, line) if line else None
     if line is None or text is None or not any(map(str.isalnum, text)):
         return None
-    is_gone = not moved and not held and bool(printed or is_possible(error, text) is False)
+    is_gone = is_lost or (not moved and not held and bool(printed or is_possible(error, text) is False))
     words = words_of(lines, at, place)
     return _Named(at, place, number, line, text, words, error, then, moved, printed, bool(held), is_gone)
 

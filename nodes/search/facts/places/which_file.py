@@ -50,6 +50,7 @@ def file_of(
     most = [number for number, length in tails.items() if length == longest]
     best = [number for number in most if printed and holding(code.lines(number), printed, place.line)]
     best = best or [number for number in most if line_now(code, release, number, place.line).line]
+    best = best or [number for number in most if release and code.path(number) == place.path]  # it lost the line
     if len(best) == 1 and not _is_ambiguous(code, parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
     best = [number for number in best if _is_described(code, number, place.line, report)] or [
