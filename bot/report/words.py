@@ -7,8 +7,8 @@ from nodes.search.sentences import say
 
 _UNSPACED = lazy(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 SECURITY: Final = say(
-    "**This may describe a security problem.** Please do not add details here. "
-    "Report it privately as the repository's security policy (SECURITY.md) says; a maintainer can then hide this issue."
+    "**This may describe a security problem.** Please do not add details here. Report it "
+    "privately, as the repository's security policy says if there is one; a maintainer can then hide this issue."
 )
 LEAKED: Final = say(
     "**This issue shows what looks like a secret: a token, a key or a password.** "

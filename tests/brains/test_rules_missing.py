@@ -62,6 +62,7 @@ def test_no_is_an_answer_to_a_question() -> None:
     assert missing(filled(**{"Which_version?": "n/a"}), BUG, WISH) == (
         "“Which version?”, which the issue form asks for",
     )
+    assert missing(filled(Database="N/A"), BUG, WISH) == ()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_no_is_an_answer_to_a_question() -> None:
     [
         pytest.param("_No response_", id="no-response"),
         pytest.param("", id="empty"),
-        pytest.param("n/a", id="says-nothing"),
+        pytest.param("none", id="says-nothing"),
         pytest.param("...", id="dots"),
     ],
 )
@@ -250,6 +251,9 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
     [
         pytest.param("Import fails", "It fails for guests.", True, id="fails"),
         pytest.param("Import fails silently", "It fails for guests.", False, id="silently"),
+        pytest.param("Import fails for guests", "There is no crash or dialog.", False, id="no-crash"),
+        pytest.param("Import crashes", "It crashes. Expected: no crash.", True, id="expected-no-crash"),
+        pytest.param("Import is wrong", "It reads zeros without throwing an error.", False, id="throws-no-error"),
         pytest.param("Import stops", "It fails; no error is shown.", False, id="no-error-shown"),
         pytest.param("Import fails", "It should show no error.", True, id="expected-no-error"),
         pytest.param("Import crashes", "It crashes with no message.", False, id="with-no-message"),

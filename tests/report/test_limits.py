@@ -59,7 +59,7 @@ def test_a_security_report_omits_the_code():
     renderer = MarkdownRenderer()
     whole = renderer.comment(SECURITY) + renderer.ticket(SECURITY).model_dump_json()
     assert "lexer" not in whole
-    assert "SECURITY.md" in whole
+    assert "security policy" in whole
 
 
 @pytest.mark.parametrize("report", [WEAK, NOTHING, QUESTION_OPEN], ids=["weak", "nothing", "question"])

@@ -177,7 +177,7 @@ def _changes(report: TriageReport, links: Links, others: Set[str | None]) -> lis
     recent = [change.model_copy(update={"why": why}) for change, why in about if why or not change.why][:_CHANGES]
     return [
         bullets("Suspect changes, not bisected", (change_line(c, links) for c in suspected)),
-        bullets("Latest changes of these lines", (change_line(c, links) for c in recent)),
+        bullets("Latest changes of this code", (change_line(c, links) for c in recent)),
     ]
 
 

@@ -124,9 +124,10 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     is_template = form.path.endswith(".md")
 
     def is_empty(field: FormField) -> bool:
-        # The form's own text and a placeholder such as "n/a" are not answers; "no" answers a question.
+        # The form's own text and a placeholder are not answers; "no" answers a question, and "n/a" no known need.
         words = " ".join(answers.get(comparable(field.label), "").split())
         is_no = words.lower().startswith("no") and field.label.rstrip().endswith("?")
+        is_no = is_no or (words.lower() in ("n/a", "na") and need_of(field.label) not in _NEEDS)
         return words == " ".join(field.preset.split()) or bool(SAYS["placeholder"].fullmatch(words) and not is_no)
 
     return [

@@ -76,13 +76,12 @@ def shared_words(commit: Commit, weights: Mapping[str, float]) -> list[Reason]:
 
 def score_change(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
     """Score a change with its files; ``mention`` is how the issue names it, or empty."""
-    places = list(_places(commit, scale.touched))
-    says, worth = ("the issue says it broke with", BLAMED) if basis == "named" else ("the issue names", MENTIONED)
+    places, worth = list(_places(commit, scale.touched)), BLAMED if basis == "named" else MENTIONED
     seconds = scale.now - commit.committed
     recency = round(RECENT * 0.5 ** max(0.0, seconds / YEAR), 6)
     age = Reason("age", f"made {format_age(seconds)} before the commit read", recency)
     reasons = [
-        *([Reason("named", f"{says} {mention}", worth)] if mention else []),
+        *([Reason("named", f"the issue names {mention}", worth)] if mention else []),
         *([Reason("range", f"in the range given, {scale.spans}", IN_RANGE)] if in_range else []),
         *(reason for reason, _ in places),
         *shared_words(commit, scale.words),

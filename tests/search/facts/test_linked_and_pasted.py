@@ -224,6 +224,15 @@ def test_a_pasted_idiom_is_not_a_fact(tmp_path: Path):
     assert of_kind(facts_of(tmp_path, files, "Wrong", body), "pasted_here") == []
 
 
+def test_a_pasted_line_that_documents_or_tests_have_too_is_not_a_fact(tmp_path: Path):
+    body = "```python\n    handle = open_it(path)\n```\n"
+    for other in ("docs/use.md", "tests/test_a.py", "a.py-tpl"):
+        root = tmp_path / other.replace("/", "-")
+        root.mkdir()
+        files = {"a.py": OLD, other: "Use:\n    handle = open_it(path)\n"}
+        assert of_kind(facts_of(root, files, "Wrong", body), "pasted_here") == []
+
+
 def test_lines_that_a_trace_prints_are_not_pasted_code(tmp_path: Path):
     trace = (
         'Traceback (most recent call last):\n  File "/x/a.py", line 2, in load\n'

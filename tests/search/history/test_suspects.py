@@ -178,7 +178,7 @@ def test_commits_that_the_issue_blames_come_first(project, tmp_path):
         ("Add another module", "named"),
         ("Speed up the parser", "versions"),
     ]
-    assert changes[0].reasons[0].text == f"the issue says it broke with `{sha[:9]}`"
+    assert changes[0].reasons[0].text == f"the issue names `{sha[:9]}`"
 
 
 def test_the_number_of_a_merged_change_leads_to_its_commits(project, tmp_path):

@@ -11,17 +11,13 @@ from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, term_hash, terms_of
 
-MAX_LINES = 80
-"""Maximum number of pasted lines that are looked up."""
+MAX_LINES, MAX_GREPPED = 80, 4
+"""Maximum numbers of pasted lines that are looked up, and of lines of common words, in all own code."""
 MAX_PLACES = 8
 """Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
-MAX_GREPPED = 4
-"""Maximum number of lines of common words that are looked up in all own code."""
 # One of the conditions that exclude idioms, such as the lines that create a figure.
-ENOUGH = 16
-"""Minimum number of characters of a line, not counting white space."""
-LEAST_LETTERS = 6
-"""Minimum number of letters and digits of such a line; what a program draws has none."""
+ENOUGH, LEAST_LETTERS = 16, 6
+"""Minimum numbers of characters of a line without white space, and of its letters and digits; drawings have none."""
 _SPACE = re.compile(r"\s+")
 _SKIP = re.compile(
     r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |<[?!]|//|#|/?\*|--|"
@@ -101,7 +97,8 @@ def _grepped(code: Code, text: str, witness: Witness) -> list[tuple[int, int]]:
     held = [(number, hit) for number, hit in found if number is not None and code.own[number]]
     if len({number for number, _ in held}) > MAX_PLACES:
         return []
-    return [(number, hit.line) for number, hit in held if _SPACE.sub("", hit.text) == _SPACE.sub("", text)]
+    same = [(number, hit.line) for number, hit in held if _SPACE.sub("", hit.text) == _SPACE.sub("", text)]
+    return [(number, line) for number, line in same if outside_docstrings(code.lines(number), [line])]
 
 
 def _lines(code: Code, text: str, chunks: Sequence[int]) -> list[tuple[int, int]]:
@@ -122,7 +119,10 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
     hit, several = code.hit(number, line), len(places) >= 2
     if hit is None or is_test(hit.symbol) or not inquiry.issue.holds(words):
         return
-    if not several and words.startswith("@"):  # a decorator of the public API, on the reporter's own function
+    # A decorator is of the public API; a line that documents, templates or tests have too is the reporter's own use.
+    same, others = hit.text.strip(), (f":(exclude,literal){hit.path}",)
+    copies = () if several else inquiry.witness.hits([same], "-F", most=MAX_PLACES, paths=others)
+    if not several and (words.startswith("@") or any(copy.text.strip() == same for copy in copies)):
         return
     where = f"`{hit.symbol}`" if hit.symbol else say("this file")
     if several:
