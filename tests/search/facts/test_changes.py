@@ -209,12 +209,14 @@ def test_the_only_change_of_the_first_file_leads_if_it_shares_a_word(tmp_path: P
 def test_the_few_changes_of_a_file_that_the_title_names_lead(tmp_path: Path):
     make_repository(tmp_path, {"zones/keyReader.js": "exports.read = 1;\n", "zones/io.js": "exports.load = 1;\n"})
     git(tmp_path, "tag", "v1.2.0")
-    for number in (2, 3):
+    for number, message in ((2, "Count what is shown"), (3, "Read 3")):
         files = {"zones/keyReader.js": f"exports.read = {number};\n", "zones/io.js": "exports.load = 1;\n"}
-        head = make_repository(tmp_path, files, message=f"Read {number}")
+        head = make_repository(tmp_path, files, message=message)
     git(tmp_path, "tag", "v1.3.0")
     facts = facts_at(tmp_path, head, "KeyReader: nothing is shown", "It works in 1.2.0 and fails in 1.3.0.")
-    assert [(fact.path, fact.chosen) for fact in of_kind(facts, "changed_in")] == [("zones/keyReader.js", True)] * 2
+    found = of_kind(facts, "changed_in")
+    assert [(fact.path, fact.chosen) for fact in found] == [("zones/keyReader.js", True)] * 2
+    assert "Count what is shown" in found[0].says  # it shares a word with the report
 
 
 def test_versions_of_something_else_give_no_range(tmp_path: Path):

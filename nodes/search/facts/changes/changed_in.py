@@ -108,11 +108,11 @@ def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterat
     real = [commit for commit in commits if not is_mechanical(commit)]
     is_short = len(inquiry.code.log.between(span.start, span.end)) < SHORT
     report = {*query_terms(f"{inquiry.query.title}\n{inquiry.query.body}")} - inquiry.code.names
+    real.sort(key=lambda commit: -len(report.intersection(query_terms(commit.subject))))
     is_alike = len(real) == 1 and bool(report.intersection(query_terms(real[0].subject)))
     is_few = len(real) <= MANY if is_named and is_short else is_alike
     chosen = is_few and not any(is_stated(fact) and fact.line for fact in inquiry.found)
-    # Many changes of one file only repeat its log.
-    for commit in real if len(commits) <= FEW else ():
+    for commit in real if len(commits) <= FEW else ():  # many changes of one file only repeat its log
         says = say("`{sha}` “{title}” changed `{path}` within {range}.", path=path, **_values(commit, span))
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits), chosen=chosen)
 
