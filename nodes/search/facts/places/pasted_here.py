@@ -14,7 +14,7 @@ from nodes.search.tokens import WORD, term_hash, terms_of
 MAX_LINES, MAX_GREPPED = 80, 4
 """Maximum numbers of pasted lines that are looked up, and of lines of common words, in all own code."""
 MAX_PLACES = 8
-"""Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
+"""Maximum number of chunks that may contain one line, a more frequent one is an idiom, and of facts of one issue."""
 # One of the conditions that exclude idioms, such as the lines that create a figure.
 ENOUGH, LEAST_LETTERS = 16, 6
 """Minimum numbers of characters of a line without white space, and of its letters and digits; drawings have none."""
@@ -48,10 +48,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         for key, line in keys.items():
             by_function[key].append((line, text))
             unique[key] |= len(keys) == 1
-    for key in sorted(by_function, key=lambda key: (-len(by_function[key]), key[0], by_function[key][0])):
-        # Lines that all occur elsewhere too do not identify a function.
-        if unique[key]:
-            yield from _fact(inquiry, key[0], by_function[key])
+    found_once = [key for key, once in unique.items() if once]  # lines that all occur elsewhere too identify none
+    for key in sorted(found_once, key=lambda key: (-len(by_function[key]), key[0], by_function[key][0]))[:MAX_PLACES]:
+        yield from _fact(inquiry, key[0], by_function[key])
 
 
 def pasted_lines(blocks: Sequence[str]) -> list[str]:
