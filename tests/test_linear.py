@@ -133,8 +133,12 @@ def unread(slow: Sequence[SlowInput], size: int) -> list[str]:
 
 
 def sections(size: int, first: int) -> str:
-    """Return a text of hostile sections; each section is first in one such text, because some parsers stop early."""
-    return "\n".join(piece * (size // len(piece) // len(PIECES)) for piece in (*PIECES[first:], *PIECES[:first]))
+    """Return a text of hostile sections; each section is first in one such text, because some parsers stop early.
+
+    Each piece occurs an even number of times, so that a mark which opens and closes has one meaning at every size.
+    """
+    pieces = (*PIECES[first:], *PIECES[:first])
+    return "\n".join(piece * (size // len(piece) // len(PIECES) // 2 * 2) for piece in pieces)
 
 
 PIECES = (
