@@ -63,6 +63,17 @@ def test_a_value_that_was_null_is_found_below_frames_of_a_merged_program(tmp_pat
     assert (found.path, found.line, found.strong) == ("Title.java", 3, True)
 
 
+def test_the_first_use_of_a_method_that_a_library_lacks_is_found_in_the_function_of_a_frame(tmp_path: Path):
+    uses = "    var n = host.Zones.Count;\n    return n + host.Zones.Max;\n"
+    code = f"class ZonePage {{\n  int ReadRows(Host host) {{\n{uses}  }}\n}}\n"
+    error = "System.MissingMethodException: Method not found: 'A.Zones A.B.IHost.get_Zones()'.\n"
+    untraced = facts_of(tmp_path / "untraced", {"Acme/ZonePage.cs": code}, "It fails", f"```\n{error}```\n")
+    assert of_kind(untraced, "raised_here") == []
+    body = f"```\n{error}   at Acme.ZonePage.ReadRows(Host host)\n   at System.Main()\n```\n"
+    found = of_kind(facts_of(tmp_path / "traced", {"Acme/ZonePage.cs": code}, "It fails", body), "raised_here")
+    assert [fact.line for fact in found if fact.strong and "Zones" in fact.says] == [3]
+
+
 READS = "<?php\nfunction f($rows) {\n    return str_contains($rows, '-');\n}\n"
 ARGUMENT = "str_contains(): Argument #1 ($haystack) must be of type string, null given"
 

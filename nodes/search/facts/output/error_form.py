@@ -85,7 +85,7 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     traced = traced and not ((shape.of or is_missing or "export" in shape.words) and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
-        if len(held) == 1 or (held and is_missing):  # the first use of what is missing fails
+        if len(held) == 1 or (held and is_missing and traced):  # the first use of what is missing fails
             return _fact(inquiry, shape.words, part.number, held[0])
     return None if traced else _in_all(inquiry, shape)
 
