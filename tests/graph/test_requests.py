@@ -48,4 +48,4 @@ async def test_the_source_file_that_the_title_means_is_named_without_a_claim(tmp
     report = (await run_by_rules(tmp_path, files, title, body, claim_from=0.65)).report
     assert report is not None
     assert (report.kind, report.statement, report.root_cause) == ("feature", "facts", None)
-    assert report.verdict == "The title may mean `feed/zone_table.py`, the source file named `ZoneTable`."
+    assert report.verdict == "The title may mean `feed/zone_table.py`, the source file named `zone_table`."

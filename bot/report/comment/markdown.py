@@ -201,8 +201,8 @@ def _permalink(report: TriageReport, links: Links) -> str:
     fact = report.lead
     if fact is None or not (report.statement == "claim" or leads_with_fact(report)):
         return ""
-    if not fact.path or (fact.kind in OF_CHANGES and not fact.sha):
-        return links.commit_page(fact.change) or "" if fact.change and not fact.line else ""
+    if not fact.path or (fact.kind in OF_CHANGES and not (fact.sha or fact.line)):
+        return links.commit_page(fact.change) or "" if fact.change else ""
     if not fact.line or is_elsewhere(fact):
         return links.file(fact.path, report.commit) or ""
     place = next((suspect for suspect in report.suspects if suspect.path == fact.path and not fact.sha), None)
@@ -249,12 +249,13 @@ def _fact(fact: Fact, links: Links, write: Translator, shown: str | None = None)
     if fact.path and fact.line and not is_elsewhere(fact):
         address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
         name, path = f"{code(fact.path.rsplit('/', 1)[-1])} ", f"{code(fact.path)} "
-        name, path = ("", "") if fact.path == shown else (name, path)
+        name, path = ("", "") if fact.path == shown or fact.kind in OF_CHANGES else (name, path)
         where = f" [{name}L{fact.line}]({address})" if address else f" {path}L{fact.line}"
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    says = prose(sentence_without_path(fact, write) if fact.line and where else write(fact.says))
+    is_short = fact.line and where and (fact.path == shown or fact.kind not in OF_CHANGES)
+    says = prose(sentence_without_path(fact, write) if is_short else write(fact.says))
     return f"- {_with_change(says, fact, links)}{where}"
 
 

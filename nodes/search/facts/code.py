@@ -35,6 +35,7 @@ _SITE = re.compile(r"(?:^|/)(?:_?static|assets?|public|media|htdocs|www|webroot|
 """A folder into which programs in other languages copy scripts for browsers, such as `jquery.js`."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
 _TRIPLE = re.compile(r"\"{3}|'{3}")
+_OPENS = re.compile(rf"\s{{0,80}}[rRbBuU]{{0,2}}(?:{_TRIPLE.pattern})")
 
 
 class Span(NamedTuple):
@@ -270,7 +271,7 @@ def outside_docstrings(lines: Sequence[str], near: Iterable[int]) -> list[int]:
     """Return those of some lines that are not inside a triple-quoted string, as Python has documentation."""
     wanted, inside, mark = list(near), set[int](), ""
     for number, line in enumerate(lines if wanted else (), 1):
-        if mark:
+        if mark or _OPENS.match(line):
             inside.add(number)
         for quotes in _TRIPLE.findall(line):
             mark = "" if mark == quotes else mark or quotes

@@ -139,7 +139,8 @@ def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:
     is_code = group[0].kind == "quoted_here" and not any(map(labelled_here.SAYS.match, (fact.says for fact in group)))
     if not most and is_code and {fact.path for fact in group} <= {*inquiry.first}:
         return list(group)
-    is_first = not most and best == group and group[0].kind in ("read_here", "quoted_here", "built_here")
+    is_first = best == group and {fact.path for fact in best} <= {*inquiry.first[:1]}
+    is_first = is_first and group[0].kind in ("read_here", "quoted_here", "built_here")
     return best if is_first or len({(fact.path, fact.symbol) for fact in best}) == 1 else []
 
 

@@ -17,7 +17,8 @@ from nodes.search.lazy import lazy
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
-_OTHER_ADDRESS = lazy(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
+_TRACKER = r"https?://[^\s<>]{1,100}/browse/"
+_OTHER_ADDRESS = lazy(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/|{_TRACKER})https?://[^\s<>()\]]{{1,500}}")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DAY = (
     r"(?<![A-Za-z0-9.])\d{4}-\d\d-\d\d(?!\w)(?![T ]\d\d:)"
@@ -31,7 +32,12 @@ _VERSION = (
     r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
     r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
 )
-_NUMBER = rf"(?<![\w&])(?:{_PROJECT}/(?:pull|issues)/|#|GH-)(?P<number_text>\d{{1,7}})(?!\w)"
+_TICKET = r"(?!(?:UTF|ISO|SHA|AES|RFC|PEP|JEP|JSR|CVE|CWE)-)[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,5}(?![\w-])"
+"""The key of an issue in a tracker beside the repository, such as ``CORE-12``; not that of a standard."""
+_NUMBER = (
+    rf"(?<![\w&])(?:{_PROJECT}/(?:pull|issues)/|#|GH-)(?P<number_text>\d{{1,7}})(?!\w)"
+    rf"|(?<![\w.-])(?<!// )(?:{_TRACKER})?(?P<ticket_text>{_TICKET})"
+)
 _SHA = (
     rf"(?<![\w./-])(?:{_PROJECT}/commits?/)?"
     r"(?P<sha_text>(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[0-9a-f]{7,40})(?![\w-])"
@@ -106,7 +112,7 @@ class NamedChange:
     """A commit or the number of a change that the issue names."""
 
     text: str
-    """The beginning of a SHA, or digits."""
+    """The beginning of a SHA, digits, or a key such as ``CORE-12``."""
     blamed: bool
     """Whether the issue says that this change broke something."""
     in_use: bool = False
@@ -131,7 +137,7 @@ def find_marks(sentence: str) -> list[Mark]:
     marks: list[Mark] = []
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
-        text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
+        text = parse_day(found[0]) if kind == "day" else found[f"{kind}_text"] or found["ticket_text"]
         in_path = _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
         if text and not in_path and not _ADDRESS.fullmatch(text):
             file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
@@ -240,6 +246,13 @@ def names_a_range(title: str, body: str) -> bool:
     roles = {claim.part for claim in read_claims(title, body).versions}
     fails = not roles.isdisjoint({"bad", "affected"}) or SAYS["reverted"].search(f"{title}\n{body[:MAX_TEXT]}")
     return "last" in roles or ("good" in roles and bool(fails))
+
+
+def is_mentioned(text: str, message: str) -> bool:
+    """Return whether a commit's message names a number (``#12``), or begins a line with a ticket's key, as its own."""
+    word = r"(?:jira|issue|bug|fix|clos|resolv|refs?)\w{0,3}\W{1,3}"
+    own = rf"(?<![\w&])#{text}" if text.isdigit() else rf"(?im)^\W{{0,3}}(?:{word}){{0,2}}{text}"
+    return bool(re.search(rf"{own}(?!\w)", message))
 
 
 def names_history(title: str, body: str) -> bool:

@@ -109,8 +109,8 @@ class Log:
         return [commit for commit in parse_log(found) if commit.files and commit.sha not in self.shallow]
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
-        """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""
-        requested = (f"--grep=#{int(number)}" for number in numbers)
+        """Return the latest commits, including merges, whose messages contain ``#`` and a number, or a ticket's key."""
+        requested = (f"--grep={'#' * number.isdigit()}{number}" for number in numbers)
         command = ("log", "--fixed-strings", *requested, f"--max-count={limit}", "--no-renames", *RAW)
         found = self._git(*command, *span(self.horizon(DEEPEST), self.commit))
         return list(parse_log(found or b""))

@@ -44,6 +44,9 @@ def of_versions(
     # Two contradictory statements give no range, because either may be wrong.
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
+    older = {version for claim in own_claims if claim.part == "affected" and (version := parse_version(claim.text))}
+    if good is None and bad is not None and min(older, default=bad) < bad:
+        return NoRange("contradictory", f"the issue says that it broke in {bad}, and names an older version as well")
     # If the bad version has no tag, the next release contains its changes.
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
     if good is not None and bad is None and _is_last(own_claims, good):

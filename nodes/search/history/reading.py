@@ -1,13 +1,12 @@
 """Read from the history of some places which changes may have introduced the fault, and who knows the places."""
 
-import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import is_sha
-from nodes.search.history.claims import Claims, read_claims
+from nodes.search.history.claims import Claims, is_mentioned, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
 from nodes.search.history.names import own_names
 from nodes.search.history.owners import find_owners, recent_changes
@@ -157,13 +156,13 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
             found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
     numbers = [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
     for commit in log.mentioning(numbers) if numbers else ():
-        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
+        number = next((n for n in numbers if is_mentioned(n, commit.subject)), None)
         if number is None or commit.subject.startswith("Revert "):
             continue
         # A merge represents the commits that it added.
         how = "which its message names" if commit.files else "which it was merged by"
         for sha in (commit.sha,) if commit.files else log.merged(commit.sha):
-            found.setdefault(sha, (f"#{number}, {how}", True))
+            found.setdefault(sha, (f"{'#' * number.isdigit()}{number}, {how}", True))
     return found
 
 

@@ -78,6 +78,12 @@ def test_what_may_be_allowed_is_silent(tmp_path: Path, file: str, text: str, bod
     assert not_allowed(tmp_path, file, text, f"I use {body}.") == []
 
 
+def test_a_tool_in_a_folder_further_in_has_bounds_of_its_own(tmp_path: Path):
+    files = {"python/setup.py": "setup()\n", "tools/kiln/setup.py": "setup(\n    python_requires='~=2.7',\n)\n"}
+    facts = facts_of(tmp_path, {"src/zones.py": "def zones():\n    pass\n", **files}, "Zones stop", "I use Python 3.5.")
+    assert not [fact for fact in facts if "does not allow" in fact.says]
+
+
 def test_a_number_of_the_title_is_a_version(tmp_path: Path):
     files = {"zones.py": "def zones():\n    pass\n", "package.json": PEERS, "composer.json": PACKAGES}
     for words in ("plough 11", "PHP 7.4"):

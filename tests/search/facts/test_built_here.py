@@ -289,6 +289,13 @@ def test_a_message_that_four_places_build_is_not_shown_and_one_of_two_does_not_l
     assert [(fact.count, fact.strong) for fact in found] == [(2, False), (2, False)]
 
 
+def test_many_words_that_say_little_are_a_message(tmp_path: Path):
+    files = {"a.py": "def load(z):\n    raise ValueError('Size of {} is {}, but it should be {}'.format(z, 1, 2))\n"}
+    body = "```python\nload(z)\n# results in ValueError: Size of f(z) is 9, but it should be 2\n```\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "Zones are refused", body), "built_here")
+    assert (found.line, found.words) == (2, "Size of f(z) is 9, but it should be")
+
+
 def test_a_message_that_one_function_builds_twice_leads(tmp_path: Path):
     code = "def fetch(x):\n    if x:\n        log.error('RPC ERROR FetchEntry: %s', x)\n    log.error('RPC ERROR FetchEntry: %s', x)\n"
     body = "With no entry:\n[2026-03-01 10:00:00,123] ERROR - RPC ERROR FetchEntry: it has no version\nExpected: a message."

@@ -49,6 +49,11 @@ def test_a_merge_that_the_report_names_has_the_files_that_it_brought(tmp_path: P
             "Fixed #812 -- Open lazily", "See https://github.com/acme/zones/pull/812", "named_change", id="address"
         ),
         pytest.param("Open lazily (#812)", "This broke with #812.", "introduced_in", id="blamed"),
+        pytest.param("[ZONES-812] Open lazily", "Similar to ZONES-812.", "named_change", id="ticket"),
+        pytest.param("Open lazily\n\nJIRA: ZONES-812", "The fix for ZONES-812 caused it", "introduced_in", id="tag"),
+        pytest.param(
+            "Fixes ZONES-812: open lazily", "https://a.example/jira/browse/ZONES-812", "named_change", id="page"
+        ),
         pytest.param("Open lazily", "Since {sha} it leaks.", "introduced_in", id="bisected"),
     ],
 )
@@ -57,6 +62,25 @@ def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, b
     facts = facts_at(tmp_path / "zones", head, "Handles leak", body.format(sha=change[:12]))
     (found,) = of_kind(facts, "named_change", "introduced_in")
     assert (found.kind, found.path, found.change, found.strong) == (kind, "zones/io.py", change, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        pytest.param("Related to #812.", None, id="two-functions"),
+        pytest.param("Related to #812: `load_lazily(` leaks", 2, id="one-of-them-is-named"),
+        pytest.param("Related to #812: load leaks", None, id="a-common-word"),
+    ],
+)
+def test_the_line_of_a_change_is_shown_if_it_is_in_one_function(tmp_path: Path, body: str, line: int | None):
+    old, new = (
+        f"def load_lazily(path):\n    return {x}(path)\n\n\ndef scan(path):\n    return {x}_text(path)\n"
+        for x in ("read", "open")
+    )
+    make_repository(tmp_path, {"zones/io.py": old})
+    change = make_repository(tmp_path, {"zones/io.py": new}, message="Open lazily (#812)")
+    (found,) = of_kind(facts_at(tmp_path, change, "Handles leak", body), "named_change")
+    assert (found.line, found.text) == (line, line and "    return open(path)")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +103,10 @@ def test_a_change_of_two_files_that_did_not_end_the_fault_leads(tmp_path: Path, 
     ("message", "body"),
     [
         pytest.param("Open lazily (#8123)", "Related to #812.", id="a-longer-number"),
+        pytest.param("ZONES-8123 Open lazily", "Related to ZONES-812.", id="a-longer-key"),
+        pytest.param("Open lazily as UTF-16", "The file is UTF-16.", id="an-encoding"),
+        pytest.param("Open lazily, unlike ZONES-812", "Related to ZONES-812.", id="a-message-that-refers"),
+        pytest.param("ZONES-812 Open lazily", "It runs `load()  // ZONES-812 is open`.", id="a-remark-in-code"),
         pytest.param('Revert "Open lazily (#812)"', "Related to #812.", id="a-revert"),
         pytest.param("Open lazily (#812)", "<!-- like #812 -->It leaks.", id="a-template's-comment"),
         pytest.param("Open lazily (#1)", "#1 it leaks", id="an-item-of-a-list"),

@@ -94,4 +94,6 @@ def test_few_places_of_a_message_that_are_all_in_the_first_file_are_stated(tmp_p
     files = {"zones/load.py": TWO["zones/load.py"] + MESSAGE.format("reload_zone"), "zones/store.py": "X = 1\n"}
     facts = facts_of(tmp_path, files, "A zone is lost", BODY, first=[first])
     assert [fact.chosen for fact in facts if fact.kind == "built_here"] == [level == "stated"] * 2
+    facts = facts_of(tmp_path / "named", files, "A zone is lost by load.py", BODY, first=[first])
+    assert [fact.chosen for fact in facts if fact.kind == "built_here"] == [level == "stated"] * 2
     assert statement(facts, [first], 0.7).level == level

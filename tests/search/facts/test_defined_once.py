@@ -88,6 +88,7 @@ def test_words_of_a_fact_have_only_marks_that_the_line_has(
             {"a.py": "def scan():\n    pass\n", "b.py": "def scan():\n    pass\n"}, "`scan` is slow", id="two"
         ),
         pytest.param({"ext/scan.py": "class scan:\n    pass\n"}, "`ext.scan` is slow", id="a-module"),
+        pytest.param({"ext/html.py": "def escape(x):\n    pass\n"}, "`html.escape` is faster", id="of-the-language"),
         pytest.param({"a.py": "def format(x):\n    pass\n"}, "`format` is slow", id="built-in"),
         pytest.param(
             {"vendor/a.py": "def scan_it():\n    pass\n", "b.py": "x = 1\n"}, "`scan_it` is slow", id="vendored"

@@ -40,9 +40,14 @@ EXAMPLES: dict[Kind, Example] = {
         "load",
         "check_zone",
     ),
-    "named_change": Example(("Regions leak", "Related to #812."), ("Regions leak", "Related to #8123."), "load"),
+    "named_change": Example(
+        ("Regions leak", "Related to #812."), ("Regions leak", "Related to #8123."), "load", "open_region_lazily"
+    ),
     "introduced_in": Example(
-        ("Regions leak", "This broke with #812."), ("Regions leak", "This broke with #81."), "load"
+        ("Regions leak", "This broke with #812."),
+        ("Regions leak", "This broke with #81."),
+        "load",
+        "open_region_lazily",
     ),
     "raised_here": Example(
         ("It crashes", "```\n{trace}```\n"),

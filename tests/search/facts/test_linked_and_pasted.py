@@ -218,6 +218,13 @@ def test_a_pasted_line_that_one_function_has_twice_is_a_fact(tmp_path: Path):
     assert (found.line, found.count, found.says) == (3, 1, "A line of the report's code is in `load` and nowhere else.")
 
 
+@pytest.mark.parametrize(("line", "count"), [("return the_results", 1), ("return results[index]", 0)])
+def test_a_short_pasted_line_without_a_name_or_a_call_is_not_a_fact(tmp_path: Path, line: str, count: int):
+    files = {"a.py": f"def load(index, results):\n    {line}\n", "b.py": "x = 1\n"}
+    facts = facts_of(tmp_path, files, "Wrong", f"```python\n{line}\n```\n", first=["a.py"])
+    assert len(of_kind(facts, "pasted_here")) == count
+
+
 def test_a_pasted_idiom_is_not_a_fact(tmp_path: Path):
     files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
     body = "```python\n    handle = open_it(path)\n```\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_the_prefix_of_a_title_that_names_one_file(tmp_path: Path, language: str
     files = {path: content or "class Zone {\n}\n", f"tests/{path.rpartition('/')[2]}": content or "class Zone {\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "grpclb: the drop index is lost"), "named_here")
     assert (found.path, found.words, found.in_title) == (path, "grpclb", True)
-    assert found.says == f"The title may mean `{path}`, the source file named `grpclb`."
+    assert found.says.lower() == f"the title may mean `{path.lower()}`, the source file named `grpclb`."
 
 
 @pytest.mark.parametrize(("name", "strong"), [("ZoneReader", True), ("ZoneException", False)])
@@ -151,7 +151,7 @@ def test_words_side_by_side_that_spell_the_name_of_one_file(tmp_path: Path, lang
     inquiry = {path: content, f"tests/{path.rpartition('/')[2]}": content}
     (found,) = of_kind(facts_of(tmp_path, inquiry, "Run job fails silently", first=[path]), "named_here")
     assert (found.path, found.words, found.strong, found.in_title) == (path, "Run job", True, True)
-    assert found.says == f"The title may mean `{path}`, the source file named `Run job`."
+    assert found.says == f"The title may mean `{path}`, the source file named `{PurePosixPath(path).stem}`."
 
 
 @pytest.mark.parametrize(

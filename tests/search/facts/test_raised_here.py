@@ -556,6 +556,22 @@ def test_of_functions_with_one_name_the_one_that_has_the_printed_line_is_meant(t
     assert (found.line, found.symbol, found.exact) == (9, "Total.__init__", True)
 
 
+@pytest.mark.parametrize(("line", "symbols"), [(40, ["load"]), (3, ["Zone.inverse"])])
+def test_of_functions_with_one_name_none_is_meant_if_the_printed_line_is_gone(
+    tmp_path: Path, line: int, symbols: list[str]
+):
+    files = {
+        "zones/io.py": "class Zone(Base):\n    def inverse(self, x):\n        y = x\n        return y\n\n\n"
+        "class Total(Base):\n    def inverse(self, x):\n        return 1 / x\n",
+        "zones/load.py": "def load(zone):\n    return zone.inverse(0)\n",
+    }
+    trace = _trace(
+        ("zones/load.py", 2, "load", "return zone.inverse(0)"), ("zones/io.py", line, "inverse", "y = table.power(x)")
+    )
+    found = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
+    assert [fact.symbol for fact in found] == symbols
+
+
 def test_a_frame_whose_line_is_blank_now_is_in_its_function(tmp_path: Path):
     files = {"zones/io.py": "x = 1\n\n\ndef load(path):\n    first = path\n\n    return first\n"}
     trace = _trace(("zones/io.py", 6, "load", "return self._cache[path]"))

@@ -76,6 +76,9 @@ def test_a_named_member_of_the_claimed_class(tmp_path: Path, language: str):
         pytest.param("    # strict_zone is set elsewhere", id="comment"),
         pytest.param("    fail('the strict_zone is set elsewhere')", id="text"),
         pytest.param("    '''Return the strict_zone.'''", id="docstring"),
+        pytest.param(
+            "    '''Return the strict_zone.\n\n    Then it is read.\n    '''", id="docstring-of-several-lines"
+        ),
         pytest.param("    strict_zones()", id="longer-name"),
         pytest.param("    return build(path + 'strict_zone')", id="part-of-a-text"),
         pytest.param("    from table import strict_zone", id="import"),

@@ -165,6 +165,8 @@ def test_days(text, expected):
         pytest.param("see https://github.com/a/b/blob/24638f5984c/x.py", [], [], id="a-place-is-no-change"),
         pytest.param("The zones are joined (since #77)", [], [("77", False)], id="an-aside"),
         pytest.param("similar to #12", [], [("12", False)], id="cross-reference"),
+        pytest.param("broken by CORE-12, see CORE-13", [], [("CORE-12", True), ("CORE-13", False)], id="tickets"),
+        pytest.param("UTF-8, SHA-256, CVE-2021-44228, x.CORE-1", [], [], id="standards"),
         pytest.param("broken since #77, see #78", [], [("77", True), ("78", False)], id="one-blamed-one-not"),
         pytest.param("gcc 20140120 and deadbeef", [], [], id="digits-or-letters-alone"),
     ],

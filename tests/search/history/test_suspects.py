@@ -103,6 +103,7 @@ def test_a_suspect_says_why_in_words_that_add_up(project, tmp_path):
         pytest.param("broken since 1.0", "no_such_release", id="nothing-before-it"),
         pytest.param("worked in 1.2, broken in 1.0", "contradictory", id="the-wrong-way-round"),
         pytest.param("I use 1.2. Two elements work in 1.2, one fails.", "contradictory", id="one-case-works"),
+        pytest.param("Broken since 1.2. The same error occurs in 1.0.", "contradictory", id="an-older-one-has-it"),
         pytest.param("broken since 2031-01-01", "empty_range", id="a-day-to-come"),
     ],
 )

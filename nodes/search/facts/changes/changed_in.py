@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import islice
 
+from nodes.search.facts.changes.added import body_of, find_added, lines_at
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.levels import is_stated
@@ -26,12 +26,6 @@ MAX_CHANGES = 60
 SHORT = 20
 """Number of commits from which a range is long: a change in it tells nothing, unless it has words of the report."""
 MAX_PATHS, MAX_LINES, MANY = 2, 4, 3
-MAX_COMPARED = 4_000
-"""Maximum number of lines of a file that are compared, because comparing takes quadratic time at worst."""
-_ANNOTATION = re.compile(
-    r"(?:(?<=[\w)])\s{0,3}:\s{0,3}|\s{0,3}->\s{0,3})[A-Za-z_][\w.\[\], |'\"]{0,80}?(?=\s{0,3}[,)=:{]|\s{0,3}$)"
-)
-_FORMAT = re.compile(r"\s+|,(?=\s{0,3}[)\]}])|[;,]\s{0,3}$")
 _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 
@@ -127,18 +121,13 @@ def _touching(inquiry: FinderInput, path: str, span: Range) -> Sequence[Commit]:
 
 
 def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
-    return body_of(text) in map(body_of, _lines(inquiry, sha, path) or ())
+    return body_of(text) in map(body_of, lines_at(inquiry.code, sha, path) or ())
 
 
 def _occurs(repository: Repository, sha: str, text: str) -> bool:
     """Return whether any file of a commit has a line: a renamed file brings no line of its own."""
     command = ("grep", "-I", "-l", "-F", "-e", text, sha, "--")
     return bool(repository.cached_output("--no-pager", *command))
-
-
-def body_of(line: str) -> str:
-    """Return a line without spaces, quotes and annotations, which formatters and type checkers change."""
-    return _FORMAT.sub("", _ANNOTATION.sub("", line)).replace('"', "'")
 
 
 def find_only(inquiry: FinderInput) -> Iterator[Fact]:
@@ -156,40 +145,12 @@ def find_only(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _only(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: str) -> Fact | None:
-    code = inquiry.code
-    number = code.number(path)
-    if number is None or not code.own[number]:
+    hit = find_added(inquiry.code, path, commit.sha)
+    if hit is None:
         return None
-    brought = [line for line in _added_lines(inquiry, path, commit) if line.strip()]
-    lines = [line.strip() for line in code.lines(number)]
-    # Of two equal lines of the file, one may be older than the commit.
-    places = [lines.index(text.strip()) + 1 for text in brought if lines.count(text.strip()) == 1]
-    symbols = {code.symbol(number, line) for line in places}
-    symbol = next(iter(symbols), None)
-    if len(symbols) != 1 or symbol is None:
-        return None
-    # A line with few letters, such as a bracket, would tell a reader nothing.
-    line = max(places, key=lambda at: sum(map(str.isalnum, lines[at - 1])))
-    values = {**_values(commit, span), "path": path, "symbol": symbol}
+    values = {**_values(commit, span), "path": path, "symbol": hit.symbol or ""}
     says = say("One commit changed `{path}` within {range}: `{sha}` “{title}”, in `{symbol}`.", **values)
-    hit = code.hit(number, line)
-    return hit.fact("introduced_in", says, words, change=commit.sha, count=1, strong=True) if hit else None
-
-
-def _added_lines(inquiry: FinderInput, path: str, commit: Commit) -> list[str]:
-    """Return the lines of a file that a commit added or changed."""
-    before = _lines(inquiry, inquiry.code.repository.resolve(f"{commit.sha}~1"), path)
-    after = _lines(inquiry, commit.sha, path)
-    if before is None or after is None or max(len(before), len(after)) > MAX_COMPARED:
-        return []
-    old, new = ([body_of(line) for line in lines] for lines in (before, after))
-    blocks = SequenceMatcher(None, old, new, autojunk=True).get_opcodes()
-    return [line for tag, _, _, start, end in blocks if tag != "equal" for line in after[start:end]]
-
-
-def _lines(inquiry: FinderInput, sha: str, path: str) -> list[str] | None:
-    content = inquiry.code.repository.read_file(sha, path)
-    return content.decode("utf-8", "replace").split("\n") if content is not None else None
+    return hit.fact("introduced_in", says, words, change=commit.sha, count=1, strong=True)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from nodes.search.facts.changes.added import find_added
 from nodes.search.facts.inquiry import FinderInput
-from nodes.search.facts.types import Fact
+from nodes.search.facts.types import Fact, Kind
 from nodes.search.facts.witness import Witness
-from nodes.search.history.claims import NamedChange
+from nodes.search.history.claims import NamedChange, is_mentioned
 from nodes.search.history.types import Commit
+from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 
 MAX_REFERENCES = 5
@@ -21,6 +23,7 @@ _AGAIN = re.compile(
     r"(?i)\b(?:re-?open\w{0,3}|again|still|returned|(?:came|comes?|is) back|not \w{0,6} ?(?:fixed|solved|resolved))\b"
 )
 """What a report says of a fault that a change was to end: it is of the same code, also if that is in several files."""
+_CALLED = re.compile(r"(?<!\w)(\w{3,80})\(")
 _SHORTEST = 2
 """Minimum number of digits; #1 is more often an item of a list than an issue."""
 
@@ -45,9 +48,8 @@ def _by_sha(inquiry: FinderInput, commits: tuple[NamedChange, ...]) -> Iterator[
 def _by_number(inquiry: FinderInput, numbers: tuple[NamedChange, ...]) -> Iterator[tuple[Commit, NamedChange]]:
     wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MAX_REFERENCES]
     for commit in inquiry.code.log.mentioning([named.text for named in wanted]) if wanted else ():
-        message = f"{commit.subject}\n{commit.body}"
         for named in wanted:
-            if re.search(rf"(?<![\w&])#{named.text}(?!\w)", message):
+            if is_mentioned(named.text, commit.message):
                 # A merge is listed without files.
                 files = commit.files or tuple(sorted(inquiry.witness.changed(commit.sha)))
                 yield replace(commit, files=files), named
@@ -65,6 +67,8 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
     if words is None:
         return
     again = any(words in line and _AGAIN.search(line) for line in (inquiry.issue.title, *inquiry.issue.prose))
+    written = f"{inquiry.issue.title}\n{inquiry.issue.written}"
+    names = {*_CALLED.findall(written), *filter(COMPOUND.search, re.findall(r"\w{4,80}", written))}
     for number in numbers:
         path = code.path(number)
         values = {"sha": commit.sha[:10], "title": short(commit.subject), "path": path}
@@ -73,10 +77,10 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
             if blamed
             else say("The report names this change: `{sha}` “{title}”; it changed `{path}`.", **values)
         )
-        yield Fact(
-            "introduced_in" if blamed else "named_change", says, words, path,
-            change=commit.sha, count=len(numbers), strong=again or len(numbers) == 1,
-        )  # fmt: skip
+        kind: Kind = "introduced_in" if blamed else "named_change"
+        fact = Fact(kind, says, words, path, change=commit.sha, count=len(numbers), strong=again or len(numbers) == 1)
+        hit = find_added(code, path, commit.sha, names)
+        yield replace(fact, line=hit.line, text=hit.text, symbol=hit.symbol, unclaimed=not blamed) if hit else fact
 
 
 def _words(inquiry: FinderInput, text: str) -> str | None:
@@ -102,7 +106,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the commit is not in the history of the commit that is read"
     if fact.path not in witness.changed(change):
         return "the commit does not change this file"
-    number = re.search(r"(?:#|GH-|pull/|issues/)(\d{1,9})$", words)
-    if number and not re.search(rf"(?<![\w&])#{number[1]}(?!\w)", message):
+    before = witness.repository.text(f"{change}~1", fact.path or "") if fact.line else None
+    if (fact.text or "").strip() in map(str.strip, (before or "").split("\n")) and fact.line:
+        return "the line is older than the change"
+    number = re.search(r"(?:(?:#|GH-|pull/|issues/)(?=\d)|^(?=[A-Z]\w{1,9}-))([\w-]{1,18})$", words)
+    if number and not is_mentioned(number[1], message):
         return "the message does not name the number"
     return None if number or change.startswith(words) or words in message else "the words name another commit"

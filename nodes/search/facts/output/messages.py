@@ -20,7 +20,7 @@ MAX_TRIES = 8
 SHORTEST_HEAD, LONGEST_HEAD, LONGEST_VALUE = 5, 12, 80
 """Number of characters with which a truncated message must begin, and maximum length of a value that is truncated."""
 # A template of few fixed words fits any text, and in prose three words in a row match by chance.
-FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
+FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS, MANY_WORDS = 3, 2, 4, 7
 LONG_RUN, MEANING_OF_RUN, MOST_WORDS = 7, 4, 2_000
 """Minimum number of words of a part of a message that report and code share, and of those that say something; maximum
 number of words of a text in which it is looked for."""
@@ -115,7 +115,8 @@ def _runs(lines: Sequence[str]) -> Iterator[str]:
 def is_message(parts: Sequence[str]) -> bool:
     """Return whether a literal has three consecutive fixed words and two significant ones."""
     weights = [_weight(part) for part in parts]
-    return any(words >= FIXED_WORDS for words, _ in weights) and sum(means for _, means in weights) >= CONTENT_WORDS
+    means = sum(means for _, means in weights) + (sum(words for words, _ in weights) >= MANY_WORDS)
+    return any(words >= FIXED_WORDS for words, _ in weights) and means >= CONTENT_WORDS
 
 
 def fixed_words(parts: Sequence[str]) -> int:

@@ -77,9 +77,14 @@ def _stated(bound: Bound, title: str, body: str) -> list[tuple[str, str, str]]:
 def _bounds(witness: Witness) -> Iterator[Bound]:
     """Yield the lines of the outermost manifests that say which versions they allow."""
     paths = [path for path in witness.files() if path.endswith(_ENDS) and role_of(path) not in ("test", "docs")]
-    for path in sorted(paths, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]:
+    paths.sort(key=lambda path: (path.count("/"), path))
+    for path in paths[:MAX_MANIFESTS]:
         lines = witness.lines(path, 1, MAX_LINES)
         hosts = [host for host in _HOSTS if path.endswith(tuple(host["files"]))]
+        # The versions of a language that a tool in a folder further in works with are not the project's.
+        ends = [tuple(host["files"]) if "language" in host else path for host in hosts]
+        outer = [next(it for it in paths if it.endswith(end)).count("/") for end in ends]
+        hosts = [host for host, depth in zip(hosts, outer, strict=True) if path.count("/") == depth]
         for host in (host for host in hosts if "before" in host):
             for at, text in enumerate(lines, 1):
                 if start := re.match(host["before"], text):

@@ -185,7 +185,7 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
     for path, words in found.items() if len(found) == 1 else ():
         # A class of errors is rarely at fault: 1 of 4 was in a fixed file.
         strong = (" " not in words or path in inquiry.first[:1]) and not SYMPTOM.search(words)
-        yield Fact("named_here", _says(words, path), words, path, count=1, strong=strong, in_title=True)
+        yield Fact("named_here", _says(path), words, path, count=1, strong=strong, in_title=True)
 
 
 def _check_title(fact: Fact, witness: Witness) -> str | None:
@@ -205,9 +205,9 @@ def _title_names(title: str) -> list[str]:
     return [words for words in dict.fromkeys(named) if len(words) >= SHORTEST and words.casefold() not in _GENERAL]
 
 
-def _says(words: str, path: str) -> str:
+def _says(path: str) -> str:
     # A word of the title may mean anything, so this is a guess for the reader and no finding.
-    return say("The title may mean `{path}`, the source file named `{words}`.", words=words, path=path)
+    return say("The title may mean `{path}`, the source file named `{words}`.", words=_stem(path), path=path)
 
 
 def _is_compound(path: str) -> bool:

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.code import Code, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.levels import LONG_LINE
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD, term_hash, terms_of
 
@@ -123,6 +125,8 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
     copies = () if several else inquiry.witness.hits([same], "-F", most=MAX_PLACES, paths=others)
     if not several and (words.startswith("@") or any(copy.text.strip() == same for copy in copies)):
         return
+    if not several and len(same) < LONG_LINE and "(" not in same and not COMPOUND.search(same):
+        return  # "return predictions" is anyone's code
     where = f"`{hit.symbol}`" if hit.symbol else say("this file")
     if several:
         says = say("{count} lines of the report's code are in {place}.", count=len(places), place=where)
