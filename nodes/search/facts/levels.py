@@ -89,6 +89,7 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_tit
     """
     # Files after the first five that have a fact are right in 2 % of cases, so they neither support nor contradict.
     shown = set(files[:FIRST])
+    shown |= {fact.path for fact in facts if fact.kind == "linked_here" and fact.line and fact.path}
     strong = [fact for fact in facts if fact.path in shown and _is_claimable(fact)]
     first = files[0] if files else None
     # A line that is gone leaves nothing to fix in the file as it is.

@@ -29,11 +29,11 @@ Kind = Literal[
 LEADING: tuple[Kind, ...] = (
     "raised_here",
     "built_here",
+    "linked_here",
     "quoted_here",
     "read_here",
     "introduced_in",
     "named_change",
-    "linked_here",
     "pasted_here",
     "absent",
     "used_here",

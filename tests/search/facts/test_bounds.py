@@ -36,6 +36,7 @@ EXCLUDED = [
         id="nuget",
     ),
     pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026.1", 2, id="a-host"),
+    pytest.param("go.mod", "module zones\n\ngo 1.26.0\n", "Go 1.26 (running go 1.25.7; GOTOOLCHAIN=local)", 3, id="go"),
 ]
 ALLOWED = [
     pytest.param("package.json", PEERS, "“Plough” 9 fails", id="a-series"),

@@ -51,6 +51,9 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([_fact("b.py", "default_here")], 0.9, "ranked", None, id="only-an-option-declared-elsewhere"),
         pytest.param([_fact("a.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-here"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
+        pytest.param(
+            [_fact("a.py", "quoted_here"), _fact("f.py", "linked_here")], 0.9, "stated", "f.py", id="a-link-anywhere"
+        ),
         pytest.param([_fact("f.py", "raised_here", strong=False)], 0.9, "stated", "f.py", id="a-frame-anywhere"),
         pytest.param([_fact("f.py", "built_here")], 0.9, "stated", "f.py", id="a-message-anywhere"),
         pytest.param([OPTION], 0.5, "stated", "f.py", id="an-option-anywhere"),

@@ -293,6 +293,21 @@ def test_a_frame_with_a_class_only_is_found_in_a_class_below_the_name_of_the_pro
     assert of_kind(facts_of(tmp_path / "b", files, "It stops", trace.format("Acme.data")), "raised_here") == []
 
 
+@pytest.mark.parametrize(("depth", "unclaimed"), [(2, False), (3, True)])
+def test_a_panic_deep_inside_a_library_supports_no_claim(tmp_path: Path, depth: int, *, unclaimed: bool):
+    files = {"src/main.rs": "fn run(row: Row) -> u8 {\n    zones::parse(row)\n}\n"}
+    inner = "".join(
+        f"  {at}: zones::parse\n     at /root/.cargo/registry/src/a/zones-1.0.0/src/lib.rs:{at + 3}:2\n"
+        for at in range(depth)
+    )
+    trace = (
+        f"thread 'main' panicked at 'start index 1 is larger than end index 0'\nstack backtrace:\n{inner}"
+        f"  {depth}: acme::run\n     at ./src/main.rs:2:5\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```\n"), "raised_here")
+    assert (found.line, found.unclaimed) == (2, unclaimed)
+
+
 def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp_path: Path):
     trace = _trace(
         ("/x/site-packages/pkg/io.py", 3, "load", "handle = open_it(path)"),

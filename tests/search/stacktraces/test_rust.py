@@ -33,6 +33,13 @@ note: run with `RUST_BACKTRACE=1`""",
             id="old-format",
         ),
         pytest.param(
+            "thread 'main' panicked at 'internal error: it is': src/main.rs:4",
+            "panic",
+            "internal error: it is",
+            [("src/main.rs", 4, None)],
+            id="old-format-with-a-colon",
+        ),
+        pytest.param(
             r"""thread 'tokio-worker' (12) panicked at crates/io/src/lib.rs:7:3:
 no file
 stack backtrace:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
-from nodes.search.facts.code import Span, family, is_test, outside_docstrings
+from nodes.search.facts.code import Code, Span, family, is_test, outside_docstrings
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
@@ -27,7 +27,7 @@ DISTINCTIVE = 6
 """Minimum length of a name for which those files of a large project are read that have it."""
 MESSAGE_OF, MAX_ATTRIBUTES = "#[error(", 6
 """The attribute with the message of a Rust error, and maximum number of lines from it to the error's name."""
-MAX_LINES, MAX_WIDTH = 2_000, 400
+MAX_LINES, MAX_WIDTH = 8_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
 FEW_LINES, MAX_FILES = 3, 8
 """Maximum numbers of lines of a larger project that have the form, and of names of files that are looked up."""
@@ -129,6 +129,8 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     code.read(numbers)
     places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape))
     held = [place for place in places if not code.is_tested(*place)]
+    if "local variable" in shape.words:
+        held = [place for place in held if _may_be_unset(code, *place, shape.name)]
     if len(held) > 1:
         # The one in the function that words of the report spell.
         stems, names = report_stems(inquiry)[1], [(code.symbol(*place) or "").rpartition(".")[2] for place in held]
@@ -138,6 +140,23 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
         return None
     fact = _fact(inquiry, shape.words, *held[0])
     return fact and replace(fact, strong=is_few)
+
+
+def _may_be_unset(code: Code, number: int, line: int, name: str) -> bool:
+    """Return whether a function of Python gives a name a value only further in than a line, and not as an argument."""
+    row = code.index.definition_at(number, line)
+    start = code.span(row).start if row is not None else line
+    above, depth = code.lines(number)[start - 1 : line - 1], _indent(code.lines(number)[line - 1])
+    word = rf"(?<![\w.]){re.escape(name)}\b"
+    given = re.compile(
+        rf"[\w\s,()\[\]]{{0,200}}{word}[\w\s,\[\])]{{0,200}}(?<![=!<>])=(?!=)|.{{0,200}}\b(?:as|for) {word}"
+    )
+    depths = [_indent(text) for text in above if given.match(text[:MAX_WIDTH])]
+    return bool(depths) and min(depths) > depth and not re.search(word, "\n".join(above).partition("):")[0])
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _is_rare(inquiry: FinderInput, shape: Shape) -> bool:

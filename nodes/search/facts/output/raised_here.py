@@ -27,7 +27,7 @@ from nodes.search.types import StackTrace
 
 MAX_TRACES, REACH = 6, 400
 """Maximum number of traces of a report, and of characters before one that may have its error."""
-SHORTEST = 5
+SHORTEST, DEEP = 5, 3
 """Minimum length of the name of a function or a class that counts as named by words."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
 _ACCESS = re.compile(
@@ -102,7 +102,11 @@ def _is_elsewhere(issue: IssueParts, frame: MappedFrame, event: Happened | None,
     begin = max(0, frame.trace.start - REACH) if frame.trace.language == "lua" else frame.trace.end
     is_made = '[string "' in issue.body[begin : frame.trace.end]
     stopped = bool(_STOPPED.search(frame.error))
-    return asserts or of_library or is_made or stopped or frame.in_program or frame.reports or cleans_up(frame)
+    # A global of Lua is set by another file; a library that checks its own state deep inside has broken it.
+    is_global = "global '" in frame.error and "nil value" in frame.error
+    is_deep = frame.error.startswith("panic") and frame.trace.frames.index(frame.frame) >= DEEP
+    other = of_library or is_made or is_global or is_deep
+    return asserts or other or stopped or frame.in_program or frame.reports or cleans_up(frame)
 
 
 def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[int, int]]) -> Iterator[Fact]:

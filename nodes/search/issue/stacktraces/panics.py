@@ -167,7 +167,7 @@ def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]
     """Parse the message and the location; return the index after these lines."""
     error = error.translate(_QUOTES)
     # Before 1.73 the message came first, in quotes: ``panicked at 'message', file:1:2``.
-    before, quote, where = error.rpartition("', ")
+    before, quote, where = error.rpartition("': " if "': " in error and "', " not in error else "', ")
     message: str | None = before.removeprefix("'") or error.strip("'")
     place = _RUST_PLACE.match(where) if quote else None
     if not error.startswith("'") and (placed := _RUST_PLACE.match(error)):
