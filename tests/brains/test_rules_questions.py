@@ -22,34 +22,6 @@ def test_two_equal_places_are_not_distinguished_by_the_words_of_their_names():
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "options"),
-    [
-        pytest.param(
-            place("io/win32_file.py", "lock"),
-            place("io/posix_file.py", "lock", score=0.98),
-            ("Only on Windows", "Only on Linux or macOS", "On all that I tried"),
-            id="systems",
-        ),
-        pytest.param(
-            place("io/file.py", "lock"),
-            place("io/file_darwin.go", "lock"),
-            ("Only on another system", "Only on macOS", "On all that I tried"),
-            id="one-system-and-the-rest",
-        ),
-    ],
-)
-def test_the_options_are_what_tells_the_suspects_apart(one, two, options):
-    question = next_question(case("Odd", LONG.replace("large spreadsheet", "list"), one, two, ran=RAN, confidence=0.4))
-    assert question is not None
-    assert question.options == options
-
-
-def test_what_the_issue_says_is_not_asked():
-    one, two = place("io/win32_file.py", "run"), place("io/posix_file.py", "run")
-    assert question_for("Odd on Windows", LONG, one, two, confidence=0.4) is None
-
-
-@pytest.mark.parametrize(
     ("one", "two"),
     [
         pytest.param(place("io/win32_file.py"), place("io/posix_file.py", score=0.8), id="a-clear-lead"),

@@ -133,7 +133,7 @@ NOTHING = TriageReport(
 QUESTION_OPEN = WEAK.model_copy(
     update={
         "status": "needs_clarification",
-        "missing": ("On which operating system or browser does it fail?",),
+        "missing": ("What exactly does the program print when it fails? Please paste the whole message.",),
         "requires_human_review": True,
         "review_message": "After 2 wider searches, confidence in the first place is 40%.",
     }

@@ -70,7 +70,7 @@ def test_no_cause_is_claimed_below_the_threshold(report):
 
 
 def test_an_open_question_stands_where_the_reporter_sees_it():
-    assert "operating system or browser does it fail?" in visible(MarkdownRenderer().comment(QUESTION_OPEN))
+    assert "does the program print when it fails?" in visible(MarkdownRenderer().comment(QUESTION_OPEN))
 
 
 def longest() -> TriageReport:

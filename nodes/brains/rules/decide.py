@@ -5,37 +5,19 @@ from typing import NamedTuple
 
 from nodes.brains.rules.investigate import acting_kind, is_third_party
 from nodes.brains.rules.missing import Need, needs_worth_asking
-from nodes.brains.rules.places import EQUAL, code_of, leading, reason_kinds, rival
+from nodes.brains.rules.places import code_of, leading, reason_kinds, rival
 from nodes.context.brain import Case
-from nodes.evidence import Evidence
 from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
 from nodes.issue.facts import raising_package
 from nodes.judgements import NodeName, SupervisorDecision
 from nodes.search.sentences import say
-from nodes.search.tokens import comparable, plain_words
+from nodes.search.tokens import comparable
 from nodes.sources.protocol import route
 from nodes.state import BugTriageState
 
 WRITE_AT = 0.85
 WRITE_AT_IF_CORROBORATED = 0.70
 _CORROBORATES = 0.5
-_SYSTEMS = {
-    **dict.fromkeys(("windows", "win32", "win64", "winapi", "msvc", "mingw"), "Windows"),
-    **dict.fromkeys(("darwin", "macos", "osx", "cocoa"), "macOS"),
-    **dict.fromkeys(("linux", "x11", "wayland", "gtk", "epoll", "inotify"), "Linux"),
-    **dict.fromkeys(("posix", "unix"), say("Linux or macOS")),
-    "freebsd": "FreeBSD",
-    "android": "Android",
-    "ios": "iOS",
-    "chrome": "Chrome",
-    "chromium": "Chrome",
-    "firefox": "Firefox",
-    "safari": "Safari",
-    "nodejs": "Node.js",
-    "deno": "Deno",
-}
-"""Words in paths and symbols that indicate code of one system, with the system's name."""
-
 WEAK = 0.35
 """Confidence below which the first place is little more than a guess."""
 THIN = 12
@@ -125,28 +107,6 @@ class ReporterQuestion(NamedTuple):
     options: tuple[str, ...]
 
 
-def _between(case: Case, first: Evidence, second: Evidence) -> ReporterQuestion | None:
-    """Return a question that decides between two places that are code of different systems."""
-    left, right = _systems_of(first), _systems_of(second)
-    # The issue already names its platform, or a place belongs to several.
-    if left == right or len(left) > 1 or len(right) > 1 or case.facts.platforms:
-        return None
-    other = say("another system")
-    one, two = next(iter(left), other), next(iter(right), other)
-    share = round(100 * (1 - EQUAL))
-    return ReporterQuestion(
-        text=say("On which operating system or browser does it fail?"),
-        reason=f"Two places fit the report equally well (scores within {share} %), and they are code for different "
-        "systems.",
-        options=(say("Only on {system}", system=one), say("Only on {system}", system=two), say("On all that I tried")),
-    )
-
-
-def _systems_of(place: Evidence) -> frozenset[str]:
-    words = plain_words(f"{place.locator.path or ''} {place.symbol or ''}")
-    return frozenset(_SYSTEMS[word] for word in words if word in _SYSTEMS)
-
-
 def next_question(case: Case) -> ReporterQuestion | None:
     """Return the first useful question that was not asked before; None if no question may be asked."""
     exchanges = case.state.human_exchanges
@@ -173,13 +133,9 @@ def _candidates(case: Case) -> Iterator[ReporterQuestion]:
     found = leading(case)
     weak = not found or case.state.search_confidence < WEAK
     likelier = acting_kind(case.title, case.body, case.facts).rather
-    other = rival(found)
     # If few words fit two places equally well, a description of what happened helps more than a choice of a place.
-    if likelier != "feature" and (_is_guess(case) or (_is_thin(case) and (weak or other is not None))):
+    if likelier != "feature" and (_is_guess(case) or (_is_thin(case) and (weak or rival(found) is not None))):
         yield _WHAT_HAPPENED
-    between = _between(case, found[0].evidence, other.evidence) if other is not None else None
-    if between is not None:
-        yield between
     if weak:
         needs = needs_worth_asking(case)
         yield from (question for need, question in _FOR_NEED.items() if need in needs)

@@ -289,30 +289,6 @@ def test_a_named_line_that_throws_says_what(tmp_path: Path):
     assert found.says == "`sync` raises `DataError` on this line."
 
 
-@pytest.mark.parametrize(
-    ("message", "extra", "says"),
-    [
-        pytest.param(
-            "error: implicit declaration of function 'finish' [-Wimplicit-function-declaration]", "",
-            "`setup` uses `finish` on this line; its only definition is on line 6 of `src/control.c`.",
-            id="defined-below",
-        ),
-        pytest.param(
-            "error: implicit declaration of function 'finish' [-Wimplicit-function-declaration]",
-            "int finish(int code) {\n  return code;\n}\n",
-            "The report has “error: implicit declaration of function 'finish' [-Wimplicit-function-declaration]” for "
-            "this line of `setup`.",
-            id="defined-twice",
-        ),
-    ],
-)  # fmt: skip
-def test_a_name_that_a_compiler_does_not_know_leads_to_its_definition(tmp_path: Path, message, extra, says):
-    code = "void setup(void) {\n  if (!claim())\n    exit(finish(1));\n}\n\nint finish(int code) {\n  return code;\n}\n"
-    files = {"src/control.c": code, **({"src/other.c": extra} if extra else {})}
-    (found,) = of_kind(facts_of(tmp_path, files, "It fails", f"```\nsrc/control.c:3:10: {message}\n```"), "named_here")
-    assert (found.line, found.says) == (3, says)
-
-
 def test_the_place_of_the_error_comes_first_among_the_lines_of_a_log(tmp_path: Path):
     files = {f"jobs/step_{n}.lua": "local x = 1\nrun(x)\nreturn x\n" for n in range(12)}
     lines = [f"10:00:{n:02} level=info caller=jobs/step_{n}.lua:2 msg=start" for n in range(11)]
@@ -654,17 +630,6 @@ def test_a_line_of_output_beyond_the_end_of_an_own_file_is_stated(tmp_path: Path
     assert found.is_named_line
     other = facts_of(tmp_path / "other", files, "No build", body.format("/home/a").replace("Sources/", "Other/"))
     assert of_kind(other, "named_here") == []
-
-
-def test_a_bracket_that_a_report_names_leads_to_what_it_closes(tmp_path: Path):
-    lua = "local zones = {}\n\nzones[KIND] = {\n  {\n    name = 1,\n  },\n}\n"
-    facts = facts_of(tmp_path, {"Kinds/Data/zone_kinds.lua": lua}, "...s/Data/zone_kinds.lua:7: table index is nil")
-    (found,) = of_kind(facts, "named_here")
-    assert (found.line, found.text) == (3, "zones[KIND] = {")
-    assert (
-        found.says
-        == "The report has “table index is nil” for this line of `Kinds/Data/zone_kinds.lua`, by its end on line 7."
-    )
 
 
 def test_a_named_line_of_a_release_that_a_change_removed_is_no_longer_in_the_file(tmp_path: Path):

@@ -19,8 +19,6 @@ DART = "class Reef {\n  String cut(String path, String head) {\n    return path.
 KOTLIN = "package com.acme\n\nclass Dock {\n    fun first(at: Int) {\n        show(berths[at])\n    }\n}\n"
 ZIG = "pub fn add(a: u8) u8 {\n    const b = a + 1;\n    return b;\n}\n"
 GO = 'package keel\n\nfunc (k *Keel) Fit() {\n\tk.gate("first")\n}\n\nfunc (k *Keel) Bolt() {\n\tk.gate("reply_cut")\n}\n'
-TYPES = "namespace Acme\n{\n    class Answer\n    {\n        public Answer(string text) { }\n    }\n}\n"
-USES = "namespace Acme\n{\n    class Quay\n    {\n        Answer Find() => null;\n    }\n}\n"
 
 
 class Case(NamedTuple):
@@ -90,11 +88,6 @@ CASES = {
         "```\nTypeError\n\n  Config::mcp(): Return value must be of type bool, string returned\n\n  at src/Config.php:7\n"
         "      5▕     {\n      6▕         logger('x');\n  ➜   7▕         return $this->get('mcp', false);\n      8▕     }\n```\n",
         "src/Config.php", 6, "`Config.mcp`",
-    ),
-    "type that a compiler misses": Case(
-        {"Src/Answer.cs": TYPES, "Src/Quay.cs": USES},
-        "Library/Src/Quay.cs(5,9): error CS0246: The type or namespace name 'Answer' could not be found\n",
-        "Src/Quay.cs", 5, "uses `Answer` on this line; its only definition is on line 3 of `Src/Answer.cs`",
     ),
     "name that is not imported": Case(
         {"acme/__init__.py": "from .browser import (\n    Open,\n    ClickThere,\n)\n", "acme/browser.py": "class Open:\n    pass\n"},
@@ -216,20 +209,6 @@ def test_the_kind_of_an_issue_in_its_title_is_no_text_of_the_interface(tmp_path:
     files = {"a.ts": 'export const marks = ["QUESTION"];\n'}
     for title in ("[Question] It fails again", "Critical: it fails again"):
         assert not of_kind(facts_of(tmp_path / title[1:4], files | {"b.ts": 'x("Critical");\n'}, title), "quoted_here")
-
-
-def test_a_change_that_names_the_error_is_named_with_its_file(tmp_path: Path):
-    java = "package com.acme;\nclass Finder {\n  void tick() {\n    for (int c : all) { use(c); }\n  }\n}\n"
-    make_repository(tmp_path, {"src/com/acme/Finder.java": java})
-    files = {"src/com/acme/Finder.java": java.replace("all)", "copy(all))")}
-    change = make_repository(tmp_path, files, message="Fix ConcurrentModificationException")
-    head = make_repository(tmp_path, files | {"n": "1"})
-    trace = "java.util.ConcurrentModificationException\n\tat java.util.HashMap.next(HashMap.java:9)\n\tat com.acme.Finder.tick(Finder.java:4)\n"
-    (found,) = of_kind(facts_at(tmp_path, head, "It stops", trace), "named_change")
-    assert found.says.startswith(f"`{change[:10]}` “Fix ConcurrentModificationException” names this error; it changed ")
-    assert not of_kind(
-        facts_at(tmp_path, head, "It stops", trace.replace("ConcurrentModification", "IllegalState")), "named_change"
-    )
 
 
 def test_a_commit_that_identifies_a_build_is_no_named_change(tmp_path: Path):

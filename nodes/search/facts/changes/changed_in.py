@@ -1,8 +1,6 @@
 """``changed_in`` and ``introduced_in``: what changed between the version that worked and the one that does not."""
 
-import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from nodes.search.facts.changes.added import body_of, find_added, lines_at
 from nodes.search.facts.changes.named_change import short
@@ -15,14 +13,11 @@ from nodes.search.git import Repository
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Commit, Range
 from nodes.search.history.weigh import is_mechanical
-from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 from nodes.search.tokens import query_terms
 
 FEW = 5
 """Maximum number of changes of a file between two versions."""
-MAX_CHANGES = 60
-"""Maximum number of changes of a trace's files that are read."""
 SHORT = 20
 """Number of commits from which a range is long: a change in it tells nothing, unless it has words of the report."""
 MAX_PATHS, MAX_LINES, MANY = 2, 4, 3
@@ -31,8 +26,7 @@ _ENOUGH = 12
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the changes of the facts' files that name the error, or are in the range of versions of the report."""
-    yield from islice(_naming(inquiry), 1)
+    """Yield the changes of the facts' files in the range of versions of the report."""
     claimed = claimed_range(inquiry)
     if claimed is None:
         return
@@ -49,19 +43,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     ]
     for path in paths:
         yield from (item for item in _changed(inquiry, path, span, words) if item.change not in seen)
-
-
-def _naming(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the latest changes of the traces' files whose messages name the class of the error."""
-    errors = (re.split(r"[.:\\]", trace.error)[-1] for trace in inquiry.issue.traces if trace.frames and trace.error)
-    names = [name for name in errors if len(name) >= _ENOUGH and COMPOUND.search(name)]
-    paths = [fact.path for fact in inquiry.found if fact.kind == "raised_here" and fact.path][:MAX_PATHS]
-    changes = inquiry.code.log.touching(paths, None, inquiry.code.sha, MAX_CHANGES) if names and paths else None
-    for change, name in ((change, name) for change in changes or () for name in names if name in change.subject):
-        path = next(path for path in paths if path in change.files)
-        values = {"sha": change.sha[:10], "title": short(change.subject), "path": path}
-        says = say("`{sha}` “{title}” names this error; it changed `{path}`.", **values)
-        yield Fact("named_change", says, name, path, change=change.sha, count=1, strong=True, unclaimed=True)
 
 
 def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:

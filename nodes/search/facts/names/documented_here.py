@@ -88,7 +88,8 @@ def _fact(inquiry: FinderInput, number: int, name: str) -> Fact | None:
         if name in text and pattern.search(text):
             at = heading(lines, line)
             shown = code.text(number, at) if at else None
-            if shown is None or not inquiry.issue.holds(name):
+            # Below the title of a page alone, the name may be anywhere.
+            if at is None or shown is None or not heading(lines, at - 1) or not inquiry.issue.holds(name):
                 return None
             title, path = shown.strip("# ").strip(), code.path(number)
             says = say("`{name}` is documented in `{path}`, under “{title}”.", name=name, path=path, title=title)

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.inquiry import FinderInput, IssueParts
-from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import Happened, happened
 from nodes.search.facts.output.on_a_line import logs, statement
@@ -16,7 +14,7 @@ from nodes.search.facts.output.shapes import is_possible
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.moved import line_now, line_then, removed, unfit
 from nodes.search.facts.places.of_class import find_of_class, names_class
-from nodes.search.facts.places.reported import MAX_MESSAGE, ends_on, holding, message, of_trace, opened, undeclared
+from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message, of_trace
 from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.places.which_file import MIN_CODE, file_of
 from nodes.search.facts.types import Fact, Hit
@@ -55,7 +53,6 @@ _LEADS_ASIDE = re.compile(
 )
 """The beginning of a line before the place: of an error, of a warning, and of what refers to the code with an error."""
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
-_DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _QUOTED = re.compile(r"(?:'([^']{4,200})'|during: .{1,300}\.(\w{1,80}))$")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
@@ -133,10 +130,7 @@ def _at_commit(
     line, moved = (held, "") if held else (line, moved)
     line = place.line if (is_lost := line is None and then is not None) else line
     text = code.text(number, line) if line else None
-    if line and text and not is_lost and not any(map(str.isalnum, text)):
-        # An error of a table is at its end. Else a bracket is not what a report is about.
-        line, moved = opened(code.lines(number), line)
-        text = code.text(number, line) if line else None
+    # A bracket is not what a report is about.
     if line is None or text is None or not any(map(str.isalnum, text)):
         return None
     is_gone = is_lost or (not moved and not held and bool(printed or is_possible(error, text) is False))
@@ -170,7 +164,7 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
     unclaimed = outer or elsewhere or informs or asserts or logs(found.text) or is_remark
-    says = undeclared(code, hit.place, found.text, found.error) or _says(lines, found, hit.place, event)
+    says = _says(lines, found, hit.place, event)
     more = {"strong": strong, "exact": found.is_printed, "unclaimed": unclaimed}
     return hit.fact("named_here", says, found.words, count=1, **more)
 
@@ -289,13 +283,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
         fact.exact and witness.mentions((fact.text or "").strip())
     )
-    is_numbered = is_numbered or ends_on(fact.says, words)
     # MkDocs quotes the link of a page, and Django names a view, without a number.
     is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and (quoted[1] or quoted[2]) in (fact.text or ""))
     is_named = path.rpartition("/")[2].lower() in words.lower() or names_class(path, words)
     if not (is_named and is_numbered):
         return "the words do not name this line"
-    if defined := _DEFINED.search(fact.says):
-        text = witness.line(defined[3], int(defined[2])) or ""
-        return defined_once.check(replace(fact, words=defined[1], path=defined[3], text=text, symbol=None), witness)
     return None if witness.repository.entry(witness.sha, path) is not None else "the commit does not have this file"

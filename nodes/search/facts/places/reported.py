@@ -4,22 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
 from nodes.search.facts.output.frame_lines import LEAST_TEXT, same_start
 from nodes.search.facts.places.moved import ENOUGH
 from nodes.search.issue.located import Located, find_located
 from nodes.search.lazy import lazy
-from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
 
 MAX_MESSAGE = 400
 """Maximum number of characters of a line in which a message is looked for."""
 MAX_SHOWN = 8
 """Number of lines below a place in which a tool may print its code or its message."""
-LONGEST = 400
-"""Maximum number of lines of a table whose end is named."""
-_ENDS = lazy(r", by its end on line (\d+)\.$")
 FAR = 60
 """Number of lines by which a line has usually moved at most between two versions."""
 _WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
@@ -41,12 +36,6 @@ _PLAIN = lazy(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
 _CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
-_UNDECLARED = lazy(
-    r"(?:implicit declaration of function|undeclared (?:function|identifier)|type or namespace name"
-    r"|[Cc]annot find (?:name|type|function|value|struct)|[Uu]nresolved reference:?|undefined:)\W{1,3}"
-    r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
-)
-"""A name that a compiler finds undefined where it is used."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
 """How tools print a line of code: after its number, and perhaps a bar."""
 _BESIDE = lazy(r"(?::\d{1,5})?[`)\]*]{0,4}\s?(?:[\u2013\u2014:-]|->|→)\s?`([^`\n]{8,200})`")
@@ -116,33 +105,3 @@ def of_trace(issue: IssueParts, place: Located) -> str:
     inner = ((trace, trace.frames[0]) for trace in issue.traces if trace.frames)
     same = (trace for trace, frame in inner if (frame.path.rpartition("/")[2], frame.line) == (name, place.line))
     return next((f"{trace.error or ''}: {trace.message or ''}" for trace in same), "")
-
-
-def undeclared(code: Code, where: str, text: str, error: str) -> str | None:
-    """Return where the name is defined that a compiler does not know at a line."""
-    named = _UNDECLARED.search(error)
-    name = (named[1] or named[2]) if named else ""
-    rows = code.definitions(name) if name and name in text else []
-    # A constructor may have the name of its class.
-    head = code.head(rows[0]) if len({code.path_of(row) for row in rows}) == 1 else None
-    if head is None:
-        return None
-    values = {"place": where, "name": name, "line": str(head.line), "path": head.path}
-    return say("`{place}` uses `{name}` on this line; its only definition is on line {line} of `{path}`.", **values)
-
-
-def opened(lines: Sequence[str], at: int) -> tuple[int | None, str]:
-    """Return the line that opens what the bracket on a line closes, and the end of a sentence about it."""
-    indents = [len(line) - len(line.lstrip()) for line in lines[:at]]
-    above = (
-        n for n in range(at - 1, max(0, at - LONGEST), -1) if lines[n - 1].strip() and indents[n - 1] <= indents[-1]
-    )
-    head = next(above, 0)
-    is_head = head > 0 and lines[head - 1].rstrip().endswith(("(", "[", "{"))
-    return head if is_head else None, say(", by its end on line {line}", line=str(at))
-
-
-def ends_on(says: str, words: str) -> bool:
-    """Return whether words have the number of the line on which a sentence says that something ends."""
-    end = _ENDS.search(says)
-    return end is not None and re.search(rf"(?<!\d){end[1]}(?!\d)", words) is not None
