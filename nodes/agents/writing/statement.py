@@ -113,7 +113,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
 
 def state_changes(report: TriageReport, survey: Survey) -> TriageReport:
     """Return a report that names no place, with the facts about changes and releases that people named."""
-    facts = tuple(fact for fact in survey.facts if fact.kind in OF_CHANGES | {"older_release"})
+    facts = tuple(fact for fact in survey.facts if fact.kind in OF_CHANGES | {"older_release"} and not fact.unclaimed)
     lead = next((number for number, fact in enumerate(facts) if fact.strong and fact.kind in NOT_RANKED), None)
     update: dict[str, object] = {"facts": facts, "headline": lead}
     if lead is not None:

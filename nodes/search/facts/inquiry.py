@@ -41,7 +41,7 @@ _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
 _TRACE = "\1"
 """Placeholder for a removed stack trace."""
 # Of 809 later files that had a fact in development issues, 13 were in the fix.
-_DECLARED = ("defined_once", "default_here")
+_DECLARED = ("defined_once", "default_here", "named_change", "introduced_in")
 _IDENTIFIER = re.compile(r"(?<![\w.])_?[A-Za-z][a-z0-9]{1,30}(?:_[a-z0-9]{2,30}|[A-Z][a-z0-9]{1,30}){1,6}(?!\w)")
 MIN_NAMES = 3
 """Minimum number of names of a report that tell whose code it is about."""

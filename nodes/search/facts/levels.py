@@ -172,10 +172,11 @@ def _lead(
     places = {(fact.path, fact.line) for fact in mine if not fact.is_echo}
     uses = [fact for fact in here if fact.kind == "used_here" and (not places or fact.follows in places)]
     # A change or a path without a line shows no code; that the report names it is no reason against another fact.
-    lead = min((*mine, *uses), key=lambda fact: (fact.line is None, fact.is_echo, *order(fact)), default=None)
+    changes = {fact for fact in mine if fact.line is None or fact.kind == "named_change"}
+    lead = min((*mine, *uses), key=lambda fact: (fact in changes, fact.is_echo, *order(fact)), default=None)
     # The reporter knows where the type of the title is; of 27 such claims 22 were right. What shows a fault of other
     # code, or a line that may have moved, is stated.
-    return None if lead is None or lead.line is None or lead.is_echo or (lead.unclaimed and lead not in weak) else lead
+    return None if lead is None or lead in changes or lead.is_echo or (lead.unclaimed and lead not in weak) else lead
 
 
 def _use_inside(lead: Fact, facts: Sequence[Fact]) -> Fact:

@@ -80,7 +80,7 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
         kind: Kind = "introduced_in" if blamed else "named_change"
         fact = Fact(kind, says, words, path, change=commit.sha, count=len(numbers), strong=again or len(numbers) == 1)
         hit = find_added(code, path, commit.sha, names)
-        yield replace(fact, line=hit.line, text=hit.text, symbol=hit.symbol, unclaimed=not blamed) if hit else fact
+        yield replace(fact, line=hit.line, text=hit.text, symbol=hit.symbol) if hit else fact
 
 
 def _words(inquiry: FinderInput, text: str) -> str | None:

@@ -183,7 +183,7 @@ def find_matches(code: Code, wanted: Sequence[MessageText]) -> Iterator[_Match]:
             if (number, literal.start, literal.parts) in seen or not literal.parts or literal.is_compared:
                 continue
             seen.add((number, literal.start, literal.parts))
-            is_long = is_message(literal.parts)
+            is_long = is_message(literal.parts, literal.before)
             for text in wanted if is_long else short:
                 words = _words(literal, text) if is_long else match_whole(literal, text.text)
                 if words and " " in words:

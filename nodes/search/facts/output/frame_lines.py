@@ -106,7 +106,9 @@ def mapped_at(code: Code, issue: IssueParts, trace: StackTrace, depth: int, numb
     lines = {span: _line_of(code, number, text, span, frame.line or span.start) if text else None for span in spans}
     is_given = any(line or span.start <= (frame.line or 0) <= span.end for span, line in lines.items())
     if text and not is_given and len({span.symbol for span in spans}) > 1:
-        return None  # neither the text nor the number says which of them was run
+        # Neither the text nor the number says which of them was run.
+        spans = [_Span(1, len(code.lines(number)), None)]
+        lines = dict.fromkeys(spans)
     for span in sorted(spans, key=lambda span: lines[span] is None):
         line = lines[span]
         first = _with_attributes(code.lines(number), span.start)

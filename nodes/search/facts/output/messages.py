@@ -36,6 +36,8 @@ _TYPOGRAPHIC = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
+_RAISED = re.compile(r"(?:raise|throw)\s[^\n]{1,120}\(\s*$")
+"""The code before the message of an error that is raised."""
 _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
 """The beginning of a log line without a time that was pasted without mark-up."""
 _LEVEL = re.compile(r"(?:\[[\w ]{1,20}\])?\W{0,3}(?:(?:bug|error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
@@ -112,10 +114,11 @@ def _runs(lines: Sequence[str]) -> Iterator[str]:
             held = [piece]
 
 
-def is_message(parts: Sequence[str]) -> bool:
-    """Return whether a literal has three consecutive fixed words and two significant ones."""
+def is_message(parts: Sequence[str], before: str = "") -> bool:
+    """Return whether a literal has three consecutive fixed words and two significant ones, or many in an error."""
     weights = [_weight(part) for part in parts]
-    means = sum(means for _, means in weights) + (sum(words for words, _ in weights) >= MANY_WORDS)
+    is_long = sum(words for words, _ in weights) >= MANY_WORDS and bool(_RAISED.search(before))
+    means = sum(means for _, means in weights) + is_long
     return any(words >= FIXED_WORDS for words, _ in weights) and means >= CONTENT_WORDS
 
 
