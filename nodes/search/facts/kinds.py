@@ -77,8 +77,8 @@ _BY_SENTENCE = (bounds, decided_here, defined_as, entries, labelled_here, requir
 
 
 def _check_of(fact: Fact) -> Check:
-    # Without a line, the report names the commit; with one, it comes from a range of versions.
-    if fact.kind == "introduced_in" and not fact.line:
+    # The report names the commit, or it comes from a range of versions.
+    if fact.kind == "introduced_in" and (not fact.line or fact.says.startswith("The report")):
         return named_change.check
     # Without the name of a frame, the words are the message of an error.
     if fact.kind == "raised_here" and fact.exact is None:

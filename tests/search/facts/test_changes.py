@@ -64,6 +64,16 @@ def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, b
     assert (found.kind, found.path, found.change, found.strong) == (kind, "zones/io.py", change, True)
 
 
+def test_a_change_of_two_files_that_is_blamed_leads_to_its_line(tmp_path: Path):
+    make_repository(tmp_path, {"zones/io.py": ONE, "zones/scan.py": OTHER})
+    change = make_repository(tmp_path, {"zones/io.py": TWO, "zones/scan.py": f"{OTHER}# more\n"}, message="Be lazy")
+    found = of_kind(facts_at(tmp_path, change, "Handles leak", f"It worked prior to {change}."), "introduced_in")
+    assert [(fact.path, fact.line, fact.strong) for fact in found] == [
+        ("zones/io.py", 2, True),
+        ("zones/scan.py", None, False),
+    ]
+
+
 @pytest.mark.parametrize(
     ("body", "line"),
     [

@@ -147,6 +147,11 @@ def test_a_common_call_names_no_place_in_the_first_file(tmp_path: Path, others: 
         pytest.param("def f(row):\n    a, b, c = row\n", "too many values to unpack (expected 2)", id="another-number"),
         pytest.param("def f(row):\n    # x = row['zone']\n    return 1\n", "KeyError: 'zone'", id="a-comment"),
         pytest.param("def f(row):\n    return row['zone']\n", "KeyError with zones", id="no-key"),
+        pytest.param(
+            "def f(row):\n    x = row if hasattr(row, 'zone') else Row\n    return x.zone\n",
+            "AttributeError: 'Row' object has no attribute 'zone'",
+            id="asked-for-before",
+        ),
         pytest.param("def f(rows):\n    return rows / 2\n", "ZeroDivisionError: division by zero", id="a-constant"),
     ],
 )

@@ -184,6 +184,7 @@ def test_tests_that_are_known_to_fail_come_first(tmp_path: Path):
         pytest.param("@pytest.mark.skip(reason='x')", "", True, id="skipped"),
         pytest.param("@unittest.expectedFailure", "", True, id="expected-to-fail"),
         pytest.param("# FIXME: fails for None", "", True, id="a-comment"),
+        pytest.param("# XXX another way?", "", False, id="a-remark"),
         pytest.param("", "pytest.skip('broken')", True, id="skips-itself"),
         pytest.param("", "make(skip_key='skip')", False, id="a-value"),
         pytest.param("", "BUG = 1", False, id="a-name"),

@@ -202,6 +202,12 @@ def test_an_expression_on_two_lines_is_stated_and_does_not_lead(tmp_path: Path):
     ]
 
 
+def test_a_string_that_is_the_expression_counts_as_a_line_of_it(tmp_path: Path):
+    files = {"a.py": "def f(z):\n    return z.rankOf + 1\n", "b.py": "KEYS = ['z.rankOf']\n"}
+    found = of_kind(facts_of(tmp_path, files, "Wrong", "`z.rankOf` is wrong"), "quoted_here")
+    assert [(fact.path, fact.line, fact.count) for fact in found] == [("a.py", 2, 2), ("b.py", 1, 2)]
+
+
 def test_a_longer_expression_precedes_the_part_of_it_that_the_report_has_before(tmp_path: Path):
     files = {"a.py": "def f(z):\n    if g(z.rank == 3) and z.rank == 3:\n        return z.rank == 3\n"}
     found = of_kind(facts_of(tmp_path, files, "Wrong", "`z.rank == 3` of `g(z.rank == 3)`"), "quoted_here")

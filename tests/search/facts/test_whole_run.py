@@ -187,7 +187,7 @@ CASES = {
     "line of code in prose": Case("It is wrong", "This line is wrong:\nint height = lift(load);", "src/cranes.c:2", "A line of the report's code is in `crane`", (("It is wrong", "This line is wrong:\nint heights = lift(load);"), ("It is wrong", "The height of the load is wrong.")), claims=True, kind="pasted_here"),
     "change of a named file": Case("keyReader is wrong", "It works in 1.2.0 and fails in 1.3.0.", "acme/keyReader.py:2", "One commit changed `acme/keyReader.py` within 1.2.0 → 1.3.0", (("keyReader is wrong", "It works with OpenSSL 1.2.0 and fails with OpenSSL 1.3.0."), ("keyReader is wrong", "It fails in 1.2.0 and in 1.3.0.")), claims=True, kind="introduced_in"),
     "newer versions fail": Case("Gates swing wrongly", "It works in 1.3.0, newer versions fail.", "acme/gates.py:3", "One commit changed `acme/gates.py` within 1.3.0 → 1.4.0", (("Gates swing wrongly", "It fails in 1.3.0 and in newer versions."), ("Gates swing wrongly", "It works with OpenSSL 1.3.0, newer versions fail.")), claims=True, kind="introduced_in"),
-    "number of a change": Case("Gates swing", "Related to #812.", "acme/gates.py:3", "The report names this change: `", (("Gates swing", "Related to #8123."), ("Gates swing", "We have 812 of them.")), kind="named_change"),
+    "number of a change": Case("Gates swing", "Related to #812.", "acme/gates.py:3", "Like the report, `", (("Gates swing", "Related to #8123."), ("Gates swing", "We have 812 of them.")), kind="named_change"),
     "path that is absent": Case("It crashes in acme/lost_toad.py", "Always.", None, "`acme/lost_toad.py` occurs nowhere", (("It crashes in acme/toads.py", "Always."), ("It crashes in other/lost_toad.py", "Always.")), kind="absent"),
 }  # fmt: skip
 ALIKE = [

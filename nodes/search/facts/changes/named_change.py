@@ -72,14 +72,19 @@ def _facts(inquiry: FinderInput, commit: Commit, named: NamedChange) -> Iterator
     for number in numbers:
         path = code.path(number)
         values = {"sha": commit.sha[:10], "title": short(commit.subject), "path": path}
-        says = (
-            say("The report says that this change broke it: `{sha}` “{title}”; it changed `{path}`.", **values)
-            if blamed
-            else say("The report names this change: `{sha}` “{title}”; it changed `{path}`.", **values)
-        )
+        if blamed:
+            says = say("The report says that this change broke it: `{sha}` “{title}”; it changed `{path}`.", **values)
+        elif commit.sha.startswith(named.text):
+            says = say("The report names this change: `{sha}` “{title}”; it changed `{path}`.", **values)
+        else:
+            ticket = f"{'#' * named.text.isdigit()}{named.text}"
+            says = say(
+                "Like the report, `{sha}` “{title}” names `{ticket}`; it changed `{path}`.", ticket=ticket, **values
+            )
         kind: Kind = "introduced_in" if blamed else "named_change"
-        fact = Fact(kind, says, words, path, change=commit.sha, count=len(numbers), strong=again or len(numbers) == 1)
         hit = find_added(code, path, commit.sha, names)
+        strong = again or len(numbers) == 1 or (blamed and hit is not None)
+        fact = Fact(kind, says, words, path, change=commit.sha, count=len(numbers), strong=strong)
         yield replace(fact, line=hit.line, text=hit.text, symbol=hit.symbol) if hit else fact
 
 

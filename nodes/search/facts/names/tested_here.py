@@ -23,7 +23,7 @@ MAX_NAMES = 40
 _MARK = re.compile(
     r"^\s{0,80}@(?:[\w.]{1,60}\.)?(?:xfail|skip|expectedFailure|Ignore|Disabled)\b|#\[ignore"
     r"|\b(?:it|test|describe|context)\.(?:skip|todo|failing|fixme)\b|\bx(?:it|test|describe)\("
-    r"|(?:^|\s)(?:#|//|/\*|\*|--)[^\n]{0,200}\b(?:BUG|FIXME|XXX|known (?:bug|issue|failure))\b"
+    r"|(?:^|\s)(?:#|//|/\*|\*|--)[^\n]{0,200}\b(?:BUG|FIXME|known (?:bug|issue|failure))\b"
 )
 """A mark on a test that always skips it, expects it to fail or names a bug; `skipif` depends on the machine."""
 _SKIPS = re.compile(r"^\s{0,80}(?:pytest\.(?:skip|xfail)|self\.skipTest|[tb]\.Skip\w{0,5}|GTEST_SKIP)\(")

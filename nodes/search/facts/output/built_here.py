@@ -96,10 +96,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A line or a block that is the text and nothing else shows it; a short block is rather a label.
     shown = (text for text in map(normalise_space, issue.blocks) if text.count(" ") > PROSE_WORDS)
     quoted |= {comparable(text) for text in (*issue.prose, *shown)}
+    spans = tuple(comparable(span) for span in issue.spans if span.count(" ") >= PROSE_WORDS)
     informing = [text for text, rank in ranks if rank > UNKNOWN]
     for match in matches:
         places = same[match.words]
-        if not _identifies(code, match, len(places), shown=match in output or comparable(match.words) in quoted):
+        words = comparable(match.words)
+        begins = match.words.count(" ") >= PROSE_WORDS and any(span.startswith(words) for span in spans)
+        if not _identifies(code, match, len(places), shown=match in output or words in quoted or begins):
             continue
         # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The code that uses the key
         # of a text shows it, and not the file of texts.

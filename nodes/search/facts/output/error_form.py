@@ -170,6 +170,9 @@ def fitting(lines: Sequence[str], start: int, end: int, shape: Shape) -> list[in
     end = min(end, start + MAX_LINES, len(lines))
     near = [at for at in range(start, end + 1) if len(lines[at - 1]) <= MAX_WIDTH and shape.form.search(lines[at - 1])]
     near = [at for at in near if is_possible(shape.words, lines[at - 1]) is not False]
+    if "has no attribute" in shape.words:  # code that asks for it first has it
+        asks = re.compile(rf"\b(?:has|get)attr\(.{{1,80}}?, ?[\"']{re.escape(shape.name)}[\"']")
+        near = [at for at in near if not any(map(asks.search, lines[max(0, at - 3) : at]))]
     return [at for at in outside_docstrings(lines, near) if not is_comment(lines[at - 1])]
 
 

@@ -112,8 +112,10 @@ class Expression:
         return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
 
     def is_in(self, text: str) -> bool:
-        """Return whether a line contains the expression; a message that quotes the code does not count."""
+        """Return whether a line has the expression, or a string that is it; a message that quotes it does not count."""
         is_code = not self.whole and _PARTS.fullmatch(self.words) and not re.search(r"[\"'`]", self.words)
+        if is_code and re.search(rf"[\"'`]{re.escape(self.words)}[\"'`]", text):
+            return True
         return bool(self.pattern.search(without_strings(text) if is_code else text))
 
 
