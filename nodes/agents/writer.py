@@ -26,7 +26,7 @@ from nodes.limits import CANDIDATES
 from nodes.messages import messages_of
 from nodes.report import TriageReport
 from nodes.search.git.errors import SearchError
-from nodes.search.history.claims import names_history
+from nodes.search.history.claims import read_claims
 from nodes.search.sentences import say
 from nodes.search.types import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
@@ -214,7 +214,8 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
         thin = {"verdict": statement.TOO_THIN} if report.kind == "bug" else {}
         placeless = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
         report = report.model_copy(update=placeless)
-        is_about_changes = report.kind == "bug" and names_history(case.title, case.body)
+        claims = read_claims(case.title, case.body)
+        is_about_changes = report.kind == "bug" and bool(claims.versions or claims.commits or claims.numbers)
         return statement.state_changes(report, survey) if survey is not None and is_about_changes else report
     if survey is None:
         return statement.without_claim(report) if searched else without_code_claims(report)

@@ -69,6 +69,11 @@ def terms_of(word: str) -> tuple[str, ...]:
     return tuple(stems)
 
 
+def indent_of(line: str) -> int:
+    """Return the width of the white space at the beginning of a line."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(8))
+
+
 def plain_words(text: str) -> list[str]:
     """Split identifiers into distinct lower-case words, in order."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]", " ", text)

@@ -35,6 +35,18 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
             id="a-warning-with-its-place",
         ),
         pytest.param(
+            "What shall I patch?",
+            "Error: zones/io.yaml:2:13\n  nil pointer. Any idea?",
+            "bug",
+            id="an-error-and-its-place",
+        ),
+        pytest.param(
+            "Is it caused by patches?",
+            "`zones/io.lua:16: attempt to index local 'x'`, can I help?",
+            "bug",
+            id="an-error-of-lua",
+        ),
+        pytest.param(
             "How can it be built?",
             "Is src/io.c:3 right? Could you help me to solve this issue? Thanks!",
             "question",

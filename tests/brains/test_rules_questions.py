@@ -43,6 +43,14 @@ def test_a_report_that_names_code_is_not_asked_what_happened():
     )
 
 
+def test_a_report_that_tells_what_it_did_and_what_happened_is_asked_nothing():
+    steps = (
+        "1. Open both views\n2. Load new rows\n3. Reload one of them\n\nI expected that only one of them is drawn.\n"
+    )
+    assert question_for("Error of a view", f"There is an error, {LONG}") is None
+    assert question_for("Update error of views", steps) is None
+
+
 def test_no_question_is_asked_twice_or_after_an_unanswered_one():
     first = question_for("It fails", "Please help")
     assert first is not None
@@ -63,7 +71,7 @@ def test_no_question_is_asked_if_its_answer_would_come_too_late():
 
 
 def test_every_question_has_a_reason_and_few_options():
-    for body in ("Please help", "There is an error, " + LONG):
+    for body in ("Please help", "There is an error, and nothing else is known of it so far. " * 2):
         question = next_question(case("It fails", body, ran=RAN))
         assert question is not None
         assert question.reason

@@ -89,13 +89,7 @@ class _GraphRun:
         async with recording(issue_job.store.events(self.run.number)) as watch:
             try:
                 return await graph_run.advance(
-                    graph,
-                    self.context,
-                    thread,
-                    self.start,
-                    self._known_answer,
-                    watch=watch,
-                    snapshot=snapshot,
+                    graph, self.context, thread, self.start, self._known_answer, watch=watch, snapshot=snapshot
                 )
             except graph_run.ThreadDeletedError:
                 await issue_job.check_ownership()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodes.brains.rules.investigate import acting_kind, is_third_party
-from nodes.brains.rules.missing import Need, needs_worth_asking
+from nodes.brains.rules.missing import Need, needs_worth_asking, tells_how
 from nodes.brains.rules.places import code_of, leading, reason_kinds, rival
 from nodes.context.brain import Case
 from nodes.guards import is_private, is_rejected, is_simple, may_ask, may_criticise, may_search, people_added
@@ -136,7 +136,7 @@ def _candidates(case: Case) -> Iterator[ReporterQuestion]:
     # If few words fit two places equally well, a description of what happened helps more than a choice of a place.
     if likelier != "feature" and (_is_guess(case) or (_is_thin(case) and (weak or rival(found) is not None))):
         yield _WHAT_HAPPENED
-    if weak:
+    if weak and not tells_how(case):
         needs = needs_worth_asking(case)
         yield from (question for need, question in _FOR_NEED.items() if need in needs)
 
@@ -163,10 +163,6 @@ _FOR_NEED: Mapping[Need, ReporterQuestion] = {
     "steps": ReporterQuestion(
         text=say("What are the steps, or the shortest piece of code, that show the problem?"),
         reason="Without a name of a function, command or page the search has no place to start.",
-        options=(
-            say("I can paste code that shows it"),
-            say("I can list the steps"),
-            say("It happens only sometimes"),
-        ),
+        options=(say("I can paste code that shows it"), say("I can list the steps"), say("It happens only sometimes")),
     ),
 }

@@ -58,11 +58,7 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
         return ()
     if not (facts.words or facts.code_blocks or facts.traces or facts.symbols or facts.paths):
         return (say("What was done, what happened, and what was expected instead"),)
-    # One sentence with an action and its result is enough to try it, and so is a list of steps with a result.
-    sentences = _SENTENCE.split(own_words(case)[:MAX_WORDS])
-    tells = [item for item in sentences if SAYS["result"].search(item)]
-    listed = sum(SAYS["step"].match(item) is not None for item in sentences)
-    if any(map(SAYS["steps"].search, tells)) or (tells and listed >= ENOUGH_STEPS):
+    if tells_how(case):
         return ()
     form = used_form(case)
     unanswered = _unanswered(case, form) if form else []
@@ -71,6 +67,16 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     plain = [_NEEDS[name] for name in needs_worth_asking(case) if name not in words]
     asked = (say("“{label}”, which the issue form asks for", label=field.label) for field in unanswered)
     return (*plain, *asked)[:MAX_ITEMS]
+
+
+def tells_how(case: Case) -> bool:
+    """Return whether one sentence has an action and its result, or a list of steps a result or an expectation."""
+    words = own_words(case)
+    sentences = _SENTENCE.split(words[:MAX_WORDS])
+    tells = [item for item in sentences if SAYS["result"].search(item)]
+    listed = sum(SAYS["step"].match(item) is not None for item in sentences)
+    is_listed = listed >= ENOUGH_STEPS and (bool(tells) or _says_expected(case, words))
+    return is_listed or any(map(SAYS["steps"].search, tells))
 
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:

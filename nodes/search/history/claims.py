@@ -255,12 +255,6 @@ def is_mentioned(text: str, message: str) -> bool:
     return bool(re.search(rf"{own}(?!\w)", message))
 
 
-def names_history(title: str, body: str) -> bool:
-    """Return whether an issue names a version, a commit, an issue or a pull request."""
-    claims = read_claims(title, body)
-    return bool(claims.versions or claims.commits or claims.numbers)
-
-
 def _read(
     sentence: str, marks: Sequence[Mark], number: int, roles: Mapping[tuple[int, int], Role]
 ) -> Iterator[tuple[str, Claim | NamedChange]]:

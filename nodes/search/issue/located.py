@@ -62,8 +62,14 @@ _CALLER = re.compile(
 _TERSE = re.compile(r"\s(?P<line>[1-9]\d{0,5})(?=\s{1,2}[A-Za-z_$][\w$.<>]{2,100}\s{0,4}$)")
 """The line of a library of Dart, and the member in it, in a trace without columns."""
 _SHELL = (".sh", ".bash", ".bats", ".ksh", ".zsh")
-_ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:(?:fatal |syntax |internal compiler )?error|warning)\b", re.IGNORECASE)
+_ERROR = re.compile(
+    r"(?::\d{1,5})?(?:\W{1,6}(?:(?:fatal |syntax |internal compiler )?error|warning)\b"
+    r"|: (?:attempt to|cannot|can't|could not|unable to|undefined|undeclared|unexpected|unknown|invalid|no such)\b)",
+    re.IGNORECASE,
+)
 """What a tool prints after a place at which it stopped, or that it warns of."""
+_FAILED = re.compile(r"(?:^|[\s`])(?:\w{0,60}Error|error|panic|fatal): (?:in |at )?[\"'`]?$")
+"""What a tool prints before a place at which it stopped."""
 _HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
@@ -132,9 +138,8 @@ def reports_an_error(text: str) -> bool:
     """Return whether a text has the error or warning of a compiler or another tool, with its place."""
     lines = text.split("\n")[:MAX_LINE]
     return any(
-        _ERROR.match(line, place.end)
+        _ERROR.match(line, place.end) or _FAILED.search(line[: place.start])
         for line in lines
-        if "rror" in line or "arning" in line
         for place in find_located(line)
     )
 

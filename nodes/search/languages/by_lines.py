@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nodes.search.git.objects import decode
 from nodes.search.languages.grammar import MAX_NAME, MAX_STRINGS, FoundBlock, Language, message, nested
+from nodes.search.tokens import indent_of
 from nodes.search.types import Outline
 
 _NAME = r"[^\W\d][\w.:]*[?!]?"
@@ -179,7 +180,7 @@ def _heads(syntax: Syntax, page: _Page) -> dict[int, _Head]:
             line = page.line_at(match.start("name"))
             name = _name(match)
             if name and line not in found and not page.inside[line]:
-                found[line] = _Head(kind, name, line, _indent(page.lines[line - 1]))
+                found[line] = _Head(kind, name, line, indent_of(page.lines[line - 1]))
     return dict(sorted(found.items()))
 
 
@@ -203,10 +204,6 @@ def _name(match: re.Match[str]) -> str:
     return ".".join(filter(None, (parts.get("owner"), name)))[:MAX_NAME]
 
 
-def _indent(line: str) -> int:
-    return len(line[: len(line) - len(line.lstrip())].expandtabs(8))
-
-
 def _close(page: _Page, heads: dict[int, _Head], syntax: Syntax) -> None:
     """Set the last line of each definition."""
     open_: list[_Head] = []
@@ -218,7 +215,7 @@ def _close(page: _Page, heads: dict[int, _Head], syntax: Syntax) -> None:
         if not text or (number not in heads and not page.inside[number] and comment.match(text)):
             continue
         if open_ and not page.inside[number]:
-            _end_before(open_, _indent(line), text, (last, number))
+            _end_before(open_, indent_of(line), text, (last, number))
         if number in heads:
             open_.append(heads[number])
         last = number

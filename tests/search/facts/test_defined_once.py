@@ -271,6 +271,16 @@ def test_a_class_inside_another_is_named_as_java_names_it(tmp_path: Path) -> Non
     assert [(fact.path, fact.line) for fact in of_kind(facts, "defined_once")] == [("Zones.java", 2)]
 
 
+@pytest.mark.parametrize(
+    ("title", "strong"), [("CastError in drawZoneBar on start", True), ("Show drawZoneBar", False)]
+)
+def test_a_function_in_which_something_failed_leads(tmp_path: Path, title: str, *, strong: bool) -> None:
+    files = {"bars.py": "class Bars:\n    def drawZoneBar(self):\n        return self.zone\n"}
+    files |= {f"use{n}.py": f"def show_{n}(bars):\n    return bars.drawZoneBar()\n" for n in range(8)}
+    (found,) = of_kind(facts_of(tmp_path, files, title, first=["bars.py"]), "defined_once")
+    assert (found.strong, found.unclaimed) == (strong, strong)
+
+
 def test_a_member_that_the_title_names_is_shown_however_many_files_use_its_name(tmp_path: Path) -> None:
     files = {f"pkg/use_{n}.py": f"def keep_{n}(zone):\n    return zone.parse()\n" for n in range(40)}
     files["pkg/zones.py"] = "class Zone:\n    def parse(self):\n        return self.text\n"

@@ -497,6 +497,9 @@ def test_the_whole_path_of_a_programs_main_file_is_the_projects(tmp_path: Path, 
         pytest.param("It hangs in main.go:3:\n\n```go\n\tstart(work, 2)\n```", "cmd/worker/main.go", id="pasted-line"),
         pytest.param("It hangs in main.go:3. See cmd/worker/other.go.", None, id="another-file-of-the-folder"),
         pytest.param("It hangs in main.go:3.", None, id="nothing"),
+        pytest.param(
+            "main.go\n```\npackage main\n```\nIt hangs in main.go:3. See cmd/worker.", None, id="the-reporter's"
+        ),
     ],
 )
 def test_the_report_tells_which_file_of_a_common_name_is_meant(tmp_path: Path, body: str, path: str | None) -> None:

@@ -144,6 +144,17 @@ def test_a_function_of_a_moved_file_is_found_by_its_only_definition(tmp_path: Pa
     assert (found.path, found.line) == ("train.py", 2)
 
 
+def test_of_crates_with_one_name_the_one_of_the_frame_is_meant(tmp_path: Path):
+    code = "pub struct Rows;\n\nimpl Rows {\n    fn step_back(&mut self) -> u8 {\n        self.at.unwrap()\n    }\n}\n"
+    files = {"zone-core/src/folded.rs": code, "zone-rope/src/rope.rs": code}
+    body = (
+        "thread 'main' panicked at /x/lib.rs:7:34:\ncalled `Option::unwrap()` on a `None` value\nstack backtrace:\n"
+        "   0: zone_rope::rope::Rows::step_back\n   1: zone_core::search::find\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{body}```\n"), "raised_here")
+    assert (found.path, "None does not fit" in found.says) == ("zone-rope/src/rope.rs", False)
+
+
 def test_a_frame_without_a_file_is_found_by_the_only_definition_of_its_name(tmp_path: Path):
     files = {
         "src/key.c": "#include <stdlib.h>\n\nvoid\nkey_free(key *one)\n{\n    free(one->fingerprint);\n}\n",

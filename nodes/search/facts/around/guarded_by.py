@@ -10,6 +10,7 @@ from nodes.search.facts.places.moved import is_unsure
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
+from nodes.search.tokens import indent_of
 
 OF = frozenset({"built_here", "raised_here"})
 """Kinds of facts whose condition is useful to show."""
@@ -49,12 +50,12 @@ def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | Non
     """Return the line of the nearest enclosing condition, and whether the condition is true at the given line."""
     if not 1 <= line <= len(lines):
         return None
-    column, holds = _indent(lines[line - 1]), True
+    column, holds = indent_of(lines[line - 1]), True
     for at in range(line - 1, max(first, line - FAR) - 1, -1):
         text = lines[at - 1]
         if _NOTHING.match(text) or len(text) > 1_000:
             continue
-        indent = _indent(text)
+        indent = indent_of(text)
         # A line that is indented as far, or further, does not enclose the given one.
         if indent >= column:
             continue
@@ -63,11 +64,6 @@ def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | Non
         # An ``else`` branch belongs to the condition that has the same indentation.
         holds, column = (False, indent + 1) if _ELSE.match(text) else (holds, indent)
     return None
-
-
-def _indent(text: str) -> int:
-    expanded = text.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip(" "))
 
 
 def _whole(lines: Sequence[str], at: int) -> str:
@@ -102,6 +98,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     guarded = witness.line(path, line)
     if path != fact.path or guarded is None or fact.line is None or not fact.line < line <= fact.line + FAR:
         return "it is not above the line that it guards"
-    if not _CONDITION.match(fact.text or "") or _indent(fact.text or "") >= max(1, _indent(guarded)):
+    if not _CONDITION.match(fact.text or "") or indent_of(fact.text or "") >= max(1, indent_of(guarded)):
         return "the line is not a condition around the other line"
     return None

@@ -10,6 +10,7 @@ from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
+from nodes.search.tokens import indent_of
 
 OF = frozenset({"raised_here", "named_here"})
 MAX_FACTS, MAX_WIDTH, FAR = 3, 100, 120
@@ -76,13 +77,9 @@ def _only_setting(name: str, lines: Sequence[str]) -> int | None:
     *above, use = lines
     short = [line if len(line) < 1_000 and not is_comment(line) else "" for line in above]
     found = [at - 1 for at in outside_docstrings(short, [at for at, line in enumerate(short, 1) if form.search(line)])]
-    if len(found) != 1 or any(map(given.search, short[found[0] :])) or _indent(short[found[0]]) > _indent(use):
+    if len(found) != 1 or any(map(given.search, short[found[0] :])) or indent_of(short[found[0]]) > indent_of(use):
         return None
     return found[0]
-
-
-def _indent(line: str) -> int:
-    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

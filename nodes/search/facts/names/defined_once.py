@@ -34,6 +34,11 @@ _FORWARDS = re.compile(r"\s*#\s*define\s+\w+\([^()]{0,200}\)\s*\w+\s*\(.{0,400}\
 """A macro of one line that only calls another name; the fault is rarely in it."""
 _BODILESS = re.compile(r"[^=]{1,300}\)[^=(){}]{0,80};\s*$")
 """A declaration of a function, as in an interface."""
+_FAILED_IN = (
+    r"(?i)(?:exception|error|crash\w{{0,4}}|panic|fail\w{{0,4}}|hangs?|leak|overflow|deadlock)\b.{{0,20}}\b"
+    r"(?:in|inside|at|from|by)\s[`\"']?{0}(?!\w)"
+)
+"""A title that says what failed in a function."""
 MAX_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MAX_DEFINED = 40
@@ -69,7 +74,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             # Where the search prefers another file, 2 of 13 names of a title or with a class were in a fixed one; where
             # it prefers this file, 18 of 20 members with their class were, however many files use their names.
             is_first = not inquiry.first or fact.path in inquiry.first[:1]
-            is_member = is_first and hit.name.in_title and hit.name.is_qualified
+            failed = re.search(_FAILED_IN.format(re.escape(hit.name.words)), inquiry.issue.title)
+            is_member = is_first and hit.name.in_title and (hit.name.is_qualified or failed is not None)
             titled = not strong and is_member and not any(other.strong for other in inquiry.found)
             is_plain = not (hit.name.in_title or hit.name.is_qualified)
             strong = (strong and (is_first or is_plain)) or titled

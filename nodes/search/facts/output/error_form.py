@@ -18,6 +18,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
+from nodes.search.tokens import indent_of
 
 MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""
@@ -146,17 +147,13 @@ def _may_be_unset(code: Code, number: int, line: int, name: str) -> bool:
     """Return whether a function of Python gives a name a value only further in than a line, and not as an argument."""
     row = code.index.definition_at(number, line)
     start = code.span(row).start if row is not None else line
-    above, depth = code.lines(number)[start - 1 : line - 1], _indent(code.lines(number)[line - 1])
+    above, depth = code.lines(number)[start - 1 : line - 1], indent_of(code.lines(number)[line - 1])
     word = rf"(?<![\w.]){re.escape(name)}\b"
     given = re.compile(
         rf"[\w\s,()\[\]]{{0,200}}{word}[\w\s,\[\])]{{0,200}}(?<![=!<>])=(?!=)|.{{0,200}}\b(?:as|for) {word}"
     )
-    depths = [_indent(text) for text in above if given.match(text[:MAX_WIDTH])]
+    depths = [indent_of(text) for text in above if given.match(text[:MAX_WIDTH])]
     return bool(depths) and min(depths) > depth and not re.search(word, "\n".join(above).partition("):")[0])
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def _is_rare(inquiry: FinderInput, shape: Shape) -> bool:

@@ -6,14 +6,7 @@ from dataclasses import replace
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
-from nodes.search.facts.output.frame_lines import (
-    COMPILED,
-    SCRIPT,
-    MappedFrame,
-    is_built_in,
-    is_of_class,
-    mapped_at,
-)
+from nodes.search.facts.output.frame_lines import COMPILED, SCRIPT, MappedFrame, is_built_in, is_of_class, mapped_at
 from nodes.search.facts.output.frame_text import last_part
 from nodes.search.lazy import lazy
 from nodes.search.paths.project import common_tail, simplified
@@ -228,7 +221,9 @@ def _is_owned(code: Code, function: str, row: int) -> bool:
     if not around or (owner and owner[0] not in around):
         return not around
     if code.path(number).endswith(".rs"):  # only its folder tells which crate a file is in
-        return not (code.index.project.names | code.index.project.folders).isdisjoint(map(simplified, around))
+        crates, inside = {*map(simplified, around)}, {*map(simplified, code.path(number).split("/")[:-1])}
+        folders = crates & code.index.project.folders
+        return not folders.isdisjoint(inside) if folders else not code.index.project.names.isdisjoint(crates)
     return around[0] in owner or any(around[0] in line for line in code.lines(number))
 
 

@@ -158,7 +158,8 @@ def _at_error(issue: IssueParts, mapped: MappedFrame, lines: Sequence[str]) -> t
         own = ((n, event_of(issue, replace(mapped, line=n), lines[n - 1])) for n in every[at - mapped.start :])
         at = next((n for n, one in islice(own, MAX_CONTINUED + 1) if one and one.at("") == event.at("")), at)
         return replace(mapped, line=at), event
-    if mapped.gone or is_possible(mapped.error, statement(lines, mapped.line)) is not False:
+    possible = mapped.frame.line is None or is_possible(mapped.error, statement(lines, mapped.line))
+    if mapped.gone or possible is not False:
         return mapped, None
     line = str(mapped.frame.line)
     return replace(mapped, gone=say("; its line {line} does not fit the error at this commit", line=line)), None

@@ -5,16 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from nodes.search.facts.inquiry import FinderInput, IssueParts
-from nodes.search.facts.places.keys import (
-    MAX_WIDTH,
-    NOT_SEARCHED,
-    as_label,
-    has_text,
-    key_of,
-    keys_of,
-    spaced,
-    uses_of,
-)
+from nodes.search.facts.places.keys import MAX_WIDTH, NOT_SEARCHED, as_label, has_text, key_of, keys_of, spaced, uses_of
 from nodes.search.facts.places.searched import files_for
 from nodes.search.facts.types import Fact, Hit
 from nodes.search.facts.witness import Witness, fault_of_few
@@ -104,9 +95,7 @@ def labels(issue: IssueParts) -> Iterator[str]:
         URL.sub(" ", line[field.end() :] if (field := _FIELD.match(line)) else line)
         for line in (issue.title, *issue.prose)
     )
-    marked = chain(
-        (next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line)),
-    )
+    marked = chain(next(filter(None, found.groups())) for line in prose for found in _MARKED.finditer(line))
     blocks = (block.strip().split("\n") for block in issue.blocks)
     # A block of a line or two shows a text as the program does.
     shown = (line for lines in blocks if len(lines) <= FEW for line in lines)

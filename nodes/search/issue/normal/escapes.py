@@ -28,11 +28,7 @@ _STACKED = lazy(
 _NEXT_STACKED = lazy(r"\s{0,40},\s{0,40}")
 _AROUND_STACK = 3_000
 """Characters before a stack in which the keys of its error are."""
-_PYTHON, _JVM, _RUBY = (
-    lazy(r" {0,4}File \\?\""),
-    lazy(r"[^\s:(]{1,300}\([^()]{1,200}\)$"),
-    lazy(r".*:in "),
-)
+_PYTHON, _JVM, _RUBY = (lazy(r" {0,4}File \\?\""), lazy(r"[^\s:(]{1,300}\([^()]{1,200}\)$"), lazy(r".*:in "))
 
 
 class _String(NamedTuple):
