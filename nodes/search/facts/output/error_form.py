@@ -83,7 +83,7 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     # A constant and a name that is imported are on few lines of a file.
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
     is_missing = shape.words.startswith(("Method not found", "NoSuchMethodError"))  # that a library lacks
-    traced = traced and not ((shape.of or is_missing or "export" in shape.words) and not frames)
+    traced = traced and not ((shape.of or is_missing or re.search("export|Cannot find", shape.words)) and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
         if len(held) == 1 or (held and is_missing and traced):  # the first use of what is missing fails
