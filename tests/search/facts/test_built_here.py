@@ -411,7 +411,7 @@ def test_a_text_that_the_report_quotes_as_a_whole_needs_no_known_call(tmp_path: 
     assert of_kind(plain, "built_here") == []
     alone = facts_of(tmp_path / "c", {"a.cs": code}, "Typo", "It says\n\nThe next few zones will be installd:\n\nhere.")
     assert [(fact.line, fact.strong) for fact in of_kind(alone, "built_here")] == [(3, True)]
-    code = 'void f(S name) {\n  ENSURE(find(name), "No zone is registered with name: \'" << name << "\'");\n}\n'
+    code = 'void f(S name) {\n  HOLD(find(name), "No zone is registered with name: \'" << name << "\'");\n}\n'
     span = facts_of(tmp_path / "d", {"a.cpp": code}, "Typo", "It prints `No zone is registered with name: 'x'` only.")
     assert [(fact.line, fact.strong) for fact in of_kind(span, "built_here")] == [(2, True)]
 

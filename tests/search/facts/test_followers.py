@@ -253,6 +253,8 @@ def test_a_question_gets_the_heading_of_the_page(tmp_path: Path, page: str, text
     (found,) = of_kind(facts_of(tmp_path, files, "How do I use `check_zone`?"), "documented_here")
     assert (found.path, found.line) == (page, line)
     assert of_kind(facts_of(tmp_path, files, "`check_zone` is wrong"), "documented_here") == []
+    files[page] = text.replace("## Checking", "").replace("Checking\n--------", "")
+    assert of_kind(facts_of(tmp_path / "title", files, "How do I use `check_zone`?"), "documented_here") == []
 
 
 @pytest.mark.parametrize(

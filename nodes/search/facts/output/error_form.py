@@ -121,8 +121,8 @@ def _files(inquiry: FinderInput) -> Iterator[Span]:
 
 def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     """Return the only line with the form, in few files with its name or of a small project, or in the first file."""
-    code = inquiry.code
-    named = code.files_with(shape.name) if len(shape.name) >= DISTINCTIVE else np.flatnonzero(code.own).tolist()
+    code, name = inquiry.code, re.split(r"[^\w$]", shape.name)[-1]  # of a module's path, its last part
+    named = code.files_with(name) if len(name) >= DISTINCTIVE else np.flatnonzero(code.own).tolist()
     numbers = [number for number in named if code.own[number]]
     is_few = len(numbers) <= FEW_FILES
     if not is_few:
