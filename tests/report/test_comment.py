@@ -349,7 +349,7 @@ def test_the_leading_line_is_a_bare_link_on_a_line_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("path", "words"), [("src/main.py", "`src/main.py`"), (BUILT.path, "this file")])
-def test_a_change_of_another_file_is_not_said_to_be_of_this_one(path: str, words: str) -> None:
+def test_a_fact_about_a_change_gives_the_name_of_its_own_file(path: str, words: str) -> None:
     says = f"The report names this change: `{SHA[:10]}` “Read rows”; it changed `{path}`."
     change = Fact("named_change", says, SHA[:10], path, 3, "parse()", "main", change=SHA, count=1, strong=True)
     assert f"it changed {words}." in unfolded(comment(**claimed(BUILT, change)))
