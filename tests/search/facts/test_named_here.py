@@ -97,9 +97,14 @@ def test_the_prefix_of_a_title_that_names_one_file(tmp_path: Path, language: str
     assert found.says.lower() == f"the title may mean `{path.lower()}`, the source file named `grpclb`."
 
 
-@pytest.mark.parametrize(("name", "strong"), [("ZoneReader", True), ("ZoneException", False)])
-def test_a_class_of_errors_in_the_title_does_not_lead(tmp_path: Path, name: str, strong: bool):
-    files = {f"src/{name}.java": f"class {name} {{\n}}\n"}
+@pytest.mark.parametrize(
+    ("kind", "name", "strong"),
+    [("class", "ZoneReader", True), ("class", "ZoneException", False), ("interface", "IZoneReader", False)],
+)
+def test_a_class_of_errors_or_an_interface_in_the_title_does_not_lead(
+    tmp_path: Path, kind: str, name: str, *, strong: bool
+):
+    files = {f"src/{name}.java": f"public {kind} {name} {{\n}}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, f"{name} for correct zones"), "named_here")
     assert found.strong is strong
 

@@ -50,6 +50,7 @@ _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
 """Names of files that represent their folder."""
 _EXACT = ("named_here", "built_here")
 """Kinds of facts about a line, beside which a function of a log says nothing."""
+_INTERFACE = re.compile(r"(?<![@\w])(?:interface|protocol|trait)\s")
 _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 
 
@@ -183,8 +184,10 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
         # Words side by side may be plain English, so a single word is preferred.
         found = {path: words for path, words in found.items() if " " not in words}
     for path, words in found.items() if len(found) == 1 else ():
-        # A class of errors is rarely at fault: 1 of 4 was in a fixed file.
-        strong = (" " not in words or path in inquiry.first[:1]) and not SYMPTOM.search(words)
+        # A class of errors is rarely at fault (1 of 4 was in a fixed file), nor is an interface (none of 3).
+        heads = (head.text for row in code.definitions(words) if (head := code.head(row)))
+        is_rarely = SYMPTOM.search(words) or any(map(_INTERFACE.search, heads))
+        strong = (" " not in words or path in inquiry.first[:1]) and not is_rarely
         yield Fact("named_here", _says(path), words, path, count=1, strong=strong, in_title=True)
 
 
