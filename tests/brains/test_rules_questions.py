@@ -49,6 +49,7 @@ def test_a_report_that_tells_what_it_did_and_what_happened_is_asked_nothing():
     )
     assert question_for("Error of a view", f"There is an error, {LONG}") is None
     assert question_for("Update error of views", steps) is None
+    assert question_for("Error of views (fixes issue #432)", "There is an error, and nothing else is known.") is None
 
 
 def test_no_question_is_asked_twice_or_after_an_unanswered_one():

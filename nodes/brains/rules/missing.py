@@ -70,13 +70,13 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
 
 
 def tells_how(case: Case) -> bool:
-    """Return whether one sentence has an action and its result, or a list of steps a result or an expectation."""
+    """Return whether one sentence has an action and its result, or a list of steps, or it proposes a fix."""
     words = own_words(case)
     sentences = _SENTENCE.split(words[:MAX_WORDS])
     tells = [item for item in sentences if SAYS["result"].search(item)]
     listed = sum(SAYS["step"].match(item) is not None for item in sentences)
     is_listed = listed >= ENOUGH_STEPS and (bool(tells) or _says_expected(case, words))
-    return is_listed or any(map(SAYS["steps"].search, tells))
+    return is_listed or any(map(SAYS["steps"].search, tells)) or SAYS["fixes"].search(words) is not None
 
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
