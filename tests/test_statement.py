@@ -50,7 +50,7 @@ async def test_a_report_with_weak_facts_about_lines_does_not_deny_them() -> None
     code = FakeCode()
     unsure = replace(await survey_of(code, TESTED), confidence=0.3)
     report = await state_facts(TriageReport(), unsure, code, ordered=True)
-    assert report.verdict == "The facts of this report are not enough to name a place."
+    assert report.verdict == "No checked fact decides on one place in the code."
     bare = await state_facts(TriageReport(), replace(unsure, facts=()), code, ordered=True)
     assert bare.verdict == "No checked fact ties this report to a line of the code."
 

@@ -35,7 +35,7 @@ maximum characters of it that are read for an option, a request or a command tha
 _NO_LINE = say("No checked fact ties this report to a line of the code.")
 _ONLY_NAMES = ("default_here", "named_here", "quoted_here", "read_here")
 """Kinds about where an option or an expression is, which need not be the function of the fault."""
-_NO_PLACE = say("The facts of this report are not enough to name a place.")
+_NO_PLACE = say("No checked fact decides on one place in the code.")
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
     "question": ("documented_here", "defined_once", "read_here", "default_here"),
