@@ -245,9 +245,8 @@ def _linked_path(report: TriageReport) -> str | None:
 
 def _fact(fact: Fact, links: Links, write: Translator, shown: str | None = None) -> str:
     """Return one fact with a link to its line or change."""
-    where, is_placed = "", False
-    if fact.path and fact.line and not is_elsewhere(fact):
-        is_placed = True
+    where, is_placed = "", not is_elsewhere(fact)
+    if fact.path and fact.line and is_placed:
         address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
         name, path = f"{code(fact.path.rsplit('/', 1)[-1])} ", f"{code(fact.path)} "
         name, path = ("", "") if fact.path == shown or fact.kind in OF_CHANGES else (name, path)
@@ -255,7 +254,7 @@ def _fact(fact: Fact, links: Links, write: Translator, shown: str | None = None)
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    is_short = is_placed and (fact.path == shown or fact.kind not in OF_CHANGES)
+    is_short = fact.line and is_placed and (fact.path == shown or fact.kind not in OF_CHANGES)
     says = prose(sentence_without_path(fact, write) if is_short else write(fact.says))
     return f"- {_with_change(says, fact, links)}{where}"
 

@@ -33,8 +33,6 @@ THIN, LONGEST_THIN = 30, 4_000
 maximum characters of it that are read for an option, a request or a command that failed."""
 
 _NO_LINE = say("No checked fact ties this report to a line of the code.")
-_ONLY_NAMES = ("default_here", "named_here", "quoted_here", "read_here")
-"""Kinds about where an option or an expression is, which need not be the function of the fault."""
 _NO_PLACE = say("No checked fact decides on one place in the code.")
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
@@ -194,8 +192,8 @@ def function_of(report: TriageReport) -> str | None:
 def _names_function(fact: Fact) -> bool:
     """Return whether a claim may name a fact's function: what happened there, or what the report shows of it."""
     # In claims of development issues 24 of 30 such functions were fixed; where an option or an expression is, 3 of 8.
-    is_firm = fact.strong and not fact.unclaimed and fact.kind not in _ONLY_NAMES
-    return is_firm and bool(fact.symbol and fact.line)
+    is_firm = fact.strong and not fact.unclaimed and bool(fact.symbol and fact.line)
+    return is_firm and fact.kind not in ("default_here", "named_here", "quoted_here", "read_here")
 
 
 async def with_pointer(

@@ -32,8 +32,8 @@ _VERSION = (
     r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
     r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
 )
+# The key of an issue in a tracker beside the repository, such as ``CORE-12``; not that of a standard.
 _TICKET = r"(?!(?:UTF|ISO|SHA|AES|RFC|PEP|JEP|JSR|CVE|CWE)-)[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,5}(?![\w-])"
-"""The key of an issue in a tracker beside the repository, such as ``CORE-12``; not that of a standard."""
 _NUMBER = (
     rf"(?<![\w&])(?:{_PROJECT}/(?:pull|issues)/|#|GH-)(?P<number_text>\d{{1,7}})(?!\w)"
     rf"|(?<![\w.-])(?<!// )(?:{_TRACKER})?(?P<ticket_text>{_TICKET})"

@@ -272,13 +272,23 @@ def test_a_class_inside_another_is_named_as_java_names_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("title", "strong"), [("CastError in drawZoneBar on start", True), ("Show drawZoneBar", False)]
+    ("title", "body", "strong"),
+    [
+        ("CastError in drawZoneBar on start", "", True),
+        ("Show drawZoneBar", "", False),
+        (
+            "It fails",
+            "See drawZoneBar\n\nTypeError: drawZoneBar() missing 1 required positional argument: 'zone'",
+            True,
+        ),
+        ("It fails", "See drawZoneBar\n\nTypeError: drawZoneBar() is not defined", False),
+    ],
 )
-def test_a_function_in_which_something_failed_leads(tmp_path: Path, title: str, *, strong: bool) -> None:
+def test_a_function_in_which_something_failed_leads(tmp_path: Path, title: str, body: str, *, strong: bool) -> None:
     files = {"bars.py": "class Bars:\n    def drawZoneBar(self):\n        return self.zone\n"}
     files |= {f"use{n}.py": f"def show_{n}(bars):\n    return bars.drawZoneBar()\n" for n in range(8)}
-    (found,) = of_kind(facts_of(tmp_path, files, title, first=["bars.py"]), "defined_once")
-    assert (found.strong, found.unclaimed) == (strong, strong)
+    found = of_kind(facts_of(tmp_path, files, title, body, first=["bars.py"]), "defined_once")
+    assert [(fact.strong, fact.unclaimed) for fact in found if fact.strong] == [(True, True)] * strong
 
 
 def test_a_member_that_the_title_names_is_shown_however_many_files_use_its_name(tmp_path: Path) -> None:

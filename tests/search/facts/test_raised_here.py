@@ -155,6 +155,21 @@ def test_of_crates_with_one_name_the_one_of_the_frame_is_meant(tmp_path: Path):
     assert (found.path, "None does not fit" in found.says) == ("zone-rope/src/rope.rs", False)
 
 
+@pytest.mark.parametrize(("call", "lines"), [("runLater(menu)", [4]), ("close(menu)", [])])
+def test_a_frame_of_a_program_that_moved_the_packages_is_found_by_its_call(tmp_path: Path, call: str, lines: list[int]):
+    code = (
+        f"package com.acme.zones.gui;\nclass Listener {{\n  void onClose(Menu menu) {{\n    timer.{call};\n  }}\n}}\n"
+    )
+    trace = (
+        "java.lang.UnsupportedOperationException\n\tat org.host.Timer.runLater(Timer.java:14)\n"
+        "\tat Shop.jar//org.shop.gui.Listener.onClose(Listener.java:4)\n\tat org.host.Bus.call(Bus.java:7)\n"
+    )
+    found = of_kind(
+        facts_of(tmp_path, {"src/com/acme/zones/gui/Listener.java": code}, "It stops", trace), "raised_here"
+    )
+    assert [fact.line for fact in found] == lines
+
+
 def test_a_frame_without_a_file_is_found_by_the_only_definition_of_its_name(tmp_path: Path):
     files = {
         "src/key.c": "#include <stdlib.h>\n\nvoid\nkey_free(key *one)\n{\n    free(one->fingerprint);\n}\n",

@@ -174,6 +174,14 @@ def test_a_variable_is_not_the_declaration_of_an_option(tmp_path: Path):
     assert of_kind(facts_of(tmp_path, files, "--strictZones is ignored"), "default_here", "read_here") == []
 
 
+def test_a_single_word_supports_no_claim_and_an_argument_of_an_error_is_none(tmp_path: Path):
+    files = {"a.py": "def f(conf):\n    return conf.get('colour')\n", "b.py": "x = 1\n"}
+    (found,) = of_kind(facts_of(tmp_path / "a", files, "It fails", "The `colour` is wrong."), "read_here")
+    assert (found.line, found.unclaimed) == (2, True)
+    error = "`colour` is not given: TypeError: saved() missing 1 required positional argument: 'colour'"
+    assert of_kind(facts_of(tmp_path / "b", files, "It fails", error), "read_here") == []
+
+
 def test_an_import_reads_nothing(tmp_path: Path):
     code = "import zonelib\n\n\ndef load():\n    zonelib.print_all()\n"
     found = of_kind(facts_of(tmp_path, {"a.py": code}, "`zonelib` cannot be used"), "read_here")

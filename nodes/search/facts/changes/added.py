@@ -1,6 +1,7 @@
 """The lines that a commit added to a file, and the one of them that shows the change in the commit that is read."""
 
 import re
+from collections import Counter
 from collections.abc import Collection
 from difflib import SequenceMatcher
 
@@ -18,18 +19,15 @@ _FORMAT = re.compile(r"\s+|,(?=\s{0,3}[)\]}])|[;,]\s{0,3}$")
 
 
 def find_added(code: Code, path: str, change: str, named: Collection[str] = ()) -> Hit | None:
-    """Return the longest line that a change added, if its lines that are left are in one definition.
-
-    Of several definitions, the only one that has one of some names is taken.
-    """
+    """Return the longest line that a change added, if those left are in one definition, or one with a given name."""
     number = code.number(path)
-    brought = _added_lines(code, path, change) if number is not None and code.own[number] else []
-    if number is None or not brought:
+    if number is None or not code.own[number]:
         return None
+    texts = {text.strip() for text in _added_lines(code, path, change) if text.strip() and not is_comment(text)}
     lines = [line.strip() for line in code.lines(number)]
-    texts = [text.strip() for text in brought if text.strip() and not is_comment(text)]
     # Of two equal lines of the file, one may be older than the commit.
-    places = [lines.index(text) + 1 for text in texts if lines.count(text) == 1]
+    often = Counter(lines)
+    places = [at for at, line in enumerate(lines, 1) if line in texts and often[line] == 1]
     symbols = {line: code.symbol(number, line) or "" for line in places}
     around = {symbol for symbol in symbols.values() if symbol.rpartition(".")[2] in named} or {*symbols.values()}
     if len(around) != 1 or around == {""}:
@@ -39,10 +37,10 @@ def find_added(code: Code, path: str, change: str, named: Collection[str] = ()) 
     return code.hit(number, max(inside, key=lambda at: sum(map(str.isalnum, lines[at - 1]))))
 
 
-def lines_at(code: Code, sha: str, path: str) -> list[str] | None:
-    """Return the lines of a file at a commit, or None if it has no such text file."""
+def lines_at(code: Code, sha: str, path: str) -> list[str]:
+    """Return the lines of a file at a commit, none if it has no such text file."""
     content = code.repository.read_file(sha, path)
-    return content.decode("utf-8", "replace").split("\n") if content is not None else None
+    return content.decode("utf-8", "replace").split("\n") if content is not None else []
 
 
 def body_of(line: str) -> str:
@@ -56,9 +54,9 @@ def _added_lines(code: Code, path: str, change: str) -> list[str]:
     except SearchError:  # the first commit
         return []
     after = lines_at(code, change, path)
-    if before is None or after is None or max(len(before), len(after)) > MAX_COMPARED:
+    old, new = ([body_of(line) for line in lines[: MAX_COMPARED + 1]] for lines in (before, after))
+    if not old or max(len(old), len(new)) > MAX_COMPARED:
         return []
-    old, new = ([body_of(line) for line in lines] for lines in (before, after))
     blocks = SequenceMatcher(None, old, new, autojunk=True).get_opcodes()
     moved = {line.strip() for line in before}
     added = (line for tag, _, _, start, end in blocks if tag != "equal" for line in after[start:end])

@@ -102,7 +102,7 @@ def _touching(inquiry: FinderInput, path: str, span: Range) -> Sequence[Commit]:
 
 
 def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
-    return body_of(text) in map(body_of, lines_at(inquiry.code, sha, path) or ())
+    return body_of(text) in map(body_of, lines_at(inquiry.code, sha, path))
 
 
 def _occurs(repository: Repository, sha: str, text: str) -> bool:

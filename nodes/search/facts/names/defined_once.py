@@ -39,6 +39,8 @@ _FAILED_IN = (
     r"(?:in|inside|at|from|by)\s[`\"']?{0}(?!\w)"
 )
 """A title that says what failed in a function."""
+_REFUSED = r"(?<![\w.]){0}\(\) (?:missing \d|takes (?:from )?\d|got (?:an unexpected|multiple|some))"
+"""What Python says of a call whose arguments a function does not take."""
 MAX_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MAX_DEFINED = 40
@@ -74,8 +76,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             # Where the search prefers another file, 2 of 13 names of a title or with a class were in a fixed one; where
             # it prefers this file, 18 of 20 members with their class were, however many files use their names.
             is_first = not inquiry.first or fact.path in inquiry.first[:1]
-            failed = re.search(_FAILED_IN.format(re.escape(hit.name.words)), inquiry.issue.title)
-            is_member = is_first and hit.name.in_title and (hit.name.is_qualified or failed is not None)
+            written, issue = re.escape(hit.name.words), inquiry.issue
+            failed = hit.name.is_qualified or re.search(_FAILED_IN.format(written), issue.title)
+            refused = re.search(_REFUSED.format(written.lower()), issue.folded)
+            is_member = is_first and bool((hit.name.in_title and failed) or refused)
             titled = not strong and is_member and not any(other.strong for other in inquiry.found)
             is_plain = not (hit.name.in_title or hit.name.is_qualified)
             strong = (strong and (is_first or is_plain)) or titled

@@ -48,7 +48,9 @@ _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 # System information and examples in reports have these in code spans, and no option is meant.
 MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|!?\[))|//|\*|/\*|--\s|\"\"\"|''')")
-IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
+IMPORT = re.compile(
+    r"\s{0,200}(?:(?:import|from|use|using|#\s?include|export \*|package)\b|const [^=]{1,99}= require\()"
+)
 """A line that imports names of other files, or declares a package."""
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
 _ENTRY = r"\s*[\"']{0}[\"']\s*(?:=>|:(?!:))\s*\S"
@@ -117,6 +119,7 @@ def _wanted(inquiry: FinderInput) -> list[str]:
         if (
             bare.lower() in STOPWORDS
             or SYMPTOM.search(bare)
+            or re.search(rf"\barguments?:? ['\"]{re.escape(bare.lower())}['\"]", inquiry.issue.folded)
             or len(longest(bare)) < SHORTEST
             or (bare == text and text.isidentifier() and text not in plain)
         ):
@@ -216,7 +219,9 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
             else say("`{name}` is read on this line{where}; no other file of the project's code contains it.", **values)
         )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
-        yield hit.fact(kind, says, words, count=len(uses), strong=not declared, users=1)
+        # A single word may as well be a variable of the function.
+        is_word = re.fullmatch("[a-z]+", words) is not None
+        yield hit.fact(kind, says, words, count=len(uses), strong=not declared, users=1, unclaimed=is_word)
 
 
 def _where(hit: Hit) -> str:

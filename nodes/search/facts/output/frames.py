@@ -6,7 +6,15 @@ from dataclasses import replace
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
-from nodes.search.facts.output.frame_lines import COMPILED, SCRIPT, MappedFrame, is_built_in, is_of_class, mapped_at
+from nodes.search.facts.output.frame_lines import (
+    COMPILED,
+    SCRIPT,
+    MappedFrame,
+    is_built_in,
+    is_call,
+    is_of_class,
+    mapped_at,
+)
 from nodes.search.facts.output.frame_text import last_part
 from nodes.search.lazy import lazy
 from nodes.search.paths.project import common_tail, simplified
@@ -96,7 +104,7 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
         # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.has_frames(number)] if listed else _moved_to(code, frame)
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
-        source = _compiled_from(code, frame, numbers) or _in_package(code, frame)
+        source = _compiled_from(code, frame, numbers) or _in_package(code, frame) or _included(code, trace, depth)
         if source:
             listed = numbers = source
         # The line of a compiled file without a function tells nothing about the source.
@@ -146,6 +154,16 @@ def _in_package(code: Code, frame: Frame) -> list[int]:
     rows = code.definitions(name) if _COMPOUND.search(name) else []
     numbers = [int(code.index.def_file[row]) for row in rows]
     return numbers if len(numbers) == 1 and f"{frame.module}.".startswith(f"{_package(code, numbers[0])}.") else []
+
+
+def _included(code: Code, trace: StackTrace, depth: int) -> list[int]:
+    """Return the file of a frame in a program that moved the project's packages, if its line calls the inner frame."""
+    frame = trace.frames[depth]
+    last = (frame.module or "").split(".")[-2:-1]
+    named = code.index.names.by_name.get(frame.path, ()) if last and depth else ()
+    own = [number for number in named if code.own[number] and _package(code, number).split(".")[-1:] == last]
+    line = (code.text(own[0], frame.line or 0) or "") if len(own) == 1 else ""
+    return own if line and is_call(line, trace.frames[depth - 1]) else []
 
 
 def _package(code: Code, number: int) -> str:
