@@ -270,6 +270,11 @@ def test_a_message_is_found_in_any_position(tmp_path: Path, body: str):
             id="compared",
         ),
         pytest.param(
+            "def close(log, time):\n    log.error(f'Build failed in {time} of the zones')\n",
+            "```\nBuild failed in 68ms of the zones\n```",
+            id="above-any-error",
+        ),
+        pytest.param(
             PYTHON,
             "<!-- Example: the option 'x' is not a known section -->\nNothing happens.",
             id="words-of-a-comment",

@@ -278,10 +278,10 @@ def test_a_class_inside_another_is_named_as_java_names_it(tmp_path: Path) -> Non
         ("Show drawZoneBar", "", False),
         (
             "It fails",
-            "See drawZoneBar\n\nTypeError: drawZoneBar() missing 1 required positional argument: 'zone'",
+            "See `drawZoneBar`\n\nTypeError: drawZoneBar() missing 1 required positional argument: 'zone'",
             True,
         ),
-        ("It fails", "See drawZoneBar\n\nTypeError: drawZoneBar() is not defined", False),
+        ("It fails", "See `drawZoneBar`\n\nTypeError: drawZoneBar() is not defined", False),
     ],
 )
 def test_a_function_in_which_something_failed_leads(tmp_path: Path, title: str, body: str, *, strong: bool) -> None:

@@ -35,6 +35,7 @@ CASES = [
     pytest.param("a.sh", 'set -u\nrun "${zones[@]}"\n', "a.sh: zones[@]: unbound variable", 2, id="unset-elements"),
     pytest.param("a.dart", "Zone f(Object row) {\n  return row as Zone;\n}\n", "type 'Null' is not a subtype of type 'Zone' in type cast", 2, id="cast-of-null"),
     pytest.param("a.py", "def f(rows):\n    if rows:\n        zone = rows[0]\n    return zone\n\n\ndef g(zone=None):\n    if not zone:\n        zone = 1\n    return zone\n", "UnboundLocalError: cannot access local variable 'zone' where it is not associated with a value", 4, id="unset-local-variable"),
+    pytest.param("a.dart", "class Zone {}\n\nclass ZoneIcon extends IconData {\n  final int x = 1;\n}\n", "The class 'IconData' can't be extended outside of its library because it's a final class.", 3, id="final-class"),
     pytest.param("a.ts", 'import { rows } from "acme/core"\nrows()\n', "Error: Cannot find module 'acme/core'", 1, id="module"),
     pytest.param("a.rs", "fn f(row: &Row) {\n    match row {\n        Row::A => a(),\n        Row::B => unreachable!(),\n    }\n}\n", "panicked: internal error: entered unreachable code", 4, id="unreachable"),
     pytest.param("a.kt", "fun f(row: Any?): Zone {\n    val near = row as Zone?\n    return row as Zone\n}\n", "null cannot be cast to non-null type b.Zone", 3, id="cast-to-non-null"),

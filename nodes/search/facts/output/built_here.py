@@ -50,7 +50,7 @@ _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicod
 """A method in which an error class composes its own text; the code that raises the error is more relevant."""
 _OF_EVERY_CRASH = re.compile(
     r"panicked at|panic recovered|recovered from panic|traceback \(most recent|terminate called"
-    r"|(?:unhandled|uncaught) (?:exception|error)|segmentation fault|fatal signal",
+    r"|(?:unhandled|uncaught) (?:exception|error)|segmentation fault|fatal signal|(?:build|compil\w{1,5}) failed",
     re.IGNORECASE,
 )
 """The heading that a program or a runtime prints over the trace of any crash."""
