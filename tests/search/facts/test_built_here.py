@@ -294,6 +294,14 @@ def test_a_message_that_four_places_build_is_not_shown_and_one_of_two_does_not_l
     assert [(fact.count, fact.strong) for fact in found] == [(2, False), (2, False)]
 
 
+def test_what_a_program_prints_to_be_pasted_is_no_message_of_the_fault(tmp_path: Path):
+    code = "def check():\n    print('No zone is installed from a package')\n"
+    for name, found in (("tools/diagnose.py", 0), ("tools/zone_info.py", 1)):
+        body = "```\nNo zone is installed from a package\n```\n"
+        facts = facts_of(tmp_path / str(found), {name: code, "b.py": "x = 1\n"}, "It hangs", body)
+        assert len(of_kind(facts, "built_here")) == found
+
+
 def test_many_words_that_say_little_are_a_message(tmp_path: Path):
     files = {"a.py": "def load(z):\n    raise ValueError('Size of {} is {}, but it should be {}'.format(z, 1, 2))\n"}
     body = "```python\nload(z)\n# results in ValueError: Size of f(z) is 9, but it should be 2\n```\n"

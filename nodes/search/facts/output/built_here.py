@@ -54,6 +54,10 @@ _OF_EVERY_CRASH = re.compile(
     re.IGNORECASE,
 )
 """The heading that a program or a runtime prints over the trace of any crash."""
+_DIAGNOSES = re.compile(
+    r"(?i)(?:^|/)(?:\w{0,30}_)?(?:diagnos\w{1,4}|collect_?env|env_?info|sys(?:tem)?_?info|bug_?report)\.\w{1,4}$"
+)
+"""A program that prints what reporters are asked to paste, whatever their fault is."""
 _IN_QUOTES = re.compile(r"[\"“](?=\S)([^\"“”\n]{1,300})(?<=\S)[\"”]")
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
@@ -142,7 +146,7 @@ def _identifies(code: Code, match: _Match, count: int, *, shown: bool) -> bool:
     if count > FEW or STANDARD.search(match.words) or (match.text.cut and count > 1) or match.words.count(" ") < 2:
         return False
     # A message that precedes every crash of a program says nothing about the place of one.
-    if _OF_EVERY_CRASH.search(match.words):
+    if _OF_EVERY_CRASH.search(match.words) or _DIAGNOSES.search(code.path(match.number)):
         return False
     # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 with it.
     # A text that the report quotes as a whole is one of the interface, whatever builds it.
@@ -238,7 +242,7 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) ->
     if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
     names, what = enclosing(match.literal.before)[0], f"“{shortened(match.words)}”"
-    prints = bool(names and _PROGRESS_CALLS.search(names[0]))
+    prints = bool(names and _PROGRESS_CALLS.search(names[0])) or any(name.endswith("stdout.write") for name in names)
     # A script has no other call with which to print an error; nothing is claimed from such a call.
     is_fault = prints and bool(_OF_FAULT.search(match.words))
     progress = prints and not is_fault

@@ -36,8 +36,7 @@ _TYPOGRAPHIC = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
-_RAISED = re.compile(r"(?:raise|throw)\s[^\n]{1,120}\(\s*$")
-"""The code before the message of an error that is raised."""
+_RAISED = re.compile(r"(?:raise|throw)\s[^\n]{1,120}\(\s*$")  # the code before the message of an error
 _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
 """The beginning of a log line without a time that was pasted without mark-up."""
 _LEVEL = re.compile(r"(?:\[[\w ]{1,20}\])?\W{0,3}(?:(?:bug|error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
