@@ -49,6 +49,10 @@ def test_a_report_that_tells_what_it_did_and_what_happened_is_asked_nothing():
     )
     assert question_for("Error of a view", f"There is an error, {LONG}") is None
     assert question_for("Update error of views", steps) is None
+    fails = (
+        "The cdf fails where it is constant. The lower bound of the interval where it is constant should be returned."
+    )
+    assert question_for("Wrong bound", f"{fails} This is not so at the moment with the bound of the table.") is None
     assert question_for("Error of views (fixes issue #432)", "There is an error, and nothing else is known.") is None
 
 

@@ -191,7 +191,6 @@ def function_of(report: TriageReport) -> str | None:
 
 def _names_function(fact: Fact) -> bool:
     """Return whether a claim may name a fact's function: what happened there, or what the report shows of it."""
-    # In claims of development issues 24 of 30 such functions were fixed; where an option or an expression is, 3 of 8.
     is_firm = fact.strong and not fact.unclaimed and bool(fact.symbol and fact.line)
     return is_firm and fact.kind not in ("default_here", "named_here", "quoted_here", "read_here")
 

@@ -189,15 +189,19 @@ def open_needs(case: Case, words: str) -> tuple[Need, ...]:
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     # A reporter who proposes a change has nothing to reproduce.
     proposes = SAYS["proposes"].match(case.title) is not None
+    expected = _says_expected(case, words)
+    tells = expected and facts.words >= 2 * ENOUGH
+    # What should have happened explains "fails", and tells more than steps would.
+    said = (found[0] for found in SAYS["says_error"].finditer(SAYS["template_step"].sub("", words)))
     needs: dict[Need, bool] = {
-        "error": bool(SAYS["says_error"].search(SAYS["template_step"].sub("", words)))
+        "error": any(not (tells and item.lower().startswith("fail")) for item in said)
         and not proposes
         and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors or ANNOUNCED.search(words))
         and not any(line.rank < UNKNOWN for line in log_lines(case.body)),
         "lines": bool(facts.traces) and main_trace(facts) is None,
-        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or shows_both or proposes),
-        "expected": not (facts.traces or facts.errors or _says_expected(case, words) or proposes),
+        "steps": not (facts.code_blocks or SAYS["steps"].search(words) or shows_both or proposes or tells),
+        "expected": not (facts.traces or facts.errors or expected or proposes),
         "version": "version" in asks and not facts.versions,
     }
     # A heading that asks for something, in any language, and has an answer.

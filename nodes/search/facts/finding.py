@@ -70,6 +70,9 @@ def find_facts(
         inquiry = replace(inquiry, found=tuple(found))
     # Finders read the normalised text; a fact cites what the reporter wrote.
     facts = without_echoes(with_choices(inquiry))
+    # A handler that prints an error is not its cause.
+    caught = {fact.follows for fact in facts if fact.says.startswith("It runs where this catches an error")}
+    facts = tuple(replace(it, unclaimed=True) if it.kind == "built_here" and it.at in caught else it for it in facts)
     return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in facts)
 
 

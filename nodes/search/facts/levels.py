@@ -29,7 +29,6 @@ SUPPORTING: tuple[Kind, ...] = (
     "default_here",
 )
 """Kinds that explain why a file is relevant, even if a single such fact may be a coincidence; by precedence."""
-# Of 298 development issues 80 are claimed with this bound, of which 91 % are right (24 of 27 about applications).
 SURE = 0.8
 """Minimum confidence for a claim by a weak fact."""
 TRUSTS_TITLE = 0.7

@@ -67,9 +67,8 @@ _ERROR = re.compile(
     r"|: (?:attempt to|cannot|can't|could not|unable to|undefined|undeclared|unexpected|unknown|invalid|no such)\b)",
     re.IGNORECASE,
 )
-"""What a tool prints after a place at which it stopped, or that it warns of."""
 _FAILED = re.compile(r"(?:^|[\s`])(?:\w{0,60}Error|error|panic|fatal): (?:in |at )?[\"'`]?$")
-"""What a tool prints before a place at which it stopped."""
+"""What a tool prints after a place at which it stopped, or that it warns of, and before one."""
 _HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 

@@ -294,6 +294,15 @@ def test_a_message_that_four_places_build_is_not_shown_and_one_of_two_does_not_l
     assert [(fact.count, fact.strong) for fact in found] == [(2, False), (2, False)]
 
 
+@pytest.mark.parametrize(("line", "unclaimed"), [("except ValueError as error:", True), ("else:", False)])
+def test_a_message_of_a_handler_supports_no_claim(tmp_path: Path, line: str, *, unclaimed: bool):
+    code = f"def f(x):\n    try:\n        g(x)\n    {line}\n        log.error('Zone cannot be read from the pond: %s', x)\n"
+    code = code if unclaimed else code.replace("try:", "if x:")
+    body = "```\nZone cannot be read from the pond: bad\n```\n"
+    (found,) = of_kind(facts_of(tmp_path, {"a.py": code}, "It fails", body, first=["a.py"]), "built_here")
+    assert (found.line, found.unclaimed) == (5, unclaimed)
+
+
 def test_what_a_program_prints_to_be_pasted_is_no_message_of_the_fault(tmp_path: Path):
     code = "def check():\n    print('No zone is installed from a package')\n"
     for name, found in (("tools/diagnose.py", 0), ("tools/zone_info.py", 1)):

@@ -179,6 +179,7 @@ NONE = [
     pytest.param({"tests/test_a.py": HELD, "a.py": "A = 1\n"}, "`z.rank == 3`", id="a-test"),
     pytest.param({"docs/a.py": HELD, "a.py": "A = 1\n"}, "`z.rank == 3`", id="an-example"),
     pytest.param({"a.py": HELD}, "`z.rank == 30`", id="another-value"),
+    pytest.param({"a.py": "def f(z):\n    z.order = False\n"}, "`order=False`", id="an-attribute"),
     pytest.param({"a.py": HELD}, "`xz.rank == 3`", id="another-name"),
     pytest.param({"a.py": "def f(z):\n    return measure_rank()\n"}, "`measure_rank()`", id="only-a-name"),
     pytest.param({"a.py": "def f(z):\n    return z.rank == 3\n" * 5}, "`z.rank == 3`", id="five-lines"),

@@ -35,9 +35,8 @@ _FORWARDS = re.compile(r"\s*#\s*define\s+\w+\([^()]{0,200}\)\s*\w+\s*\(.{0,400}\
 _BODILESS = re.compile(r"[^=]{1,300}\)[^=(){}]{0,80};\s*$")
 """A declaration of a function, as in an interface."""
 _FAILED_IN = r"(?i)(?:exception|error|crash|panic|fail|leak)\w{{0,4}}\b.{{0,20}}\b(?:in|at|from|by)\s[`\"']?{0}(?!\w)"
-"""A title that says what failed in a function."""
 _REFUSED = r"(?<![\w.]){0}\(\) (?:missing \d|takes (?:from )?\d|got (?:an unexpected|multiple|some))"
-"""What Python says of a call whose arguments a function does not take."""
+"""A title that says in which function something failed, and what Python says of a call with wrong arguments."""
 MAX_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MAX_DEFINED = 40

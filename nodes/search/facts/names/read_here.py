@@ -219,8 +219,7 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
             else say("`{name}` is read on this line{where}; no other file of the project's code contains it.", **values)
         )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
-        # A single word may as well be a variable of the function.
-        is_word = re.fullmatch("[a-z]+", words) is not None
+        is_word = words.isalpha() and words.islower()  # as well a variable of the function
         yield hit.fact(kind, says, words, count=len(uses), strong=not declared, users=1, unclaimed=is_word)
 
 

@@ -57,7 +57,6 @@ _OF_EVERY_CRASH = re.compile(
 _DIAGNOSES = re.compile(
     r"(?i)(?:^|/)(?:\w{0,30}_)?(?:diagnos\w{1,4}|collect_?env|env_?info|sys(?:tem)?_?info|bug_?report)\.\w{1,4}$"
 )
-"""A program that prints what reporters are asked to paste, whatever their fault is."""
 _IN_QUOTES = re.compile(r"[\"“](?=\S)([^\"“”\n]{1,300})(?<=\S)[\"”]")
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
@@ -145,7 +144,7 @@ def _identifies(code: Code, match: _Match, count: int, *, shown: bool) -> bool:
     # Paths, imports and dotted names have no two spaces.
     if count > FEW or STANDARD.search(match.words) or (match.text.cut and count > 1) or match.words.count(" ") < 2:
         return False
-    # A message that precedes every crash of a program says nothing about the place of one.
+    # What precedes every crash of a program, or what reporters are asked to paste, says nothing about a place.
     if _OF_EVERY_CRASH.search(match.words) or _DIAGNOSES.search(code.path(match.number)):
         return False
     # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 with it.

@@ -83,8 +83,8 @@ def _bounds(witness: Witness) -> Iterator[Bound]:
         hosts = [host for host in _HOSTS if path.endswith(tuple(host["files"]))]
         # The versions of a language that a tool in a folder further in works with are not the project's.
         ends = [tuple(host["files"]) if "language" in host else path for host in hosts]
-        outer = [next(it for it in paths if it.endswith(end)).count("/") for end in ends]
-        hosts = [host for host, depth in zip(hosts, outer, strict=True) if path.count("/") == depth]
+        depths = (next(it for it in paths if it.endswith(end)).count("/") for end in ends)
+        hosts = [host for host, depth in zip(hosts, depths, strict=True) if path.count("/") == depth]
         for host in (host for host in hosts if "before" in host):
             for at, text in enumerate(lines, 1):
                 if start := re.match(host["before"], text):

@@ -108,7 +108,8 @@ class Expression:
             before = token
         if self.whole:
             return re.compile(rf"[\"'`]{re.escape(self.words)}[\"'`]")
-        start = r"(?<![\w$])" if _is_word(self.words[0]) else ""
+        outside = r"(?<![\w$.])" if re.match(r"\w+=(?!=)", self.words) else r"(?<![\w$])"  # an argument, no attribute
+        start = outside if _is_word(self.words[0]) else ""
         return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
 
     def is_in(self, text: str) -> bool:

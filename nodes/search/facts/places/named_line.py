@@ -280,11 +280,10 @@ def words_of(lines: Sequence[str], at: int, place: Located) -> str:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words have the file's name and the line's number, and that the commit has the file."""
     path, words = fact.path or "", fact.words or ""
-    is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
-        fact.exact and witness.mentions((fact.text or "").strip())
-    )
+    is_exact, quoted = fact.exact and witness.mentions((fact.text or "").strip()), _QUOTED.search(words)
     # MkDocs quotes the link of a page, and Django names a view, without a number.
-    is_numbered = is_numbered or ((quoted := _QUOTED.search(words)) and (quoted[1] or quoted[2]) in (fact.text or ""))
+    is_quoted = quoted is not None and (quoted[1] or quoted[2]) in (fact.text or "")
+    is_numbered = is_exact or is_quoted or re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words)
     is_named = path.rpartition("/")[2].lower() in words.lower() or names_class(path, words)
     if not (is_named and is_numbered):
         return "the words do not name this line"

@@ -38,9 +38,8 @@ def file_of(
     parts = [part for part in place.path.split("/") if part not in ("", ".", "~") and not part.startswith("...")]
     last = parts[-1] if parts else ""
     stem = last.rpartition(".")[0].lower()
-    # The name over a file of the reporter's own program.
     if len(parts) == 1 and re.search(rf"(?m)^[#*`_ ]{{0,5}}{re.escape(last)}[*`_: ]{{0,4}}$", report):
-        return None
+        return None  # the name over a file of the reporter's own program
     tails = {
         number: common_tail([*parts[:-1], code.path(number).rpartition("/")[2]], code.path(number).split("/"))
         # People write the name of a file with other capitals.
