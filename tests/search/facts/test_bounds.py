@@ -12,6 +12,7 @@ from tests.search.facts.finding import facts_of
 PEERS = json.dumps({"name": "zones", "peerDependencies": {"plough": "^9.0.0 || ^10.0.0-0"}}, indent=2)
 COMPOSER = '{\n  "require": {\n    "php": "~8.2"\n  }\n}\n'
 PACKAGES = '{\n  "require": {\n    "php": "^8.2",\n    "filament\\/forms": "^3.0|^4.0"\n  }\n}\n'
+VENDOR = '{\n  "require": {\n    "acmezones/core": "^7.0|^8.0",\n    "acmezones/contracts": "^1.0|^3.0"\n  }\n}\n'
 OWN = '{\n  "name": "acmezones/cms",\n  "require": {\n    "acmezones/strings": "^3.1"\n  }\n}\n'
 HOST = '{\n  "engines": {\n    "node": "20.x || >=22"\n  }\n}\n'
 EXCLUDED = [
@@ -57,6 +58,7 @@ ALLOWED = [
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "rustc 1.96.0", id="lowest"),
     pytest.param("pubspec.yaml", 'environment:\n  flutter: ">=3.27.4-zone-1.0.5"\n', "Flutter 3.44.1", id="an-end"),
     pytest.param("composer.json", OWN, "Acmezones 5", id="the-projects-vendor"),
+    pytest.param("composer.json", VENDOR, "Acmezones 8.1", id="a-vendor-whose-packages-differ"),
     pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026", id="less-exact"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it <!-- rustc: 1.92 -->", id="a-comment"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it (requires rustc 1.92 or later)", id="a-need"),

@@ -97,11 +97,11 @@ def _of_json(path: str, lines: list[str], hosts: Sequence[Mapping[str, Any]]) ->
     try:
         document = json.loads("\n".join(lines))
         table = "require" if path.endswith("composer.json") else "peerDependencies"
-        packages = [name for name in document.get(table, {}) if "/" in name or table != "require"][:MAX_PACKAGES]
+        packages = [it for it in document.get(table, {}).items() if "/" in it[0] or table != "require"][:MAX_PACKAGES]
         own = str(document.get("name")).partition("/")[0]
     except (ValueError, AttributeError, TypeError, RecursionError):
         return
-    for host in (*hosts, *({"names": _names(name, own), "within": [table, name]} for name in packages)):
+    for host in (*hosts, *({"names": _names(name, own, packages), "within": [table, name]} for name, _ in packages)):
         allowed, at = document, 0
         for key in host["within"]:
             allowed = allowed.get(key) if isinstance(allowed, dict) else None
@@ -112,12 +112,12 @@ def _of_json(path: str, lines: list[str], hosts: Sequence[Mapping[str, Any]]) ->
             yield Bound(Hit(path, at, lines[at - 1]), allowed, host)
 
 
-def _names(package: str, own: str) -> str:
-    """Return how reports call a package: with or without its vendor, or another vendor's main package by its vendor."""
+def _names(package: str, own: str, packages: Sequence[tuple[str, str]]) -> str:
+    """Return how reports call one of some packages: by its name, or by another vendor if all of its have one range."""
     vendor, _, name = package.rpartition("/")
-    short = name if len(name) >= SHORTEST else package
-    is_vendor = len(vendor) >= SHORTEST and vendor[0] != "@" and vendor != own
-    return "|".join(map(re.escape, (package, short, *([vendor] if is_vendor else []))))
+    ranges = {str(allowed) for other, allowed in packages if other.startswith(f"{vendor}/")}
+    by_vendor = len(vendor) >= SHORTEST and vendor[0] != "@" and vendor != own and len(ranges) == 1
+    return "|".join(map(re.escape, (package, name if len(name) >= SHORTEST else package, *[vendor] * by_vendor)))
 
 
 def _excludes(bound: Bound, version: str, *, old: bool = True) -> bool:
