@@ -33,6 +33,7 @@ MESSAGE = "```\nValueError: the zone X is not in the table\n```"
         pytest.param("func f() {\n\tswitch x {\n\tcase 1:\n\t\tpanic(1)\n\t}\n}\n", 4, (3, True), id="case"),
         pytest.param("def f\n  begin\n    x\n  rescue E\n    raise\n  end\nend\n", 5, (4, True), id="rescue"),
         pytest.param("def f():\n    raise E(\n        'x'\n    )\n", 3, None, id="none"),
+        pytest.param("if __name__ == '__main__':\n    go()\n", 2, None, id="as-a-script"),
     ],
 )
 def test_the_nearest_condition(code: str, line: int, found: tuple[int, bool] | None):

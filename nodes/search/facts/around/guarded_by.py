@@ -22,7 +22,7 @@ MAX_WRAPPED, MAX_WIDTH = 4, 160
 """Maximum number of continuation lines of a condition that are read, and of its characters that are shown."""
 _CONDITION = re.compile(
     r"^\s*(?:\}\s*)?(?:@\w+\s)?"
-    r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|while|except|catch|rescue|guard)\b"
+    r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|while|except|catch|rescue|guard)\b(?!\s{1,9}__name__\s)"
 )
 _ELSE = re.compile(r"^\s{0,400}(?:\}\s{0,9})?(?:else|default)\s{0,9}[:{]?\s{0,99}$")
 _NOTHING = re.compile(r"^\s*(?://|#(?!\s*(?:if|else|elif))|\*|/\*|$)")
