@@ -67,6 +67,7 @@ def test_a_name_that_an_error_misses_leads_to_the_string_of_the_code(tmp_path: P
 TITLES = [
     pytest.param("zone$set(double x, double y) stops", [2, 3], id="called-on-two-lines"),
     pytest.param("It stops in drawZoneMap", [4], id="of-a-library"),
+    pytest.param("Crash in ZPanes::height()", [11], id="class-of-a-member-of-a-library"),
     pytest.param("It stops in keepZoneMap", [], id="defined-here"),
     pytest.param("It throws DrawZoneException", [], id="class-of-errors"),
     pytest.param("It stops in showZoneMap", [], id="used-often"),
@@ -77,7 +78,7 @@ TITLES = [
 def test_a_name_of_the_title_that_no_own_file_defines_leads_to_its_uses(tmp_path: Path, title: str, lines: list[int]):
     code = "class A {\n  void a() { zone$set(1, 2); }\n  void b() { zone$set(3, 4); }\n  int c() { return drawZoneMap(); }\n"
     code += "  void keepZoneMap() { keepZoneMap(); throw new DrawZoneException(); }\n"
-    code += "  void d() {\n    showZoneMap(1);\n    showZoneMap(2);\n    showZoneMap(3);\n  }\n}\n"
+    code += "  void d() {\n    showZoneMap(1);\n    showZoneMap(2);\n    showZoneMap(3);\n  }\n  int e() { return new ZPanes().top(); }\n}\n"
     found = of_kind(facts_of(tmp_path, {"A.java": code}, title, "It happens each time."), "quoted_here")
     assert [fact.line for fact in found] == lines
     assert all(fact.strong for fact in found)

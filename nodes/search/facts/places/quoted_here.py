@@ -18,7 +18,7 @@ from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 from nodes.search.tokens import term_hash, terms_of
 
-MAX_EXPRESSIONS, SHORTEST = 80, 8
+MAX_EXPRESSIONS, SHORTEST = 80, 6
 """Maximum number of expressions of one report that are looked up, and minimum length of a name of a library."""
 MAX_CHUNKS, MAX_CHUNKS_OF_STRING = 24, 120
 """Maximum number of chunks that contain all words of an expression, and of a route, whose words are often common."""
@@ -45,11 +45,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     known = {fact.words for fact in inquiry.found if fact.kind in ("read_here", "default_here")}
     # What the title or a whole package names and no own file defines is of a library, whose uses may be few.
-    named = [name.last for name in names(inquiry.issue) if name.in_title and COMPOUND.search(name.last)]
-    named = [name for name in (*named, *classes(inquiry.issue)) if len(name) >= SHORTEST and not SYMPTOM.search(name)]
-    foreign = [name for name in named if not (inquiry.is_placed or code.definitions(name))]
+    parts = (part for name in names(inquiry.issue) if name.in_title for part in name.parts[-2:])
+    named = [it for it in (*filter(COMPOUND.search, parts), *classes(inquiry.issue)) if len(it) >= SHORTEST]
+    foreign = [name for name in named if not (inquiry.is_placed or SYMPTOM.search(name) or code.definitions(name))]
     every = expressions(inquiry.issue)
-    every += [[Expression(name, marked=True)] for name in foreign if not any(name in group[0].words for group in every)]
+    members = [group[0].words.rpartition("::")[2] for group in every]
+    every += [[Expression(name, marked=True)] for name in foreign if not any(name in member for member in members)]
     # The project's own name, as in ``custom:zone-card``, says nothing about a place in it.
     known |= {group[0].words for group in every if plain(re.split(r"[:/]", group[0].words)[-1]) in code.names}
     every = [group for group in every if group[0].words not in known][:MAX_EXPRESSIONS]
@@ -60,9 +61,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     shown = {(fact.path, fact.line) for fact in inquiry.found}
     for group in groups:
         for judgement in group:
-            places = [
-                (number, line) for number in near.get(judgement.words, ()) for line in lines_of(code, number, judgement)
-            ]
+            places = [(n, line) for n in near.get(judgement.words, ()) for line in lines_of(code, n, judgement)]
             if not places:
                 continue
             most = FEW_STRINGS if judgement.whole and judgement.marked else FEW
