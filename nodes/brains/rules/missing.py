@@ -192,9 +192,9 @@ def open_needs(case: Case, words: str) -> tuple[Need, ...]:
     expected = _says_expected(case, words)
     tells = expected and facts.words >= 2 * ENOUGH
     # What should have happened explains "fails", and tells more than steps would.
-    said = (found[0] for found in SAYS["says_error"].finditer(SAYS["template_step"].sub("", words)))
+    errors = (found[0] for found in SAYS["says_error"].finditer(SAYS["template_step"].sub("", words)))
     needs: dict[Need, bool] = {
-        "error": any(not (tells and item.lower().startswith("fail")) for item in said)
+        "error": any(not (tells and item.lower().startswith("fail")) for item in errors)
         and not proposes
         and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors or ANNOUNCED.search(words))
