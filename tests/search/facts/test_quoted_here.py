@@ -94,6 +94,16 @@ def test_the_name_of_the_project_is_no_expression(tmp_path: Path, words: str, li
     assert [fact.line for fact in found] == lines
 
 
+@pytest.mark.parametrize(("words", "unclaimed"), [("`zone.rank(`", True), ("`zone.height(`", False)])
+def test_the_call_of_a_method_of_the_project_leads_and_claims_nothing(tmp_path: Path, words: str, unclaimed: bool):
+    files = {
+        "a.py": "def f(zone):\n    return zone.rank(1), zone.height(2)\n",
+        "z.py": "class Z:\n    def rank(self, n):\n        return n\n",
+    }
+    (found,) = of_kind(facts_of(tmp_path, files, "It is wrong", f"I think that {words} fails."), "quoted_here")
+    assert (found.path, found.line, found.unclaimed) == ("a.py", 2, unclaimed)
+
+
 def test_a_frame_leads_before_a_library_of_the_title(tmp_path: Path):
     files = {"a/run.py": "def run(z):\n    return z.size\n", "b.py": "drawZoneMap()\n"}
     trace = 'Traceback (most recent call last):\n  File "a/run.py", line 2, in run\n    return z.size\nTypeError: it is wrong\n'

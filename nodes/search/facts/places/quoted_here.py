@@ -29,7 +29,7 @@ number of lines of a file."""
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
-
+_CALL = re.compile(r"(?!(?:self|this|cls)\b)\w+(?:\.|->)(\w+)\($")
 _DEFINES = re.compile(
     r"\bpath\s?[:=(]|\broute|\.(?:get|post|put|patch|delete|all|any|handle|mount|add_url_rule|HandleFunc)\(|@\w+\(",
     re.I,
@@ -112,8 +112,9 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         titled = len(places) <= FEW_OF_TITLE and one.words in inquiry.issue.title
         strong = on_first or (len(places) == 1 and one.marked) or is_defined or titled
         fact = hit.fact_of_few("quoted_here", says, one.words, len(places), one=strong)
-        # An unmarked word of prose may be data of an example; what an option does is elsewhere than where it is named.
+        # An unmarked word of prose may be data of an example; what an option or an object's method does is elsewhere.
         is_value = one.whole and (not one.marked or one.words.startswith("--"))
+        is_value |= bool((call := _CALL.match(one.words)) and code.definitions(call[1]))
         yield replace(fact, unclaimed=len(places) > 1 or is_value or is_assertion(hit.text))
 
 
