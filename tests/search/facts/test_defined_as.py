@@ -1,4 +1,4 @@
-"""Words of the title lead to the only definition whose name consists of them."""
+"""Words of the title lead to the only type whose name consists of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from nodes.search.engine import Engine
 from tests.search.facts.finding import facts_of, of_kind, verify
 
 BACKUP = """class Backup:
-    def do_backup_encrypted(self, key):
-        return self.write(key)
-
-    def get_backup_key(self):
+    def backup_key(self):
         return self.key
 
     def restore(self):
@@ -27,6 +24,10 @@ def write(key):
 
 class CopyEulaView(Backup):
     pass
+
+
+class BackupEncrypted(Backup):
+    pass
 """
 SHAPE = "export interface BackupEncrypted {\n  key: string;\n}\n"
 
@@ -34,12 +35,12 @@ SHAPE = "export interface BackupEncrypted {\n  key: string;\n}\n"
 @pytest.mark.parametrize(
     ("files", "title", "line"),
     [
-        pytest.param({"app/backup.py": BACKUP}, "Encrypted copy lost: backup not possible", 2, id="words-apart"),
-        pytest.param({"app/backup.py": BACKUP}, "EULA of the copy lost", 16, id="without-the-role"),
-        pytest.param({"app/backup.py": BACKUP}, "The key of a backup is lost", None, id="only-reads-a-value"),
+        pytest.param({"app/backup.py": BACKUP}, "Encrypted copy lost: backup not possible", 17, id="words-apart"),
+        pytest.param({"app/backup.py": BACKUP}, "EULA of the copy lost", 13, id="without-the-role"),
+        pytest.param({"app/backup.py": BACKUP}, "The key of a backup is lost", None, id="a-function"),
         pytest.param({"app/backup.py": BACKUP}, "The backup is not possible", None, id="a-word-is-missing"),
         pytest.param({"app/backup.py": BACKUP, "old.py": BACKUP}, "Encrypted copy lost: backup", None, id="two-of-it"),
-        pytest.param({"app/backup.py": BACKUP}, "`do_backup_encrypted`: encrypted backup lost", None, id="is-named"),
+        pytest.param({"app/backup.py": BACKUP}, "`BackupEncrypted`: encrypted backup lost", None, id="is-named"),
         pytest.param({"backup.ts": SHAPE}, "Encrypted copy lost: backup not possible", None, id="only-names-members"),
     ],
 )
@@ -65,8 +66,8 @@ def test_what_a_fact_says_is_checked_again(tmp_path: Path):
     engine = Engine(tmp_path)
     wrong = [
         replace(fact, says=fact.says.replace("backup … Encrypted", "Encrypted … backup")),
-        replace(fact, says=fact.says.replace("`do_backup_encrypted`", "`get_backup_key`")),
-        replace(fact, line=5, text="    def get_backup_key(self):"),
+        replace(fact, says=fact.says.replace("`BackupEncrypted`", "`CopyEulaView`")),
+        replace(fact, line=13, text="class CopyEulaView(Backup):"),
     ]
     for one in (fact, *wrong):
         fault = verify(one, engine.repository, engine.commit(), title)

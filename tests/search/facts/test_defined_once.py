@@ -16,7 +16,6 @@ from tests.support.repositories import make_repository
 
 LANGUAGES = [
     pytest.param("src/zones.rs", "macro_rules! parse_zone {\n    () => {};\n}\n", "`parse_zone!`", 1, id="macro"),
-    pytest.param("Mark.java", "public @interface ZoneMark {\n}\n", "`@ZoneMark`", 1, id="annotation"),
     pytest.param(
         "pkg/zones.py", "import re\n\n\ndef parse_zone(text):\n    return text\n", "`parse_zone()`", 4, id="python"
     ),
@@ -110,11 +109,11 @@ def test_an_ambiguous_name_is_not_a_fact(tmp_path: Path, files: dict[str, str], 
     assert of_kind(facts_of(tmp_path, files, text), "defined_once") == []
 
 
-def test_a_declaration_without_a_body_supports_no_claim(tmp_path: Path):
-    for name, body, is_bodiless in (("A.java", ";", True), ("B.java", " { return 1; }", False)):
+def test_a_declaration_without_a_body_does_not_lead(tmp_path: Path):
+    for name, body in (("A.java", ";"), ("B.java", " { return 1; }")):
         code = f"interface Zones {{\n  int zone_count(String path){body}\n}}\n"
         (found,) = of_kind(facts_of(tmp_path / name, {name: code}, "`zone_count()` is wrong"), "defined_once")
-        assert found.unclaimed == is_bodiless
+        assert found.strong == (body != ";")
 
 
 def test_a_class_of_errors_does_not_lead(tmp_path: Path):

@@ -181,18 +181,18 @@ def test_words_side_by_side_are_strong_on_the_first_file_alone(tmp_path: Path):
 
 
 DEFINED = {
-    "python": ("jobs.py", "def drop_index(x):\n    return x\n", "drop_index"),
-    "javascript": ("jobs.js", "export function dropIndex(x) {\n  return x\n}\n", "dropIndex"),
+    "python": ("jobs.py", "class DropIndex:\n    x = 1\n", "DropIndex"),
+    "javascript": ("jobs.js", "export class DropIndex {\n  run(x) {\n    return x\n  }\n}\n", "DropIndex"),
     "typescript": ("jobs.ts", "export class DropIndex {\n  run(x: number) {\n    return x\n  }\n}\n", "DropIndex"),
-    "go": ("jobs.go", "package jobs\n\nfunc DropIndex(x int) int {\n\treturn x\n}\n", "DropIndex"),
-    "rust": ("jobs.rs", "pub fn drop_index(x: u8) -> u8 {\n    x\n}\n", "drop_index"),
+    "go": ("jobs.go", "package jobs\n\ntype DropIndex struct {\n\tX int\n}\n", "DropIndex"),
+    "rust": ("jobs.rs", "pub struct DropIndex {\n    x: u8,\n}\n", "DropIndex"),
     "java": ("Jobs.java", "class DropIndex {\n  int run() {\n    return 1;\n  }\n}\n", "DropIndex"),
-    "c": ("jobs.c", "int drop_index(int x) {\n  return x;\n}\n", "drop_index"),
+    "c": ("jobs.c", "struct drop_index {\n  int x;\n};\n", "drop_index"),
 }
 
 
 @pytest.mark.parametrize("language", DEFINED)
-def test_words_side_by_side_that_spell_a_definition_of_the_first_file(tmp_path: Path, language: str):
+def test_words_side_by_side_that_spell_a_type_of_the_first_file(tmp_path: Path, language: str):
     path, content, name = DEFINED[language]
     facts = facts_of(tmp_path, {path: content}, "Drop index loses an entry", first=[path])
     (found,) = of_kind(facts, "named_here", "quoted_here")
@@ -216,7 +216,7 @@ def test_words_of_an_object_in_the_title_spell_nothing(tmp_path: Path):
         ),
         pytest.param({"a.py": DEFINED["python"][1]}, "Raindrop index", id="part-of-a-word"),
         pytest.param(
-            {"a.py": DEFINED["python"][1], **{f"u{n}.py": f"drop_index({n})\n" for n in range(31)}},
+            {"a.py": DEFINED["python"][1], **{f"u{n}.py": f"DropIndex({n})\n" for n in range(31)}},
             "Drop index fails",
             id="used-everywhere",
         ),

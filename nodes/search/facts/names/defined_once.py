@@ -78,10 +78,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             is_member = is_first and bool((hit.name.in_title and failed) or refused)
             titled = not strong and is_member and not any(other.strong for other in inquiry.found)
             is_plain = not (hit.name.in_title or hit.name.is_qualified)
-            strong = (strong and (is_first or is_plain)) or titled
-            # A declaration without a body has no code that could be wrong.
-            unclaimed = bool(_BODILESS.match(text)) or is_whole or titled
-            yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=unclaimed)
+            # A declaration without a body has no code that could be wrong: of 5 in the lead none was in a fixed file.
+            is_answer = not (inquiry.first and _BODILESS.match(text))
+            strong = ((strong and (is_first or is_plain)) or titled) and is_answer
+            yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=is_whole or titled)
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
