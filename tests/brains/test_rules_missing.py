@@ -260,6 +260,11 @@ def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> No
         pytest.param("Import crashes", "It dies without any error message.", False, id="without-a-message"),
         pytest.param("Remove double slashes in paths", "Some servers refuse it; this fails.", False, id="request"),
         pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
+        pytest.param("Import fails", "Its sums are wrong.", False, id="a-wrong-result"),
+        pytest.param("Import stops", "It fails to create its folder.", False, id="what-it-fails-to-do"),
+        pytest.param("Import stops", "It fails to start.", True, id="fails-to-start"),
+        pytest.param("Import stops", "I would expect an error here.", False, id="an-expected-error"),
+        pytest.param("Import stops", "The exception mapper keeps its page.", False, id="a-name-of-code-for-errors"),
         pytest.param("Length is negative", "For example: void test1() throws Throwable { check(); }", False, id="java"),
     ],
 )

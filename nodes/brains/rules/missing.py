@@ -191,10 +191,11 @@ def open_needs(case: Case, words: str) -> tuple[Need, ...]:
     proposes = SAYS["proposes"].match(case.title) is not None
     expected = _says_expected(case, words)
     tells = expected and facts.words >= 2 * ENOUGH
-    # What should have happened explains "fails", and tells more than steps would.
+    # A wrong result, or what should have happened, explains "fails"; the latter tells more than steps would.
+    explains = tells or SAYS["wrong"].search(words) is not None
     errors = (found[0] for found in SAYS["says_error"].finditer(SAYS["template_step"].sub("", words)))
     needs: dict[Need, bool] = {
-        "error": any(not (tells and item.lower().startswith("fail")) for item in errors)
+        "error": any(not (explains and item.lower().startswith("fail")) for item in errors)
         and not proposes
         and not SAYS["silent"].search(words)
         and not (facts.traces or facts.errors or ANNOUNCED.search(words))
