@@ -15,7 +15,7 @@ _REACH = 80
 """Characters before a path in which its line may be named."""
 _SEGMENT = r"(?:@?[\w+.~$%,-]{1,100}(?:@[\w+.-]{1,60})?|\([\w.-]{1,60}\)|\[{1,2}[\w.-]{1,60}\]{1,2})"
 _PATH = re.compile(
-    r"(?<![\w/\\.$+%~-])(?:(?:webpack|package|psql|file|app|dart|res|user|qrc):/{0,3}|(?:https?|[a-z][\w+.-]{1,30})://[^\s/]{0,200}/"
+    r"(?<![\w/\\.$+%~-])(?:(?:webpack|package|psql|file|app|dart|res|user|qrc):/{0,3}|@[a-z]{1,20}/[\w-]{1,60}:\d[\w.]{0,20}/|(?:https?|[a-z][\w+.-]{1,30})://[^\s/]{0,200}/"
     rf"|[A-Za-z]:[\\/]|[a-z]{{2,6}}:/|~?[\\/])?(?:{_SEGMENT}[\\/]{{1,2}}){{0,30}}([\w+.~$-]{{1,120}})"
 )
 _HOST = re.compile(

@@ -28,7 +28,7 @@ _INSTALLED = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['installed'])})/", re.IGNOR
 """A folder into which packages of others are installed or copied."""
 _RUNTIME = re.compile(f"(?:^|/)(?:{'|'.join(_TABLE['runtime'])})/|{_TABLE['built in'][0]}", re.IGNORECASE)
 """A folder of a language's own code or of the system's libraries."""
-_VERSION = re.compile(r"[-@]v?\d[^/]{0,80}$")
+_VERSION = re.compile(r"[-@:]v?\d[^/]{0,80}$")
 _PLUGIN = re.compile(r"(?:^|/)wp-content/(?:plugins|themes)/([^/]{1,99})/")
 _PLUGIN_HEADER = re.compile(r"^[\s/*#@]{0,9}Plugin Name:", re.MULTILINE)
 _TEXT_DOMAIN = re.compile(r"^[\s/*#@]{0,9}Text Domain:[ \t]{0,20}([\w-]{1,99})", re.MULTILINE)

@@ -359,6 +359,24 @@ def test_a_stressed_part_of_a_printed_line_is_that_line(tmp_path: Path):
     assert (found.line, found.strong, "does not fit" in found.says) == (4, True, False)
 
 
+def test_the_mark_of_a_build_before_a_printed_line_is_no_part_of_it(tmp_path: Path):
+    files = {"Dockerfile": "FROM a\nWORKDIR /b\nRUN pip install --no-cache-dir -r requirements.txt\n"}
+    body = "Dockerfile:3\n----\n   2 |     WORKDIR /b\n   3 | >>> RUN pip install --no-cache-dir -r requirements.txt\n   4 |\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "The build stops", body), "named_here")
+    assert (found.line, found.says) == (3, "The report names this line of `Dockerfile`.")
+
+
+def test_the_error_of_a_build_precedes_the_calls_of_its_warnings(tmp_path: Path):
+    files = {"cmake/FindReef.cmake": "find_package(Kelp)\nif(NOT KELP)\n  message(FATAL_ERROR x)\nendif()\n"}
+    body = (
+        "CMake Warning (dev) at /usr/share/cmake/Find.cmake:441 (message):\n  The name does not match.\n"
+        "Call Stack (most recent call first):\n  cmake/FindReef.cmake:1 (find_package)\n\n"
+        "CMake Error at cmake/FindReef.cmake:3 (message):\n  kelp not found\n"
+    )
+    found = of_kind(facts_of(tmp_path, files, "It does not configure", body), "named_here")
+    assert [(fact.line, fact.strong) for fact in found] == [(3, True), (1, False)]
+
+
 def test_a_line_that_is_in_a_test_now_does_not_lead(tmp_path: Path):
     files = {
         "src/input.rs": "fn paste() {\n    cut(1);\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn moves() {\n"

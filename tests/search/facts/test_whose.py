@@ -260,6 +260,22 @@ def test_own_code(tmp_path: Path, files: dict[str, str], trace: str, path: str) 
     assert [fact.path for fact in of_kind(facts, "raised_here")] == [path]
 
 
+def test_files_below_one_folder_are_of_one_clone(tmp_path: Path) -> None:
+    files = {"tasks/install.yml": "- name: Install\n  apt: x\n", "defaults/main.yml": "a: 1\nb: 2\n"}
+    body = "Value of type 'str' at '/home/me/roles/web/defaults/main.yml:2:4'.\nOrigin: /home/me/roles/{}:1:3\n"
+    for number, origin in enumerate(("web/tasks/install.yml", "web/tasks/other.yml", "db/tasks/install.yml")):
+        facts = facts_of(tmp_path / str(number), files, "It stops", body.format(origin))
+        assert any(fact.path == "defaults/main.yml" for fact in facts) is (number == 0)
+
+
+def test_an_address_of_typst_says_whose_package_it_is(tmp_path: Path) -> None:
+    files = {"src/draw.typ": "#let a = 1\n#let fold = 2\n", "typst.toml": '[package]\nname = "acme"\n'}
+    for name, is_own in (("acme", True), ("other", False)):
+        body = f"error: assertion failed\n  ┌─ @preview/{name}:0.3.4/src/draw.typ:2:4\n"
+        facts = facts_of(tmp_path / str(is_own), files, "It stops", body)
+        assert [fact.words for fact in facts] == [f"@preview/{name}:0.3.4/src/draw.typ:2:4"] * is_own
+
+
 PLUGIN = "<?php\n/**\n * Plugin Name: Zone Series\n * Text Domain: organize-zones\n */\n"
 ADMIN = "<?php\nfunction admin_menu() {\n  return zones( 4 );\n}\n"
 

@@ -98,3 +98,18 @@ def test_a_trace_is_read(text, error, message, frames):
     trace = find_traces(text)[0]
     assert (trace.language, trace.error, trace.message) == ("c", error, message)
     assert [(frame.path, frame.line, frame.function) for frame in trace.frames] == frames
+
+
+def test_where_memory_came_from_is_only_an_aside():
+    printed = (
+        "==4182== Conditional jump or move depends on uninitialised value(s)\n"
+        "==4182==    at 0x109262: tag_width (layout.c:19)\n"
+        "==4182==    by 0x1091E4: main (main.c:15)\n"
+        "==4182==  Uninitialised value was created by a heap allocation\n"
+        "==4182==    at 0x48447A8: malloc (vg_replace_malloc.c:446)\n"
+        "==4182==    by 0x109381: tag_new (tag.c:8)\n"
+    )
+    assert [(trace.frames[0].path, trace.is_aside) for trace in find_traces(printed)] == [
+        ("layout.c", False),
+        ("vg_replace_malloc.c", True),
+    ]

@@ -38,8 +38,8 @@ _IS_ERROR = re.compile(
 _IN_FUNCTION = re.compile(r": in function ")
 """How Lua goes on after the place of a frame."""
 _FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
-_ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
-"""What a tool prints after a place that only explains the error of another one."""
+_ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b| \(\w{1,60}\)\s{0,4}$", re.IGNORECASE)
+"""What a tool prints after a place that only explains the error of another one, as CMake its calls."""
 _DECLARED_ELSEWHERE = re.compile(
     r"\bno (?:such )?(?:member|field|matching|method|module|property)\b|too (?:many|few) arguments|incompatible"
     r"|cannot (?:convert|find)|does not (?:exist on type|contain a definition)|not assignable|undefined reference"
@@ -47,9 +47,9 @@ _DECLARED_ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 """What a compiler says about a line that does not fit a declaration elsewhere: often that declaration is at fault."""
-_LEADS_ERROR = re.compile(r"\W{0,6}(?:fatal |internal )?error\b[\w-]{0,40}\W", re.IGNORECASE)
+_LEADS_ERROR = re.compile(r"\W{0,6}(?:fatal |internal |CMake )?error\b[\w-]{0,40}\W", re.IGNORECASE)
 _LEADS_ASIDE = re.compile(
-    r"\W{0,6}warning\b|\s{1,12}[\w.<>$]{1,80}: \S{1,200}:\d{1,6}(?::\d{1,5})?\s{0,4}$", re.IGNORECASE
+    r"\W{0,6}(?:CMake )?warning\b|\s{1,12}[\w.<>$]{1,80}: \S{1,200}:\d{1,6}(?::\d{1,5})?\s{0,4}$", re.IGNORECASE
 )
 """The beginning of a line before the place: of an error, of a warning, and of what refers to the code with an error."""
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")

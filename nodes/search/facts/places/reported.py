@@ -36,8 +36,8 @@ _PLAIN = lazy(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
 _CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
-_PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
-"""How tools print a line of code: after its number, and perhaps a bar."""
+_PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(?:>>> )?(.*\S)"
+"""How tools print a line of code: after its number, and perhaps a bar and the mark of a build."""
 _BESIDE = lazy(r"(?::\d{1,5})?[`)\]*]{0,4}\s?(?:[\u2013\u2014:-]|->|→)\s?`([^`\n]{8,200})`")
 """The code that a reporter writes after a place."""
 _POINTER = lazy(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")

@@ -11,8 +11,8 @@ from nodes.search.issue.located import Located
 from nodes.search.paths.project import common_tail
 from nodes.search.tokens import LISTS, STOPWORDS, normalise_space
 
-MODULE_AND_FILE, MIN_CODE = 2, 12
-"""Number of parts of a file with its module, and of characters that tell code from a message."""
+MODULE_AND_FILE, MIN_CODE, MAX_REPORT = 2, 12, 100_000
+"""Number of parts of a file with its module, of characters that tell code from a message, and that are searched."""
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = LISTS["of errors"]
@@ -55,6 +55,8 @@ def file_of(
     best = best or [number for number in most if release and code.path(number) == place.path]  # it lost the line
     if len(best) == 1 and not _is_ambiguous(code, parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
+    if len(best) == 1 and _has_neighbour(code, parts, longest, report):
+        return best[0]
     best = [number for number in best if _is_described(code, number, place.line, report)] or [
         n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)
     ]
@@ -79,6 +81,13 @@ def _is_ambiguous(code: Code, parts: Sequence[str], path: str, shared: int) -> b
         return False
     differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
+
+
+def _has_neighbour(code: Code, parts: Sequence[str], shared: int, report: str) -> bool:
+    """Return whether the report names another own file by its whole path below the same folder, a clone's."""
+    root, path = "/".join(parts[:-shared]), "/".join(parts[-shared:])
+    others = re.findall(rf"{re.escape(root)}/([\w./-]{{3,200}}\w)", report[:MAX_REPORT]) if root else []
+    return any(code.number(other) is not None for other in others if other != path and "/" in other)
 
 
 def _is_described(code: Code, number: int, line: int, report: str) -> bool:

@@ -43,8 +43,11 @@ LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
 _LOCAL = lazy(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
 """The beginning of an address of the local computer or a private network."""
-_TIME = lazy(r"0\d\.[0-5]\d\.[0-5]\d|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d")
-"""A time of the day, as Danish and Finnish write it, or a date."""
+_TIME = lazy(
+    r"(?:0\d\.[0-5]\d\.[0-5]\d|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d)(?!\d|\.\d)"
+    r"|(?:19|20)\d\d\.[01]\d\.[0-3]\d[-_T ]\d\d[.:]\d\d"
+)
+"""A time of the day, as Danish and Finnish write it, a date, or both as a log writes them."""
 _SPELLED = lazy(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
 """A character of names that no plain word contains."""
 _FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)")
@@ -103,7 +106,8 @@ def _is_version(found: re.Match[str], name: str, before: str, after: str) -> boo
         return True
     if len(parts) == 4 and _LOCAL.match(found[1]) and all(int(part) < 256 for part in parts):
         return False
-    if _TIME.fullmatch(found[1]):
+    # A build prints before each line of its log how many seconds it took.
+    if _TIME.match(found[1] + after) or (not before and after.startswith("  ")):
         return False
     is_amount = bool(_MONEY.search(before) or _UNIT.match(after))
     return not is_amount and (len(parts) > 2 or not _is_decimal(parts, name, before, after))

@@ -51,11 +51,15 @@ _MESSAGE = lazy(
     r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
     r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
 )
+_BOXED = lazy(r"ERROR {1,3}\[(?P<error>[\w.]{1,80}): (?P<message>.{1,400})\]$")
 _NAMED_ERRORS = (
     # OCaml, Crystal, Zig, Node's test runner, and Nim, which prints it below the frames.
     lazy(r"Fatal error: exception (?P<error>[\w.]{1,200})(?:\((?P<message>.{0,400})\))?$"),
     lazy(r"Unhandled exception: (?P<message>.{0,400}) \((?P<error>[\w:]{1,200})\)$"),
     lazy(r"error: (?P<error>[A-Z]\w{0,100})$"),
+    # Julia; and React Native, whose log puts the error in brackets.
+    lazy(r"ERROR: (?:LoadError: )?(?P<error>[A-Z][a-z]{1,40}[A-Z]\w{1,60}): (?P<message>.{1,400})$"),
+    _BOXED,
     lazy(r"name: '(?P<error>\w{1,80}Error)'$"),
     lazy(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
 )
@@ -64,7 +68,9 @@ _MESSAGE_AFTER = lazy(r": (?!note: |at \w)")
 """Not a compiler's note, nor what V prints of its own frames."""
 _THROWN = lazy(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
 """Dart's heading, whose message is on the next line."""
-_LABEL = lazy(r"^(?:.{0,400}Unhandled Exception: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})")
+_LABEL = lazy(
+    r"^(?:.{0,400}Unhandled Exception: |T\w{1,60}\.HandleException: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})"
+)
 """What precedes an error's class."""
 _UNPLACED = lazy(
     r"(?P<path>[\w./-]{1,200}): in (?:(?:function|method|upvalue|local|field|global) )?"
@@ -221,7 +227,7 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
     caption, top = "", first
     for index in range(first - 1, max(floor, first - _FAR) - 1, -1):
         bare = lines[index].bare
-        if index < first - _LOOKBACK and not _THROWN.match(bare[:_MAX_HEADING]):
+        if index < first - _LOOKBACK and not any(form.match(bare[:_MAX_HEADING]) for form in (_THROWN, _BOXED)):
             continue
         if is_fence(bare):
             break

@@ -28,6 +28,8 @@ _FILE = lazy(
     r"(?:, column \d{1,6})?)?(?:,? in (.{1,200}))?"
 )
 """Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
+_MODULE = lazy(r"[a-z_]\w{0,60}(?:\.[a-z_]\w{0,60}){1,9}\.(?!pyx?$|pyw$|html?$)[a-z_]\w{0,60}")
+"""What the plugins of a program have instead of a path, at least three names."""
 _NUMBERED = lazy(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""
 _RECENT_FIRST = "(most recent call first)"
@@ -179,7 +181,8 @@ def _file_frame(line: Line) -> Frame | None:
     match = _FILE.match(_text(line))
     if match is None or not (match[2] or match[3]):
         return None
-    return Frame(forward(match[1]), int(match[2]) if match[2] else None, function_name(match[3]))
+    path = f"{match[1].replace('.', '/')}.py" if _MODULE.fullmatch(match[1]) else forward(match[1])
+    return Frame(path, int(match[2]) if match[2] else None, function_name(match[3]))
 
 
 def _text(line: Line) -> str:

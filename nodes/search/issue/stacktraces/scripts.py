@@ -50,7 +50,7 @@ _RAISED = lazy(rf"(.*?) ?\({_CLASS}\):?$")
 _RAILS = lazy(rf"{_CLASS} \((.{{0,1900}}?)\)(?::?$|: {{1,4}}\d)")
 _NAMED = lazy(rf"{_CLASS}:(?:\s+(.*))?$")
 _CARETS = lazy(r"\^[\^~ ]{0,200}$")
-_OMITTED = lazy(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
+_OMITTED = lazy(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.|(?:from )?<internal:[\w/ -]{1,80}>:\d")
 
 _MATLAB = lazy(
     r"(?:Error (?:in|using) )?((?:\w{1,80}\.){0,8})(\w{1,80})(?:[/>]([\w.]{1,80}))?(?:[>@]\S{0,80})?"
