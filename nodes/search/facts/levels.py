@@ -32,7 +32,7 @@ SUPPORTING: tuple[Kind, ...] = (
 SURE = 0.8
 """Minimum confidence for a claim by a weak fact."""
 TRUSTS_TITLE = 0.7
-"""Minimum confidence for a claim by a name of the title that is defined once."""
+"""Minimum confidence for a claim by a name of the title that is defined once, and for a file that the title means."""
 FIRST_PLACE = 0.85
 """Minimum confidence for the first place to be named without a fact."""
 LONG_LINE = 36
@@ -75,6 +75,8 @@ class ConfidenceInputs:
     """Strong facts of two kinds are on two lines of the first file."""
     elsewhere: bool = False
     """A strong fact, at least as strong as those on the first file, is on another of the first files."""
+    unclaimed: bool = False
+    """What happened in the first file supports no claim, and no other fact does."""
 
 
 def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_title: bool = False) -> ConfidenceInputs:
@@ -101,7 +103,9 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str], *, trusts_tit
         others = [fact for fact in others if fact.kind in FIRM]
     # Two kinds on one line are one observation.
     two = len({fact.kind for fact in on_first}) >= 2 and len({fact.line for fact in on_first}) >= 2
-    return ConfidenceInputs(bool(on_first), two, bool(others))
+    events = (fact for fact in facts if fact.path == first and fact.kind in _EVENTS and not on_first)
+    unclaimed = any(fact.refuses or fact.unclaimed or not fact.strong for fact in events)
+    return ConfidenceInputs(bool(on_first), two, bool(others), unclaimed)
 
 
 def _is_claimable(fact: Fact) -> bool:
@@ -132,8 +136,10 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     if lead:
         return Statement("claimed", lead, stated)
     # With strong facts on other files too, the first file was right in 73 % of development issues instead of 92 %.
-    if stated:
-        return Statement("stated", _use_inside(stated[0], facts), stated)
+    inside = _use_inside(stated[0], facts) if stated else None
+    # A file that the title may mean was fixed in 24 of 32 leads if the search is sure of it, else in 6 of 18.
+    if inside and (confidence >= TRUSTS_TITLE or not inside.is_echo):
+        return Statement("stated", inside, stated)
     return Statement("ranked" if confidence >= FIRST_PLACE and files else "none")
 
 
@@ -198,12 +204,7 @@ def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
             or fact.kind in NOT_RANKED
             or (fact.kind == "built_here" and fact.strong)
             or fact.path in first[:1]
-            or (
-                fact.path in first
-                and fact.kind in LEADING
-                and not fact.is_one_of_few
-                and bool(fact.line or fact.change)
-            )
+            or (fact.path in first and fact.kind in LEADING and not fact.is_repeated and bool(fact.line or fact.change))
         )
     )
 

@@ -121,7 +121,7 @@ class Fact:
         return self.kind == "read_here" and self.strong and (self.words or "").startswith("--")
 
     @property
-    def is_one_of_few(self) -> bool:
+    def is_repeated(self) -> bool:
         """Whether the project's own code has the words on several lines, of which this is one."""
         return self.kind in ("quoted_here", "read_here") and (self.count or 0) > 1 and self.users is None
 

@@ -217,6 +217,9 @@ def test_the_bits_for_confidence():
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]
     assert confidence_inputs([*two, _fact("b.py")], FILES) == ConfidenceInputs(True, True, True)
     assert confidence_inputs([*two, _fact("z.py")], FILES) == ConfidenceInputs(True, True, False)
+    thrown = replace(_fact("a.py", "raised_here"), refuses=True)
+    assert confidence_inputs([thrown], FILES) == ConfidenceInputs(unclaimed=True)
+    assert confidence_inputs([thrown, *two], FILES) == ConfidenceInputs(True, True, False)
     assert confidence_inputs([_fact("a.py"), _fact("a.py", "built_here")], FILES) == ConfidenceInputs(
         True
     )  # two spellings of one line

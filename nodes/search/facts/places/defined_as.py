@@ -70,13 +70,11 @@ def _in_first(inquiry: FinderInput) -> dict[str, int]:
 
 
 def _is_defined_once(inquiry: FinderInput, name: str) -> bool:
-    """Return whether one place defines a name in any form; if nothing else places the report, a constructor may too."""
+    """Return whether one place, besides a constructor, defines a name in any form."""
     parts = PART.findall(name)
     forms = {name, "_".join(parts).lower(), "".join(map(str.capitalize, parts))}
     rows = [row for form in sorted(forms) for row in inquiry.code.definitions(form)]
-    is_one = len(rows) == 1 or (
-        not inquiry.is_placed and sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
-    )
+    is_one = sum(not _is_constructor(inquiry.code, row) for row in rows) == 1
     # A name that most of the project uses is a word of its language, and says little about one file.
     return is_one and inquiry.code.count_users(name, defined_once.MANY_USERS) <= defined_once.MANY_USERS
 
