@@ -656,3 +656,17 @@ def test_a_text_of_a_file_of_texts_is_shown_by_the_code_that_uses_its_key(tmp_pa
     files["zones.ts"] = 'export function show() {\n  warn(t("error"));\n}\n'
     facts = facts_of(tmp_path, files, "It stops", "It says “The zones cannot be read”.")
     assert [(fact.kind, fact.path, fact.line) for fact in facts] == [("quoted_here", "zones.ts", 2)]
+
+
+@pytest.mark.parametrize(
+    ("message", "unclaimed"),
+    [
+        pytest.param("Building the image of zones from", True, id="begins-to-do-it"),
+        pytest.param("Building the image of zones failed", False, id="fails"),
+        pytest.param("The image of zones is made from", False, id="a-sentence"),
+    ],
+)
+def test_no_claim_rests_on_what_a_program_begins_to_do(tmp_path: Path, message: str, unclaimed: bool):
+    code = f"def build(path):\n    raise Stop('[zones] {message} %s' % path)\n"
+    (found,) = of_kind(facts_of(tmp_path, {"a.py": code}, "It stops", f"```\n[zones] {message} /b\n```"), "built_here")
+    assert (found.strong, found.unclaimed) == (True, unclaimed)

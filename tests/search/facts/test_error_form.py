@@ -214,3 +214,19 @@ def test_a_key_that_its_line_checks_is_not_the_missing_one(tmp_path: Path, value
     code = f"<?php\nfunction f($row) {{\n    return {value};\n}}\n"
     report = '```\nWarning: Undefined array key "zone"\n```'
     assert of_kind(facts_of(tmp_path, {"a.php": code}, "It fails", report), "raised_here") == []
+
+
+@pytest.mark.parametrize(("package", "count"), [("zone-tools", 1), ("other-tools", 0)])
+def test_below_a_built_file_of_the_package_an_error_leads_to_its_source(tmp_path: Path, package: str, count: int):
+    files = {
+        "src/index.ts": "export const rule = {\n  create: (context: any) => {\n    return context.getZone();\n  },\n};\n"
+    }
+    files = {f"tools/{path}": content for path, content in files.items()}
+    files |= {"tools/package.json": '{"name": "zone-tools"}\n', "sea/src/index.ts": "export const sea = 1;\n"}
+    trace = (
+        "TypeError: while loading: context.getZone is not a function\n"
+        f"    at Object.create (/home/a/app/node_modules/{package}/lib/index.js:95:44)\n"
+        "    at run (/home/a/app/node_modules/host/lib/run.js:497:15)\n"
+    )
+    found = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```"), "raised_here")
+    assert [(fact.path, fact.line) for fact in found] == [("tools/src/index.ts", 3)] * count

@@ -203,3 +203,10 @@ def test_the_line_that_reads_a_setting_and_not_its_entry(tmp_path: Path):
     code = "DEFAULTS = {\n    'strict_zones': True,\n}\n\n\ndef run(conf):\n    return conf['strict_zones']\n"
     (found,) = of_kind(facts_of(tmp_path, {"zones.py": code}, "Wrong", "With `strict_zones` it fails."), "read_here")
     assert (found.line, found.symbol) == (7, "run")
+
+
+def test_the_name_of_the_project_s_package_is_no_setting(tmp_path: Path):
+    files = {"a.js": "function run() {\n  return help('zone-plugin-sea')\n}\n"}
+    for folder, more in (("a", {}), ("b", {"package.json": '{"name": "zone-plugin-sea"}\n'})):
+        facts = facts_of(tmp_path / folder, files | more, "Zones are wrong", "With `zone-plugin-sea` it fails.")
+        assert len(of_kind(facts, "read_here")) == (not more)

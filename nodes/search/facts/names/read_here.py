@@ -12,6 +12,7 @@ from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.named import BUILT_IN, SYMPTOM, names
 from nodes.search.facts.types import Fact, Hit, Kind
 from nodes.search.facts.witness import Witness
+from nodes.search.history.names import plain
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, term_hash
 
@@ -62,7 +63,6 @@ _PARAMETER = (
 )
 """A parameter, a member with a type or a value, or a constant with the name as its value."""
 
-
 WRITES = (
     r"(?<![A-Za-z])(?:(?P<adds>add|register|define|declare|create)|set|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
     r"[^\"'(\n]{{0,40}}[\"']{0}[\"']"
@@ -85,8 +85,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             declared += _declared_once(code, words)
             continue
         functions = {(number, code.symbol(number, line)) for number, line, _ in uses}
-        files = {number for number, _, _ in uses}
-        if len(files) == 1 and len(functions) <= FEW_FUNCTIONS:
+        if len({number for number, _, _ in uses}) == 1 and len(functions) <= FEW_FUNCTIONS:
             yield from _facts(code, words, uses)
     # Many options are a command line that the reporter used; none of them indicates the fault.
     yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
@@ -107,12 +106,10 @@ def _wanted(inquiry: FinderInput) -> list[str]:
     every = names(inquiry.issue)
     # A word of the title that is spelled like a setting, `link_anchors`, and is neither a folder nor a file.
     titled = (name.words for name in every if name.in_title and not name.marked and name.words.isidentifier())
-    titled = (words for words in titled if words not in code.index.names.by_module_tail)
-    found |= dict.fromkeys(
-        words for words in titled if "_" in words.strip("_") and f"{words}/" not in inquiry.issue.title
-    )
+    titled = (words for words in titled if "_" in words.strip("_") and f"{words}/" not in inquiry.issue.title)
+    found |= dict.fromkeys(words for words in titled if words not in code.index.names.by_module_tail)
     named = {name.last: name for name in every if (name.marked or name.in_title) and len(name.parts) == 1}
-    plain = {name for name in named if name not in BUILT_IN} | assigned_names
+    marked = {name for name in named if name not in BUILT_IN} | assigned_names
     keep = []
     for text in found:
         bare = text.lstrip("-")
@@ -121,7 +118,8 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             or SYMPTOM.search(bare)
             or re.search(rf"\barguments?:? ['\"]{re.escape(bare.lower())}['\"]", inquiry.issue.folded)
             or len(longest(bare)) < SHORTEST
-            or (bare == text and text.isidentifier() and text not in plain)
+            or plain(bare) in code.names
+            or (bare == text and text.isidentifier() and text not in marked)
         ):
             continue
         # Names with a definition are the subject of ``defined_once``.

@@ -70,6 +70,8 @@ LINES_APART = 3
 """Maximum number of lines between literals that build lines of output side by side."""
 _OF_FAULT = re.compile(rf"\b(?:{'|'.join(ERRORS['fault'])})\b", re.IGNORECASE)
 """A message that reports a problem itself, whatever call has it."""
+_ANNOUNCES = re.compile(r"\W{0,9}(?:\S{1,30}[\]:] )?[A-Z][a-z]{2,20}ing\b")
+"""A message that only says what the program begins to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         begins = match.words.count(" ") >= PROSE_WORDS and any(span.startswith(words) for span in spans)
         if not _identifies(code, match, len(places), shown=match in output or words in quoted or begins):
             continue
-        # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The code that uses the key
-        # of a text shows it, and not the file of texts.
+        # Outside the files of a trace 1 of 14 literals was right. What uses a text's key shows it, not the texts' file.
         calls = (name for name in enclosing(match.literal.before)[0] if not name.endswith(":"))
         is_text = FILE_OF_TEXTS.search(code.path(match.number)) and not any(calls)
         if (on_trace and match.number not in on_trace) or is_text:
@@ -117,13 +118,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if fact := _fact(inquiry, match, len(places), together=together):
             is_wrapped = match.text.text in wrappers
             # What a log writes when all is well is near the fault by chance, unless the search agrees.
-            is_aside = fact.path not in inquiry.first[:1] and any(match.words in line for line in informing)
+            announces = bool(_ANNOUNCES.match(match.words)) and not _OF_FAULT.search(match.words)
+            informs = announces or any(match.words in line for line in informing)
+            is_aside = informs and fact.path not in inquiry.first[:1]
             # What a program printed before it crashed does not lead over the crash either.
             stressed = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
             strong = fact.strong and not is_wrapped and not others and not is_aside and bool(stressed or not on_trace)
-            several = fact.several and not (is_wrapped or others)
-            withheld = fact.unclaimed or not _is_printed(code, match)
-            yield replace(fact, strong=strong, several=several, unclaimed=withheld)
+            withheld = fact.unclaimed or announces or not _is_printed(code, match)
+            yield replace(fact, strong=strong, several=fact.several and not (is_wrapped or others), unclaimed=withheld)
 
 
 def _matches(code: Code, issue: IssueParts, ranks: Sequence[tuple[str, int]]) -> tuple[list[_Match], list[_Match]]:

@@ -17,6 +17,7 @@ from nodes.search.facts.places.defined_as import parts_of, report_stems
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.languages.table import language_of
+from nodes.search.paths.project import package_of
 from nodes.search.sentences import say
 from nodes.search.tokens import indent_of
 
@@ -78,12 +79,14 @@ def errors(inquiry: FinderInput) -> list[Shape]:
 
 def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     # Where a trace exists, the error is in one of its frames, or in a library; a value with a name is in own code also
-    # below frames of a program into which the project was merged.
-    traced = any(trace.frames for trace in inquiry.issue.traces)
+    # below frames of a program into which the project was merged, and any error below a built file of its package.
+    inner = [trace.frames[0].path for trace in inquiry.issue.traces if trace.frames]
+    is_built = any(package_of(path) and not inquiry.code.index.project.is_foreign(path) for path in inner)
     # A constant and a name that is imported are on few lines of a file.
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
     is_missing = shape.words.startswith(("Method not found", "NoSuchMethodError"))  # that a library lacks
-    traced = traced and not ((shape.of or is_missing or re.search("export|Cannot find", shape.words)) and not frames)
+    is_anywhere = shape.of or is_missing or is_built or re.search("export|Cannot find", shape.words)
+    traced = bool(inner) and not (is_anywhere and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
         if len(held) == 1 or (held and is_missing and traced):  # the first use of what is missing fails
