@@ -122,8 +122,9 @@ class Fact:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the project's own code has the words on several lines, of which this is one."""
-        return self.kind in ("quoted_here", "read_here") and (self.count or 0) > 1 and self.users is None
+        """Whether the project's own code has the words on several lines, of which the report names none."""
+        is_of_words = self.kind in ("quoted_here", "read_here") and self.users is None and not self.chosen
+        return is_of_words and (self.count or 0) > 1
 
     @property
     def is_named_line(self) -> bool:

@@ -212,6 +212,13 @@ def test_a_frame_whose_line_is_gone_comes_after_the_function_that_the_title_name
     assert statement([gone, title], FILES, 0.5).stated == (title, gone)
 
 
+def test_of_several_lines_one_is_stated_in_the_first_file_or_where_the_report_names_it():
+    one = replace(_fact("b.py", "quoted_here"), count=2)
+    assert statement([one], FILES, 0.5).headline is None
+    assert statement([one], ("b.py",), 0.5).headline == one
+    assert statement([chosen := replace(one, chosen=True)], FILES, 0.5).headline == chosen
+
+
 def test_the_bits_for_confidence():
     assert confidence_inputs([], FILES) == ConfidenceInputs()
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]

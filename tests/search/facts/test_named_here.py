@@ -180,6 +180,19 @@ def test_words_side_by_side_are_strong_on_the_first_file_alone(tmp_path: Path):
     assert (found.path, found.strong) == ("run_job.py", False)
 
 
+def test_the_error_of_a_log_in_json_precedes_its_warning(tmp_path: Path):
+    files = {
+        "up/store.go": "package up\n\nfunc put() {\n\tagain()\n}\n",
+        "up/work.go": "package up\n\nfunc run() {\n\tflush()\n}\n",
+    }
+    line = (
+        '{{"time":"2026-01-11T19:24:40.731200Z","level":"{}","source":{{"file":"/ci/up/{}.go","line":4}},"msg":"{}"}}'
+    )
+    body = "\n".join((line.format("WARN", "store", "put again"), line.format("ERROR", "work", "flush failed")))
+    found = of_kind(facts_of(tmp_path, files, "It vanishes", body, first=list(files)), "named_here")
+    assert [(fact.path, fact.strong) for fact in found] == [("up/work.go", True), ("up/store.go", False)]
+
+
 DEFINED = {
     "python": ("jobs.py", "class DropIndex:\n    x = 1\n", "DropIndex"),
     "javascript": ("jobs.js", "export class DropIndex {\n  run(x) {\n    return x\n  }\n}\n", "DropIndex"),

@@ -851,3 +851,18 @@ def test_a_function_of_a_shrunk_program_is_found_in_its_package(tmp_path: Path):
     for package, found in (("home", [("app/home/Zones.kt", 3)]), ("other", [])):
         facts = facts_of(tmp_path / package, files, "It stops", f"```\n{trace.format(package)}```\n")
         assert [(fact.path, fact.line) for fact in of_kind(facts, "raised_here")] == found
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        pytest.param("Error: the moor is closed", "`Error: the moor is closed` passes", id="any-error"),
+        pytest.param("MoorError: the moor is closed", "`MoorError` passes", id="a-class"),
+        pytest.param(f"Error: {'the moor is closed ' * 4}", "`Error` passes", id="a-long-message"),
+    ],
+)
+def test_an_error_without_a_class_is_named_by_its_message(tmp_path: Path, error: str, words: str):
+    files = {"lib/moor.js": "function moor(a) {\n  const berth = a.berth()\n  return berth\n}\n"}
+    trace = f"{error}\n    at moor (/srv/lib/moor.js:2:9)\n    at run (/srv/main.js:7:1)\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```"), "raised_here")
+    assert found.says.startswith(words)

@@ -23,7 +23,7 @@ _EMPTY = re.compile(
     r"|\w{1,40}(?:\[\w{1,20}\]\w{0,40})?\{\})\s?;?$"
 )
 """An empty value, which another line fills later."""
-_NAME = re.compile(r"(?<![\w$.>:@#\"'])[A-Za-z_$][\w$]{0,80}(?![\w$(!\"']|::)")
+_NAME = re.compile(r"(?<![\w$.>:@#\"'])(?![a-z]:\w)[A-Za-z_$][\w$]{0,80}(?![\w$(!\"']|::)")
 _NO_VARIABLE = frozenset({"this", "self", "super", "cls", "null", "undefined", "None", "nil"})
 
 

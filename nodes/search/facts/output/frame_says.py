@@ -17,6 +17,8 @@ _RAISES_ELSE = lazy(
 """The end of an expression that raises if its other operand has no value."""
 _IS_LEVEL = lazy(r"[Ww]arning|[Nn]otice|[Dd]eprecated|[\w ]{1,20} error")
 """What a language prints in place of an error's name."""
+_ANY = frozenset({"panic", "Error", "Exception"})
+"""What every error of a language may be called."""
 
 
 def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
@@ -61,9 +63,11 @@ def says_of(mapped: MappedFrame, event: Happened | None, path: str, text: str) -
 
 def passes(mapped: MappedFrame, place: str, end: str) -> str:
     """Return the sentence that the error of a trace passes through a place, with what is known about the frame."""
-    named = mapped.trace.error and not _IS_LEVEL.fullmatch(mapped.trace.error)
-    message = (mapped.trace.message or "").partition("\n")[0]
-    # A panic has no class, so its message names it.
-    is_panic = mapped.trace.error == "panic" and 0 < len(message) <= MAX_PANIC and "`" not in message
-    error = f"`panic: {message}`" if is_panic else f"`{mapped.trace.error}`" if named else say("The error")
+    error, message = mapped.trace.error or "", (mapped.trace.message or "").partition("\n")[0]
+    # A panic and a fatal error have no class of their own, so the message names them.
+    is_short = 0 < len(message) <= MAX_PANIC and "`" not in message
+    if is_short and (error in _ANY or error.startswith("Fatal ")):
+        error = f"`{error}: {message}`" if error in _ANY else f"`{message}`"
+    else:
+        error = f"`{error}`" if error and not _IS_LEVEL.fullmatch(error) else say("The error")
     return say("{error} passes through `{place}`{end}.", error=error, place=place, end=end)

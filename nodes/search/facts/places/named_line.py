@@ -190,7 +190,7 @@ def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
 def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:
     """Return the places that lines name, the most serious first, each with whether it only explains another one.
 
-    A log of hundreds of lines names many places; that of its error matters. Below an error, compilers print notes,
+    A log of hundreds of lines names many places; those of its errors matter. Below an error, compilers print notes,
     includes, and places without a message.
     """
     ranks = {line.text: line.rank for line in issue.logged}
@@ -198,8 +198,11 @@ def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Loc
     errors = {at for at, place in places if _LEADS_ERROR.match(lines[at]) or _IS_ERROR.match(message(lines, at, place))}
     frames = {at for at, place in places if _IN_FUNCTION.match(lines[at], place.end)}
     asides = {at for at, place in places if errors and at not in errors and _is_aside(lines[at], place)} | frames
+    rank_of = {at: ranks.get(lines[at].strip()) for at, _ in places}
+    if 0 in rank_of.values():
+        asides |= {at for at, rank in rank_of.items() if rank}
     found = [(at, place, at in asides) for at, place in places]
-    return sorted(found, key=lambda item: (ranks.get(lines[item[0]].strip(), UNKNOWN), item[2]))
+    return sorted(found, key=lambda item: (UNKNOWN if (rank := rank_of[item[0]]) is None else rank, item[2]))
 
 
 def _is_aside(line: str, place: Located) -> bool:

@@ -57,9 +57,10 @@ _NAMED_ERRORS = (
     lazy(r"Fatal error: exception (?P<error>[\w.]{1,200})(?:\((?P<message>.{0,400})\))?$"),
     lazy(r"Unhandled exception: (?P<message>.{0,400}) \((?P<error>[\w:]{1,200})\)$"),
     lazy(r"error: (?P<error>[A-Z]\w{0,100})$"),
-    # Julia; and React Native, whose log puts the error in brackets.
+    # Julia; React Native, whose log puts the error in brackets; R.
     lazy(r"ERROR: (?:LoadError: )?(?P<error>[A-Z][a-z]{1,40}[A-Z]\w{1,60}): (?P<message>.{1,400})$"),
     _BOXED,
+    lazy(r"(?:Warning: )?(?P<error>Error) in .{1,80}?: (?P<message>.{1,400})$"),
     lazy(r"name: '(?P<error>\w{1,80}Error)'$"),
     lazy(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
 )

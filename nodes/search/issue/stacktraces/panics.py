@@ -157,7 +157,9 @@ def find_rust(lines: Sequence[Line]) -> list[StackTrace]:
         heading, index = _panic(lines, first, panicked[1]) if panicked else (Heading(None), first)
         stop, frames = _rust_frames(lines, _backtrace_below(lines, index) if panicked else index)
         stop = stop if frames else index
-        is_trace = heading.frame or frames or (panicked and lines[first].bare.startswith("thread '"))
+        # One numbered name alone may be a call of another language, such as R.
+        is_named = len(frames) > 1 or any(frame.path for frame in frames) or (frames and panicked)
+        is_trace = heading.frame or is_named or (panicked and lines[first].bare.startswith("thread '"))
         return _rust_trace(lines[first:stop], heading, frames) if is_trace else None, max(stop, first + 1)
 
     return scan(lines, read)

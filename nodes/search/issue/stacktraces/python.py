@@ -34,8 +34,9 @@ _NUMBERED = lazy(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""
 _RECENT_FIRST = "(most recent call first)"
 _FATAL = "Fatal Python error: "
-_TO_FATAL = 3
-"""Lines between a fatal error and the frames of the thread that had it."""
+_CURRENT = "Current thread "
+_TO_FATAL, _TO_CURRENT = 3, 400
+"""Lines between a fatal error and the frames of a single thread, or of the current one below others."""
 _CALLED = lazy(r"\s{0,3}\(")
 _DEBUG_PAGE = lazy(r"\W{0,6}(?:Exception|Error) (?:[Tt]ype|[Cc]lass)\W{1,6}([\w.]{1,200})(?: at \S{0,400})?$")
 _DEBUG_VALUE = lazy(r"\W{0,6}(?:Exception|Error) (?:[Vv]alue|[Mm]essage):\W{0,4}(.{0,500})")
@@ -75,12 +76,15 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         index, frames = _frames(lines, first)
         above = lines[first - 1].bare if first else ""
         if _RECENT_FIRST in above:
-            # A crashed interpreter prints its error above the thread that had it.
-            heads = range(first - 2, max(-1, first - 2 - _TO_FATAL), -1)
+            # A crashed interpreter prints its error above all threads; the current one had it.
+            is_other = above.startswith("Thread ") and any(line.bare.startswith(_CURRENT) for line in lines[index:])
+            far = _TO_CURRENT if above.startswith(_CURRENT) else 0 if is_other else _TO_FATAL
+            heads = range(first - 2, max(-1, first - 2 - far), -1)
             top = next((at for at in heads if lines[at].bare.startswith(_FATAL)), first - 1)
             fatal = Heading("Fatal Python error", lines[top].bare.removeprefix(_FATAL) or None)
             heading = fatal if top < first - 1 else Heading(None)
-            return build_trace("python", heading, frames, lines[top:index]), index
+            begin = top if first - 2 - top < _TO_FATAL else first - 1
+            return replace(build_trace("python", heading, frames, lines[begin:index]), is_aside=is_other), index
         stop, heading = conclusion(lines, index, under=lines[first])
         # AWS Lambda prints the error above the trace.
         if heading.error is None and _RECENT_LAST in above and first > 1:

@@ -4,67 +4,28 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, Found, Heading, Line, build_trace, error_line, scan
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
-_NUMBERED = lazy(
-    r"#\d{1,5}:? {1,4}(?:([^(]{1,400}(?:\([A-Za-z0-9 ]{1,20}\)[^(]{1,300})?)\((\d{1,9})\)"
-    r"|\[internal function\]): ?([^(]{1,300}(?=\())?"
+_FORMS = load_sections(Path(__file__).with_name("scripts.txt"))
+_NUMBERED, _XDEBUG, _CALLED_IN, _MAIN, _AT, _FATAL, _UNCAUGHT, _SYMFONY, _WHERE, _LARAVEL, _LARAVEL_PLACE, _NEXT = (
+    lazy("".join(_FORMS[name]))
+    for name in "numbered xdebug called_in main at fatal uncaught symfony where laravel laravel_place next".split()
 )
-"""The path, the line and the function called there, which a log that cut its line before the arguments lacks."""
-_XDEBUG = lazy(
-    r"(?:PHP {1,4})?(?:\d{1,6}\.\d{1,6} {1,8}\d{1,12} {1,4})?\d{1,4}\. ([\w\\{}>:-]{1,300})\(.{0,600}?\) "
-    r"((?:[A-Za-z]:)?[^:()\s]{1,300}\.\w{2,6}):(\d{1,9})$"
+_FRAME, _SPEC, _RAISED, _RAILS, _NAMED, _CARETS, _OMITTED, _MATLAB, _MATLAB_CODE = (
+    lazy("".join(_FORMS[name])) for name in "frame spec raised rails named carets omitted matlab matlab_code".split()
 )
-_CALLED_IN = lazy(r" called in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6}) on line (\d{1,9})(?: and defined)?")
-_MAIN = lazy(r"#\d{1,5} {1,4}\{main\}")
-_AT = lazy(
-    r"at (?:([\w\\]{1,200}(?:->|::))?([\w{}\\]{1,120})\(.{0,400}\) ?)?(?:in )?"
-    r"\(?((?:[A-Za-z]:)?[^:()\s]{1,300}\.(?:php|phtml|inc|twig))(?::| line )(\d{1,9})\)?$"
+_EMACS, _EMACS_FRAME, _SENTENCE, _VIM, _VIM_LINE, _VIM_ERROR, _VIM_PART = (
+    lazy("".join(_FORMS[name])) for name in "emacs emacs_frame sentence vim vim_line vim_error vim_part".split()
 )
-_FATAL = lazy(
-    r"(?:PHP )?(Fatal error|Parse error|Warning|Notice|Deprecated|(?:Catchable|Recoverable) fatal error): {1,3}(.*)"
-)
-_UNCAUGHT = lazy(r"(?:.{0,400}?[:'] {0,3})?(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
-_SYMFONY = lazy(
-    r'.{0,200}?Uncaught PHP Exception ([\w\\]{1,200}): "(.{0,1000})" at (\S{1,300}\.\w{2,6}) line (\d{1,9})'
-)
-_WHERE = lazy(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| on line (\d{1,9}))")
-_LARAVEL = lazy(r".{0,400}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
-_LARAVEL_PLACE = lazy(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
-_NEXT = lazy(r"Next ([\w\\]{1,200}): (.*)$")
 _MAX_MESSAGE = 1_000
 # Lines between an error and its frames.
 _MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
-
-_FRAME = lazy(
-    r"(?:# )?(?:(\d{1,5}): )?(?:from )?((?:[A-Za-z]:)?[^:\"]{1,400}):(\d{1,9}):in ['`]([^'`]{0,200})'(?:: (.*))?$"
-)
-_SPEC = lazy(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
-# The colons are required: a name that can be split in many ways takes exponential time to fail.
-_CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
-_RAISED = lazy(rf"(.*?) ?\({_CLASS}\):?$")
-_RAILS = lazy(rf"{_CLASS} \((.{{0,1900}}?)\)(?::?$|: {{1,4}}\d)")
-_NAMED = lazy(rf"{_CLASS}:(?:\s+(.*))?$")
-_CARETS = lazy(r"\^[\^~ ]{0,200}$")
-_OMITTED = lazy(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.|(?:from )?<internal:[\w/ -]{1,80}>:\d")
-
-_MATLAB = lazy(
-    r"(?:Error (?:in|using) )?((?:\w{1,80}\.){0,8})(\w{1,80})(?:[/>]([\w.]{1,80}))?(?:[>@]\S{0,80})?"
-    r"(?: \(line (\d{1,9})\)| at line (\d{1,9}) column -?\d{1,6})$"
-)
-_MATLAB_CODE = lazy(r"[\^~]{1,200}$|[^.!?]{0,300}[=;()]")
-"""What MATLAB prints between two frames: the line of code, and carets below its fault."""
-_EMACS = lazy(r"Debugger entered--Lisp error: \(([a-z][\w-]{2,80})(?: (.{0,400}))?\)$")
-_EMACS_FRAME = lazy(r"([A-Za-z][\w:/*+<>=!?-]{1,120})\(")
-_SENTENCE = lazy(r"(?:error: |(?=[A-Z]))([^\n]{8,400})$")
-_VIM = lazy(r"Error (?:detected while processing|executing) (?:function )?(\S.{0,600}):$")
-_VIM_LINE = lazy(r"line\s{1,8}(\d{1,7}):$")
-_VIM_ERROR = lazy(r"(?:Vim(?:\(\w{1,30}\))?:)?(E\d{1,5}): (.{1,400})")
-_VIM_PART = lazy(r"(?:function |script )?(?:<SNR>\d{1,5}_)?([^\[\]]{1,300})(?:\[(\d{1,7})\])?$")
 
 
 def _php_frame(bare: str) -> Frame | None:
@@ -240,6 +201,9 @@ def find_vim(lines: Sequence[Line]) -> list[StackTrace]:
         frames = [
             _vim_frame(part[1], int(part[2] or 0) if depth else int(number[1])) for depth, part in enumerate(parts)
         ]
+        # A function of a script is called in the script alone.
+        for at_frame in range(len(frames) - 2, -1, -1):
+            frames[at_frame] = replace(frames[at_frame], path=frames[at_frame].path or frames[at_frame + 1].path)
         heading = Heading(named[1], named[2])
         return build_trace("vim", heading, frames, lines[at : at + 3]), at + 3
 
