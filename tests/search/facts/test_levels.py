@@ -212,6 +212,14 @@ def test_a_frame_whose_line_is_gone_comes_after_the_function_that_the_title_name
     assert statement([gone, title], FILES, 0.5).stated == (title, gone)
 
 
+def test_a_line_with_the_error_of_a_tool_precedes_the_definition_of_a_name_in_it():
+    line = replace(_fact("b.py", "named_here"), unclaimed=True)
+    assert statement([_fact("a.py"), line], FILES, 0.9).headline == line
+    assert statement([_fact("a.py"), line], FILES, 0.9).level == "stated"
+    assert statement([_fact("a.py"), same := replace(line, path="a.py")], FILES, 0.9).headline == same
+    assert statement([_fact("a.py", "pasted_here"), line], FILES, 0.9).level == "claimed"
+
+
 def test_of_several_lines_one_is_stated_in_the_first_file_or_where_the_report_names_it():
     one = replace(_fact("b.py", "quoted_here"), count=2)
     assert statement([one], FILES, 0.5).headline is None
