@@ -670,3 +670,10 @@ def test_no_claim_rests_on_what_a_program_begins_to_do(tmp_path: Path, message: 
     code = f"def build(path):\n    raise Stop('[zones] {message} %s' % path)\n"
     (found,) = of_kind(facts_of(tmp_path, {"a.py": code}, "It stops", f"```\n[zones] {message} /b\n```"), "built_here")
     assert (found.strong, found.unclaimed) == (True, unclaimed)
+
+
+def test_a_literal_that_has_only_a_part_of_a_message_does_not_build_it(tmp_path: Path):
+    code = "def one(a, b):\n    log.error('cannot tie the boat %s to %s' % (a, b))\n\n\ndef two(a, b, c):\n    log.error('cannot tie the boat %s to %s with a rope' % (a, b))\n"
+    body = "```\ncannot tie the boat Kea to the pier with a rope\n```"
+    found = of_kind(facts_of(tmp_path, {"a.py": code}, "It stops", body), "built_here")
+    assert [fact.line for fact in found] == [6]

@@ -99,3 +99,10 @@ def test_the_name_of_the_project_leads_nowhere(tmp_path: Path):
     for folder, more in (("a", {}), ("b", {"package.json": '{"name": "zone-map"}\n'})):
         facts = facts_of(tmp_path / folder, files | more, "Zone map reloads after the update")
         assert any(" are in the name `ZoneMap`" in fact.says for fact in facts) is (not more)
+
+
+def test_below_a_trace_of_other_code_words_lead_nowhere(tmp_path: Path):
+    files = {"src/draw.ts": "export class ZoneMap {\n  draw() {\n    return 1;\n  }\n}\n"}
+    trace = "```\nError: none\n    at run (/srv/node_modules/other/lib/run.js:4:9)\n```"
+    facts = facts_of(tmp_path, files, "Zone map reloads after the update", trace)
+    assert not any(" are in the name `ZoneMap`" in fact.says for fact in facts)

@@ -230,3 +230,47 @@ def test_below_a_built_file_of_the_package_an_error_leads_to_its_source(tmp_path
     )
     found = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```"), "raised_here")
     assert [(fact.path, fact.line) for fact in found] == [("tools/src/index.ts", 3)] * count
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        pytest.param("called `Result::unwrap()` on an `Err` value: NotFound", "failed", id="result"),
+        pytest.param("called `Option::unwrap()` on a `None` value", "has no value", id="option"),
+    ],
+)
+def test_a_value_that_is_unwrapped_is_missing_or_failed(tmp_path: Path, error: str, says: str):
+    files = {"src/a.rs": "pub fn zone(rows: &Rows) -> u8 {\n    rows.first().unwrap()\n}\n"}
+    panic = f"thread 'main' panicked at src/a.rs:2:18:\n{error}\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{panic}```"), "raised_here")
+    assert found.says == f"`zone` unwraps `rows.first()`; the error says that it {says}."
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "line"),
+    [
+        pytest.param(
+            "class A:\n    async def f(self):\n        self.load_zone()\n        await self.load_zone()\n",
+            "RuntimeWarning: coroutine 'A.load_zone' was never awaited",
+            3,
+            id="not-awaited",
+        ),
+        pytest.param(
+            "class A:\n    async def f(self):\n        await self.load_zone()\n",
+            "RuntimeWarning: coroutine 'A.load_zone' was never awaited",
+            None,
+            id="awaited",
+        ),
+    ],
+)
+def test_a_coroutine_that_nothing_awaits(tmp_path: Path, code: str, error: str, line: int | None):
+    body = f"```\n/srv/a.py:{line or 3}: {error}\n```"
+    found = facts_of(tmp_path, {"a.py": code}, "It does nothing", body)
+    assert [fact.line for fact in found if "never awaited" in fact.says] == ([line] if line else [])
+
+
+def test_a_call_that_is_no_method_is_not_the_method_that_is_missing(tmp_path: Path):
+    for folder, call, count in (("a", "context.getZone()", 1), ("b", "getZone(context)", 0)):
+        files = {"a.js": f"function f(context) {{\n  return {call}\n}}\n"}
+        found = facts_of(tmp_path / folder, files, "It stops", "```\nTypeError: context.getZone is not a function\n```")
+        assert len(of_kind(found, "raised_here")) == count

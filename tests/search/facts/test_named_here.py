@@ -180,6 +180,13 @@ def test_words_side_by_side_are_strong_on_the_first_file_alone(tmp_path: Path):
     assert (found.path, found.strong) == ("run_job.py", False)
 
 
+def test_an_include_that_is_not_found_names_no_file_of_another_folder(tmp_path: Path):
+    files = {"src/zones/read.h": "int zone;\n", "boat/boat.h": 'int a;\n#include "zones/read.h"\n'}
+    for folder, text, count in (("a", "zones/read.h: No such file or directory", 0), ("b", "see zones/read.h", 1)):
+        facts = facts_of(tmp_path / folder, files, "It does not compile", f"boat/boat.h:2:10: fatal error: {text}")
+        assert sum(fact.path == "src/zones/read.h" for fact in facts) == count
+
+
 def test_the_error_of_a_log_in_json_precedes_its_warning(tmp_path: Path):
     files = {
         "up/store.go": "package up\n\nfunc put() {\n\tagain()\n}\n",

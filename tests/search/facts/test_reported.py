@@ -359,6 +359,23 @@ def test_a_stressed_part_of_a_printed_line_is_that_line(tmp_path: Path):
     assert (found.line, found.strong, "does not fit" in found.says) == (4, True, False)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(
+            "Error: Server Error: Unknown function: 'zones'. (file: /etc/a/manifests/zone.pp, line: 2, column: 3)",
+            id="in-front",
+        ),
+        pytest.param("Error: manifests/zone.pp (Line: 2, Col: 16): Unknown function: 'zones'. It is gone", id="behind"),
+    ],
+)
+def test_a_line_does_not_get_the_message_of_the_next_one(tmp_path: Path, line: str):
+    files = {"manifests/zone.pp": "class zone {\n  zones($rows)\n}\n"}
+    body = f"```\n{line}\nWarning: Not using the cache on a failed catalog\n```"
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", body), "named_here")
+    assert "has “Unknown function: 'zones'." in found.says
+
+
 def test_the_mark_of_a_build_before_a_printed_line_is_no_part_of_it(tmp_path: Path):
     files = {"Dockerfile": "FROM a\nWORKDIR /b\nRUN pip install --no-cache-dir -r requirements.txt\n"}
     body = "Dockerfile:3\n----\n   2 |     WORKDIR /b\n   3 | >>> RUN pip install --no-cache-dir -r requirements.txt\n   4 |\n"

@@ -103,7 +103,8 @@ def test_the_condition_and_the_call_of_a_named_line_that_raises(tmp_path: Path):
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("no such pond: 3", "`fill` unwraps `PONDS.get(&pond)`; the error says that it has no value."),
+        ("no such pond: 3", "`fill` unwraps `PONDS.get(&pond)`; the error says that it failed."),
+        ("no such pond", "`fill` unwraps `PONDS.get(&pond)`; the error says that it has no value."),
         ("no such lake", None),
     ],
 )

@@ -135,6 +135,9 @@ def _matches(code: Code, issue: IssueParts, ranks: Sequence[tuple[str, int]]) ->
         find_matches(code, texts(issue)),
         key=lambda match: next((rank for text, rank in ranks if match.words in text), 0),
     )
+    # A literal that has a part of the words of another one for the same text is another message.
+    whole = [match.words for match in found]
+    found = [it for it in found if not any(it.words != words and words.startswith(f"{it.words} ") for words in whole)]
     output = list(_side_by_side(code, found, issue.title))
     return output, [*output, *found]
 

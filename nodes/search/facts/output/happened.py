@@ -94,7 +94,8 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
         return None
     given = _EXPECTED.search(line)
     if _NO_VALUE.search(error) or (given and given[1] in error):
-        return _unwrapped(line, above) or (_asserted(line, error) if given else None)
+        failed = "`Result::" in error or bool(given and f"{given[1]}: " in error)
+        return _unwrapped(line, above, failed=failed) or (_asserted(line, error) if given else None)
     at = column - 1 - (len(text) - len(text.lstrip())) if column else None
     if _INDEX.search(error):
         return _index(line, at)
@@ -172,13 +173,17 @@ def _asserted(line: str, whole: str) -> Happened | None:
     return Happened(say("fails its own check on this line."), asserts=True) if asserts else None
 
 
-def _unwrapped(line: str, above: str) -> Happened | None:
+def _unwrapped(line: str, above: str, *, failed: bool) -> Happened | None:
+    """Return that a line unwraps a value that is missing, or that ``failed`` because Rust has an error in its place."""
     values = [value for at, member in members(line) if member in ("unwrap", "expect") and (value := before(line, at))]
     # The expression is on the lines above.
     alone = line.startswith(UNWRAPS)
     shown = shown_as(end_of(above)) if alone else _only(values)
     if shown:
-        return Happened(say("unwraps `{code}`; the error says that it has no value.", code=shown), asserts=True)
+        none = say("unwraps `{code}`; the error says that it has no value.", code=shown)
+        return Happened(
+            say("unwraps `{code}`; the error says that it failed.", code=shown) if failed else none, asserts=True
+        )
     says = say("unwraps a value on this line; the error says that there is none.")
     return Happened(says, asserts=True) if alone else None
 

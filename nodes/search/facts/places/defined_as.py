@@ -36,8 +36,9 @@ SAYS = re.compile(r"The words “([^”]{1,400})” are in the name `([^`]{1,400
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the only type of the first file that has most words of the title, at least two."""
     # A text of the interface says where a reporter saw the fault; a name often says what does the work.
-    is_shown = any(fact.says.startswith("The text “") for fact in inquiry.found)
-    if (inquiry.is_placed and not is_shown) or inquiry.is_of_other_code:
+    shown = any(fact.says.startswith("The text “") for fact in inquiry.found)
+    # A trace without own frames says that the fault is in other code.
+    if (inquiry.is_placed and not shown) or any(it.frames for it in inquiry.issue.traces) or inquiry.is_of_other_code:
         return
     code, (_, stems) = inquiry.code, report_stems(inquiry)
     # The project's own name says nothing about a place in it.

@@ -26,6 +26,7 @@ from nodes.search.tokens import STOPWORDS
 FEW, MAX_PLACES, MAX_OF_BLOCK = 3, 20, 200
 """Maximum number of files, because more do not identify a place, of places of output, and of lines of a block."""
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:\.?/)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
+_NOT_FOUND = re.compile(r"\b(?:No such file|file not found|cannot (?:find|open)|does not exist)\b", re.IGNORECASE)
 _BARE = re.compile(
     r"(?<![\w./\\@:#-])([a-z]{2,30}[a-z0-9]*(?:[_-][a-z0-9]{2,30}){1,6}|[A-Za-z]?[a-z0-9]{2,30}(?:[A-Z][a-z0-9]{2,30}){1,6})\.([a-z]{1,5})(?![\w/-])"
 )
@@ -73,6 +74,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             numbers = [n for n in code.ending(words) if code.own[n]] if is_path(words) else []
             # The number of a frame's line is a fact already.
             is_a_frame = code.path(numbers[0]) in raised and f"{words}:" in line if numbers else False
+            # An include that a compiler does not find only ends like the path of a file.
+            is_a_frame |= bool(numbers) and words != code.path(numbers[0]) and bool(_NOT_FOUND.search(line))
             if len(numbers) == 1 and code.path(numbers[0]) not in linked and not is_a_frame:
                 found.setdefault(numbers[0], words)
         for bare in _BARE.finditer(URL.sub(" ", line)):

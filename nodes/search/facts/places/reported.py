@@ -20,6 +20,9 @@ FAR = 60
 _WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
 _BEHIND = lazy(rf"(?::\d{{1,5}})?(?:\s{{1,12}}\d{{1,6}}:\d{{1,6}})?\W{{1,6}}({_WORD}[^\n”]{{8,300}})", re.IGNORECASE)
 """A message after a place, perhaps on the next line, there after a number and its column."""
+_BEHIND_COLUMN = lazy(r",? ?[Cc]ol(?:umn)?:? ?\d{1,5}\): ([^\n”]{8,300})")
+_AHEAD = lazy(r".{0,400}\b(?:[Ee]rror|[Ww]arning): ([^\n”]{8,200}?)[\s({\[]{1,4}(?:file:? ?)?$")
+"""A message in front of a place in brackets, on its line."""
 _CODE_ONLY = lazy(r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE)
 """A message's kind and code, whose text is on the next line, as Haskell prints it."""
 _HEADED = lazy(r"\s{0,12}(?:-->|[└╰├╭┌]─|Origin: )")
@@ -49,8 +52,9 @@ def message(lines: Sequence[str], at: int, place: Located) -> str:
     line, below = lines[at], lines[at + 1][:MAX_MESSAGE].strip(" |") if at + 1 < len(lines) else ""
     if coded := _CODE_ONLY.match(line, place.end):
         return f"{coded[1].strip()} {below.lstrip('• ')}"
-    if behind := _BEHIND.match(f"{line}\n{below}", place.end):
-        return behind[1].strip()
+    given = _BEHIND.match(f"{line}\n{below}", place.end) or _BEHIND_COLUMN.match(line, place.end)
+    if given := given or _AHEAD.match(line[: place.start]):
+        return given[1].strip()
     if _HEADED.match(line):
         above = (_ABOVE.match(text[:MAX_MESSAGE]) for text in lines[max(0, at - 3) : at])
         return next((found[1].strip() for found in above if found), "")
