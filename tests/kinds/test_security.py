@@ -95,6 +95,24 @@ def test_a_crash_whose_frames_are_printed_is_an_ordinary_bug(frames: str) -> Non
         assert acting_kind(title, f"{harm}\n{body}", read_facts(title, f"{harm}\n{body}")).kind == "security"
 
 
+_TRACES = {
+    "python": 'Traceback (most recent call last):\n  File "/srv/club/mail.py", line 8, in send\nKeyError: "note"',
+    "lua": "lua: entry.lua:8: attempt to index a nil value\nstack traceback:\n\tentry.lua:8: in function 'title'",
+    "rust": "thread 'main' panicked at src/smtp.rs:118:31:\naddress has a domain",
+    "java": "java.lang.NullPointerException\n\tat org.acme.Mail.send(Mail.java:8)",
+    "node": "TypeError: note is undefined\n    at send (/srv/club/mail.js:8:3)",
+}
+
+
+@pytest.mark.parametrize("trace", _TRACES.values(), ids=_TRACES)
+def test_a_crash_with_its_trace_is_an_ordinary_bug_whoever_causes_it(trace: str) -> None:
+    for title in ("server dies when somebody logs in", "No digest since an anonymous post came in", "The server stops"):
+        body = f"Invite a member without a note:\n\n```\n{trace}\n```"
+        assert acting_kind(title, body, read_facts(title, body)).kind == "bug"
+    title, told = "Guests can read the private notes of other members", f"Without any login.\n\n```\n{trace}\n```"
+    assert acting_kind(title, told, read_facts(title, told)).kind == "security"
+
+
 def test_a_crash_without_frames_is_withheld() -> None:
     title, body = "heap-use-after-free in fold", "AddressSanitizer: heap-use-after-free. The PoC is attached."
     assert acting_kind(title, body, read_facts(title, body)).kind == "security"

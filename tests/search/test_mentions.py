@@ -261,6 +261,7 @@ def test_a_path_with_its_line(line: str, place: tuple[str, int] | None):
     [
         ("**File:** `src/load.c`\n**Line:** 12", [("src/load.c", 12)]),
         ("Location   : src/load.c\nLine       : 12", [("src/load.c", 12)]),
+        ("Location   : load.c (/app/a.jar!/src/load.c)\nLine       : 12", [("/src/load.c", 12)]),
         ("- File: src/load.c\n- Function: `load()`\n- Lines: 12-18", [("src/load.c", 12)]),
         ("- **Location**: `src/load.c` (lines ~12–18)", [("src/load.c", 12)]),
         ("### `src/load.c`, `load()`, lines 12-18", [("src/load.c", 12)]),

@@ -29,8 +29,8 @@ USUAL_LENGTH = 150
 """Characters of an opening as in the training data; the required score rises by 1 for each further such length."""
 SURE_IN_A_SENTENCE = 2.5
 """The minimum score of the title and one sentence alone, which a long opening may bury."""
-SURE_BESIDE_ERROR = 1.0
-"""The minimum score of a disclosure whose opening names an exception or a crash; most are reports of a crash."""
+SURE_BESIDE_ERROR, SURE_BESIDE_TRACE = 1.0, 4.0
+"""The minimum scores of a disclosure whose opening names an exception or a crash, or with the trace of an error."""
 _SENTENCE_END = lazy(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _ASKS_HOW = lazy(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
 RareKind = Literal["docs", "spam", "security"]
@@ -42,7 +42,7 @@ _PHONE = lazy(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?
 _WORDINGS = {name: row for file in ("security.txt", "rare.txt") for name, row in load_sections(_HERE / file).items()}
 _SECTIONS = {name: lazy("|".join(lines)) for name, lines in _WORDINGS.items()}
 WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
-_ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
+_ATTACK, _DOES_HARM, _HAS_TRACE = (_SECTIONS[name] for name in ("attack", "does_harm", "printed_trace"))
 _DOCS, _TYPO, _PAGE, _BREAKS = (_SECTIONS[name] for name in ("docs", "typo", "page", "breaks"))
 _ERROR_NAME = lazy(_SECTIONS["error name"].pattern, re.IGNORECASE)
 _ADVERTS = tuple(map(lazy, _WORDINGS["advert"]))
@@ -61,7 +61,7 @@ def may_be_security(parts: KindParts) -> bool:
         return True
     if WEAKNESS.search(title):
         return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
-    return _is_described(prose) or _tells_access(title, prose)
+    return _is_described(prose) or _tells_access(title, prose, has_trace=bool(_HAS_TRACE.search(whole)))
 
 
 def rare_kind(parts: KindParts) -> RareKind | None:
@@ -100,15 +100,14 @@ def _stems(token: str) -> Sequence[str]:
     return () if len(token) == 1 and not token.isascii() else (token[:_STEM],)
 
 
-def _tells_access(title: str, prose: str) -> bool:
+def _tells_access(title: str, prose: str, *, has_trace: bool) -> bool:
     """Return whether the title and the first sentences say in plain words who reaches what without a right."""
     model, opening = load_model(DISCLOSURES, ("disclosure",)), opening_of(title, prose)
-    least = SURE_BESIDE_ERROR if _ERROR_NAME.search(opening) else 0.0
+    least = SURE_BESIDE_TRACE if has_trace else SURE_BESIDE_ERROR if _ERROR_NAME.search(opening) else 0.0
     if model.scores(disclosure_terms(opening))[0] > max(least, len(opening) / USUAL_LENGTH - 1):
         return True
-    alone = (
-        disclosure_terms(opening_of(title, sentence)) for sentence in _SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3]
-    )
+    sentences = _SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3]
+    alone = (disclosure_terms(opening_of(title, sentence)) for sentence in sentences)
     return any(model.scores(terms)[0] > least + SURE_IN_A_SENTENCE for terms in alone)
 
 

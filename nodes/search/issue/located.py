@@ -108,7 +108,8 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
             # Guile prints the innermost call of a file last.
             below = found[-1 if line.startswith("In ") else 0] if found else None
         path = _LAST.search(line[:MAX_LINE]) if below else None
-        if path and below and _is_name(written := _cleaned(path[1])) and (number := _number(below)):
+        ended = path[1] if path and "(" in path[1] else path[1].rstrip(")") if path else ""
+        if path and below and _is_name(written := _cleaned(ended)) and (number := _number(below)):
             yield at, Located(written, number, number, path.start(1), path.end(1))
 
 
