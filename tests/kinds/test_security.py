@@ -105,7 +105,7 @@ _TRACES = {
 
 
 @pytest.mark.parametrize("trace", _TRACES.values(), ids=_TRACES)
-def test_a_crash_with_its_trace_is_an_ordinary_bug_whoever_causes_it(trace: str) -> None:
+def test_a_crash_with_its_trace_is_an_ordinary_bug(trace: str) -> None:
     for title in ("server dies when somebody logs in", "No digest since an anonymous post came in", "The server stops"):
         body = f"Invite a member without a note:\n\n```\n{trace}\n```"
         assert acting_kind(title, body, read_facts(title, body)).kind == "bug"

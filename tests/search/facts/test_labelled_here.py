@@ -185,3 +185,18 @@ def test_another_fact_is_enough_and_a_defined_name_is_not(tmp_path: Path):
     for name, found in (("zones.watchAll(true)", False), ("watchZones", True)):
         facts = facts_of(tmp_path / str(found), files, f"`{name}` and “Watch the zones” stop")
         assert any(fact.says.startswith("The text “") for fact in facts) == found
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        pytest.param("予約を登録できない", "次のように表示されます。\n\n```\n{}\n```", id="in-a-block"),
+        pytest.param("予約を登録できない", "「{}」と表示されます。", id="in-quotes"),
+        pytest.param("“{}”", "登録を押すと表示されます。", id="in-the-title"),
+    ],
+)
+def test_a_sentence_without_spaces_is_found_where_the_code_has_it(tmp_path: Path, title: str, body: str):
+    text = "この時間帯はすでに予約されています。別の時間帯を選んでください"
+    files = {"Booking.java": f'class Booking {{\n  void book() {{\n    throw new Taken("{text}");\n  }}\n}}\n'}
+    (found,) = of_kind(facts_of(tmp_path, files, title.format(text), body.format(text)), "quoted_here")
+    assert (found.line, found.words, found.strong) == (3, text, True)

@@ -107,9 +107,9 @@ def labels(issue: IssueParts) -> Iterator[str]:
 
 
 def _length(text: str) -> int:
-    words = WORD.findall(text)
-    # `UTF-8` is one word.
-    return len(text) if _UNSPACED.search(text) else len(words) - (len(words) == LEAST_WORDS and " " not in text)
+    # `UTF-8` is one word, and a sentence without spaces is as telling as a label.
+    words = len(WORD.findall(text))
+    return min(len(text), MOST_WORDS) if _UNSPACED.search(text) else words - (words == LEAST_WORDS and " " not in text)
 
 
 def _plain_labels(issue: IssueParts) -> Iterator[str]:
