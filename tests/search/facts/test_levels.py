@@ -210,6 +210,10 @@ def test_a_frame_whose_line_is_gone_comes_after_the_function_that_the_title_name
     gone = replace(_fact("a.py", "raised_here"), strong=False, says=says)
     title = replace(_fact("b.py"), symbol="Zone.load", text="def load(self):", in_title=True)
     assert statement([gone, title], FILES, 0.5).stated == (title, gone)
+    since = replace(gone, change="0" * 40, says="`E` passes through `load`; line 3 of 1.2 is no longer in this file.")
+    quoted = replace(_fact("a.py", "quoted_here"), symbol="other")
+    assert statement([quoted, since], FILES, 0.5).headline == since
+    assert statement([quoted, gone], FILES, 0.5).headline == quoted
 
 
 def test_a_line_with_the_error_of_a_tool_precedes_the_definition_of_a_name_in_it():
