@@ -215,6 +215,8 @@ NAMES = (
     ("Android 14, One UI 6.1.0", "6.1.0", ("One UI", "UI")),
     ("kettle@1.2.0", "1.2.0", ("kettle",)),
     ("Fresh 1.2.0 database", "1.2.0", ()),
+    ("astrbot版本为 4.18.3", "4.18.3", ("astrbot",)),
+    ("root:xnu-11417.140.69~1/RELEASE_ARM64_T8122 24.6.0", "24.6.0", ()),
     ("2025.1 was fine, pulled 2026.1 today", "2026.1", ()),
     ("kettle==1.2.0", "1.2.0", ("kettle",)),
     ("kettle, version 1.2.0 (build 44)", "1.2.0", ("kettle",)),

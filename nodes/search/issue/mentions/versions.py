@@ -23,8 +23,8 @@ _VERSION_NAME = lazy(
     r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
-_NO_NAME = lazy(r"[a-z]|v?\d[\w.]*")
-"""A lower-case letter, or a version."""
+_NO_NAME = lazy(r"[a-z]|v?\d[\w.]*|[A-Z0-9]+(?:_[A-Z0-9]+)+")  # a lower-case letter, a version, or a constant
+_MARKS = lazy(r"[`*]|的?(?:版本|バージョン|버전)[号为是は은는]{0,2}")
 _MONEY = lazy(r"[$\u20ac\u00a3\u00a5] ?$")
 _CUE = lazy(r"\b(?:versions?|ver|releases?|v)\b(?: (?:is|was))?[\s:=*`\"'(]{0,6}$", re.IGNORECASE)
 _ASSIGNED = lazy(r"[^=<>~!]\s={1,2}\s$")
@@ -142,7 +142,7 @@ def _is_sure(name: str, before: str, after: str) -> bool:
 
 
 def _version_name(before: str) -> str:
-    name = _VERSION_NAME.search(before.replace("`", "").replace("*", ""))
+    name = _VERSION_NAME.search(_MARKS.sub("", before))
     written = name[1].strip(":-=@ ").split() if name else []
     if not written or written[-1].endswith("."):
         return ""
