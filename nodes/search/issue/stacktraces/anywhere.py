@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile, zip_longest
+from pathlib import Path
 
 from nodes.search.issue.located import find_located
 from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.stacktraces.runs import Found, Heading, Line, build_trace, error_line, same_place, scan
 from nodes.search.lazy import lazy
-from nodes.search.tokens import STOPWORDS
+from nodes.search.tokens import STOPWORDS, load_sections
 from nodes.search.types import Frame, StackTrace
 
 _LOOKBACK, _FAR = 6, 12
@@ -22,24 +23,15 @@ _MAX_HEADING = 500
 """Characters of a line that may be a heading."""
 _GAP = 6
 """Maximum number of lines of source and notes between two frames."""
-_LEAD = lazy(
-    r"(?:\s{1,8}|#?\d{1,4}[.:)]?(?=\s)|\[\d{1,3}\]|\(\d{1,3}\)(?=\s)|(?:0x|\$)[0-9a-fA-F]{1,16}:?|[@❯→➤│├└─┌┐>*|•·=-]"  # noqa: RUF001
-    r"|(?:at|from|in|by|[Ff]ile|[Cc]alled|[Rr]aised|[Rr]e-[Rr]aised|primitive operation)\b){1,16}"
-)
+_FORMS = load_sections(Path(__file__).with_name("anywhere.txt"))
+_LEAD, _TAIL = (lazy("".join(_FORMS[name])) for name in ("lead", "tail"))
+_NAMED_ERRORS = tuple(map(lazy, _FORMS["named errors"]))
 _CREATED = lazy(r"\w{1,80}:file://")
 _LINK = lazy(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
 """What is between the name of a function and the path after it."""
 _NAME = lazy(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
 _CALL = lazy(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
 """A name that is not a plain word."""
-_TAIL = lazy(
-    r"[\"'\])>,:.]{0,4}(?:[, ]{1,2}(?:characters?|col(?:umn)?|char)[: ]\d{1,6}(?:-\d{1,6})?)?"
-    r"(?: ?\(?\+?0x[0-9a-fA-F]{1,16}\)?:?)?(?: \[inlined\])?(?: in [\w.-]{1,80}:[\w.]{1,120})?"
-    r"(?:\s{1,40}(?:(?P<mark>in|by|-|–|—)\s{1,2})?"  # noqa: RUF001
-    r"(?:(?:function|method|upvalue|local|field|global|call to|C function|(?:block|rescue)(?: \(\d levels\))? in)\s)?"
-    r"[`'\"‘<]{0,2}"  # noqa: RUF001
-    r"(?P<name>main chunk|[^\s`'\"’(),]{1,200})[`'\"’>]{0,2}(?: ?\([^()]{0,200}\)){0,2})?\s{0,4}$"  # noqa: RUF001
-)
 _ADDRESS = lazy(r"\(?\+?0x[0-9a-fA-F]{1,16}")
 _CAPTION = lazy(
     r"stack ?trace|trace ?back|back ?trace|call ?stack|\bstack\b.{0,20}:$|goroutine|panic|recovered", re.IGNORECASE
@@ -52,18 +44,6 @@ _MESSAGE = lazy(
     r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
 )
 _BOXED = lazy(r"ERROR {1,3}\[(?P<error>[\w.]{1,80}): (?P<message>.{1,400})\]$")
-_NAMED_ERRORS = (
-    # OCaml, Crystal, Zig, Node's test runner, and Nim, which prints it below the frames.
-    lazy(r"Fatal error: exception (?P<error>[\w.]{1,200})(?:\((?P<message>.{0,400})\))?$"),
-    lazy(r"Unhandled exception: (?P<message>.{0,400}) \((?P<error>[\w:]{1,200})\)$"),
-    lazy(r"error: (?P<error>[A-Z]\w{0,100})$"),
-    # Julia; React Native, whose log puts the error in brackets; R.
-    lazy(r"ERROR: (?:LoadError: )?(?P<error>[A-Z][a-z]{1,40}[A-Z]\w{1,60}): (?P<message>.{1,400})$"),
-    _BOXED,
-    lazy(r"(?:Warning: )?(?P<error>Error) in .{1,80}?: (?P<message>.{1,400})$"),
-    lazy(r"name: '(?P<error>\w{1,80}Error)'$"),
-    lazy(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
-)
 _COMPILED = lazy(r": (?:fatal )?error: (.{1,400})")
 _MESSAGE_AFTER = lazy(r": (?!note: |at \w)")
 """Not a compiler's note, nor what V prints of its own frames."""
