@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nodes.search.facts.levels import statement
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind, verify
 from tests.support.repositories import make_repository
@@ -281,3 +282,22 @@ def test_nothing_is_claimed_from_where_a_flag_is_passed_on(tmp_path: Path):
     facts = facts_of(tmp_path, files, "It passes --frost-guard={} and stops", first=["guards.py"])
     (found,) = of_kind(facts, "quoted_here")
     assert (found.line, found.strong, found.unclaimed) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "others"),
+    [
+        pytest.param("zones.php:3: Function zone_free() is deprecated since 8.5", [6], id="the-call-of-the-error"),
+        pytest.param("zones.php:3: the rows are empty", [], id="not-in-the-error"),
+        pytest.param("zones.php:2: Function zone_free() is deprecated since 8.5", [], id="not-on-the-line"),
+    ],
+)
+def test_other_lines_with_the_call_of_a_named_line_are_stated_below_it(tmp_path: Path, body: str, others: list[int]):
+    code = "<?php\nfunction one($a) {\n    zone_free($a);\n}\nfunction two($a) {\n    zone_free($a->rows);\n}\n"
+    facts = facts_of(tmp_path, {"zones.php": code}, "A warning is shown", f"```\n{body}\n```")
+    found = [fact for fact in of_kind(facts, "quoted_here") if fact.words == "zone_free"]
+    assert [fact.line for fact in found] == others
+    assert all(fact.unclaimed and fact.follows == ("zones.php", 3) for fact in found)
+    if found:
+        stated = statement(facts, ["zones.php"], 0.5).stated
+        assert [fact.line for fact in stated][:2] == [3, 6]

@@ -1,4 +1,4 @@
-"""``quoted_here``: an expression of the report that few lines of the project's own code contain."""
+"""``quoted_here``: an expression of the report, or of the line it names, that few lines of the own code contain."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,6 +28,8 @@ and of lines with a route as a string, which the clients and the server of a pro
 number of lines of a file."""
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
+_OF_ERROR = re.compile(r"(?i)\b(?:error|warning|deprecat|exception|panic|undefined|undeclared|not (?:found|defined))")
+_NAME = re.compile(r"(?<![\w$])(?=\w{0,60}(?:[a-z\d][A-Z]|_))[A-Za-z]\w{5,60}(?![\w$])|(?<![\w$])[a-z]{7,60}(?=\()")
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 _CALL = re.compile(r"(?!(?:self|this|cls)\b)\w+(?:\.|->)(\w+)\($")
 _DEFINES = re.compile(
@@ -51,6 +53,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     every = expressions(inquiry.issue)
     members = [group[0].words.rpartition("::")[2] for group in every]
     every += [[Expression(name, marked=True)] for name in foreign if not any(name in member for member in members)]
+    at = _at_stated(inquiry)
+    every += [[Expression(name, marked=True)] for name in at if not any(name in member for member in members)]
     # The project's own name, as in ``custom:zone-card``, says nothing about a place in it.
     known |= {group[0].words for group in every if plain(re.split(r"[:/]", group[0].words)[-1]) in code.names}
     every = [group for group in every if group[0].words not in known][:MAX_EXPRESSIONS]
@@ -69,9 +73,22 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             for fact in _facts(inquiry, judgement, places) if len(places) <= most else ():
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
-                    yield fact
+                    stated = at.get(judgement.words)
+                    yield replace(fact, strong=True, unclaimed=True, follows=stated) if stated else fact
             if judgement is group[0]:
                 break
+
+
+def _at_stated(inquiry: FinderInput) -> dict[str, tuple[str, int]]:
+    """Return the names of an error or of the title on the lines that the report names, with the place of each.
+
+    Other lines with such a name, of a library or of a variable, often have the same fault.
+    """
+    texts = [inquiry.issue.title, *filter(_OF_ERROR.search, inquiry.issue.lines)]
+    named = {name for text in texts for name in _NAME.findall(text[:MAX_WIDTH])}
+    lines = [fact for fact in inquiry.found if fact.line and fact.is_named_line]
+    held = {name: fact.at for fact in reversed(lines) for name in _NAME.findall(fact.text or "") if name in named}
+    return {name: place for name, place in held.items() if not (inquiry.code.definitions(name) or SYMPTOM.search(name))}
 
 
 def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
