@@ -116,6 +116,13 @@ def test_a_declaration_without_a_body_does_not_lead(tmp_path: Path):
         assert found.strong == (body != ";")
 
 
+@pytest.mark.parametrize("keyword", ["class", "@interface"])
+def test_a_type_or_an_annotation_does_not_lead(tmp_path: Path, keyword: str):
+    files = {"Mark.java": f"public {keyword} ZoneMark {{\n}}\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "`@ZoneMark` is ignored"), "defined_once")
+    assert not found.strong
+
+
 def test_a_class_of_errors_does_not_lead(tmp_path: Path):
     files = {"a.py": "class ZoneError(Exception):\n    pass\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "`ZoneError` is raised on a valid date"), "defined_once")

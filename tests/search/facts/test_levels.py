@@ -231,6 +231,17 @@ def test_of_several_lines_one_is_stated_in_the_first_file_or_where_the_report_na
     assert statement([chosen := replace(one, chosen=True)], FILES, 0.5).headline == chosen
 
 
+def test_a_file_that_the_title_may_mean_leads_only_if_the_search_is_sure():
+    echo = replace(IN_TITLE, line=None, symbol=None)
+    assert [statement([echo], FILES, one).headline for one in (0.69, 0.7)] == [None, echo]
+
+
+def test_another_line_with_the_call_of_a_named_line_follows_the_lines_that_the_report_shows():
+    other = replace(WEAK, line=5, follows=("a.py", 1))
+    pasted = replace(_fact("a.py", "pasted_here"), text="return the_pond.depth_of(the_water)")
+    assert statement([other, pasted], FILES, 0.9).stated == (pasted, other)
+
+
 def test_the_bits_for_confidence():
     assert confidence_inputs([], FILES) == ConfidenceInputs()
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]

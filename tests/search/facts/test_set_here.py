@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.around.set_here import _is_shown, _only_setting
+from nodes.search.facts.around.set_here import _is_shown, _only_setting, _variables
 from tests.search.facts.finding import facts_of, of_kind
 
 PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwrap()` on a `None` value\n```"
@@ -33,6 +33,11 @@ PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwr
 )
 def test_which_lines_set_a_variable(line: str, *, sets: bool):
     assert (_only_setting("deep", [line, "use(deep)"]) == 0) is sets
+
+
+def test_the_scope_of_a_variable_is_no_variable():
+    assert list(_variables("`Dive` uses the variable `g:pond`", "")) == []
+    assert list(_variables("`dive` uses the variable `pond`", "")) == ["pond"]
 
 
 @pytest.mark.parametrize(
