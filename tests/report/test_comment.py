@@ -315,6 +315,37 @@ def test_without_a_place_a_later_release_is_shown_and_is_worth_a_comment() -> No
     assert [is_worth_a_comment(run, RepositoryConfig(), asked=False) for run in runs] == [True, False]
 
 
+def test_a_later_release_is_shown_below_a_line_that_may_have_moved() -> None:
+    later = Fact(
+        "older_release", "The report names 1.2.0; a later release exists, up to 1.3.0.", words="1.2.0", sha=SHA
+    )
+    frame = "`ValueError` passes through `parse`, its innermost frame in the project's own code"
+    for end, is_shown in (("; the line may have moved.", True), ("; this line fails.", False)):
+        lead = replace(BUILT, kind="raised_here", says=f"{frame}{end}")
+        report = {**FOUND, "statement": "facts", "root_cause": None, "verdict": lead.says, "facts": (lead, later)}
+        assert ("- The report names 1.2.0;" in unfolded(comment(**report))) is is_shown
+
+
+def test_the_change_of_a_line_follows_what_the_report_names_and_replaces_that_of_its_file() -> None:
+    at = (BUILT.path or "", BUILT.line or 0)
+    lead = replace(BUILT, kind="raised_here", says="`parse` reads `a[b]`.")
+    came = replace(BUILT, kind="introduced_in", says="This line came in with `a`.", words=None, change=SHA, follows=at)
+    other = replace(lead, line=2, says="The report names this line of `parse`.", kind="named_here")
+    of_file = Fact(
+        "changed_in", "`b` changed `src/orders.py` within 1 → 2.", "1", BUILT.path, change=SHA[::-1], count=1
+    )
+    report = {
+        **FOUND,
+        "statement": "claim",
+        "root_cause": None,
+        "verdict": lead.says,
+        "facts": (lead, came, other, of_file),
+    }
+    shown = unfolded(comment(**report))
+    assert 0 < shown.index("names this line of") < shown.index("came in with")
+    assert "within 1" not in shown
+
+
 def test_of_two_places_with_one_message_both_are_shown() -> None:
     one = replace(BUILT, says="`parse` builds the message “no lines | none”, one of 2 places that do.", count=2)
     other = replace(one, says=one.says.replace("parse", "read"), path="src/other.py", symbol="read", strong=False)

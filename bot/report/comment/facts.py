@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.levels import is_stated, precedence
-from nodes.search.facts.places.moved import is_gone
+from nodes.search.facts.places.moved import is_gone, is_unsure
 
 SUSPECTS = 3
 """Places that a comment shows."""
@@ -31,6 +31,9 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         # One that names the change of the headline repeats it.
         if explains and not (fact.change is not None and fact.change == lead.change):
             kinds.setdefault(fact.kind, fact)
+    # The change that the line came in with says more than another one of its file.
+    is_known = "introduced_in" in kinds
+    kinds = {kind: fact for kind, fact in kinds.items() if kind != "changed_in" or fact.follows or not is_known}
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.is_echo))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
     shown = {(lead.path, lead.says)}
@@ -48,7 +51,12 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     first = (*stated, *kinds.values()) if report.statement != "claim" and elsewhere else (*kinds.values(), *stated)
     # What a program printed is always shown.
     frames = [fact for fact in stated if fact.kind == "raised_here"] if lead.kind == "built_here" else []
-    chosen = [*dict.fromkeys((*frames, *first))][: FACTS - 1]
+    # The line of an older release may have moved since.
+    older = [fact for fact in report.facts if fact.kind == "older_release" and is_unsure(lead)]
+    # When a line came in matters less than what else the report names, unless it gives a range of versions.
+    recent = [fact for fact in kinds.values() if fact.kind == "introduced_in" and fact.words is None]
+    first = tuple(fact for fact in first if fact not in recent)
+    chosen = [*dict.fromkeys((*frames, *older, *first, *recent))][: FACTS - 1]
     # Below a fact about another line, "it" would be that line.
     chosen.sort(key=lambda fact: fact.kind != "guarded_by" and fact not in frames)
     return tuple(chosen) if leads_with_fact(report) else (lead, *chosen)

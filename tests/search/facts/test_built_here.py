@@ -677,3 +677,12 @@ def test_a_literal_that_has_only_a_part_of_a_message_does_not_build_it(tmp_path:
     body = "```\ncannot tie the boat Kea to the pier with a rope\n```"
     found = of_kind(facts_of(tmp_path, {"a.py": code}, "It stops", body), "built_here")
     assert [fact.line for fact in found] == [6]
+
+
+def test_the_tag_before_a_message_is_shown_whole(tmp_path: Path):
+    files = {
+        "packs.go": 'package packs\n\nfunc Build() {\n\tlog.Printf("[Packs] Building zone %s with the builder", name)\n}\n'
+    }
+    body = "```\n[Packs] Building zone utc with the builder\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It stops", body), "built_here")
+    assert fact.says.startswith("`Build` builds the message “[Packs] Building zone utc with the builder”")

@@ -53,6 +53,48 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             "int n = row[at];", "", "index 5 out of bounds for type 'int [4]'", "reads `row[at]`", id="sanitizer"
         ),
         pytest.param(
+            "return a.zone.zone(x)",
+            "",
+            "module 'a.zone' has no attribute 'zone'",
+            "uses `a.zone.zone`",
+            id="own-module",
+        ),
+        pytest.param(
+            "if a.size < most:",
+            "TypeError",
+            "'<' not supported between instances of 'str' and 'int'",
+            "has `a.size < most`",
+            id="comparison",
+        ),
+        pytest.param(
+            "if a <= b:",
+            "TypeError",
+            "'<' not supported between instances of 'str' and 'int'",
+            None,
+            id="another-operator",
+        ),
+        pytest.param(
+            "total = count + name",
+            "TypeError",
+            "unsupported operand type(s) for +: 'int' and 'str'",
+            "has `count + name`",
+            id="operands",
+        ),
+        pytest.param(
+            "a = b ** c * d",
+            "TypeError",
+            "unsupported operand type(s) for *: 'X' and 'int'",
+            "has `c * d`",
+            id="one-of-two-operators",
+        ),
+        pytest.param(
+            "line = head + size",
+            "TypeError",
+            'can only concatenate str (not "int") to str',
+            "has `head + size`",
+            id="text",
+        ),
+        pytest.param(
             "f(node::Node, x)", "", "UndefVarError: `Node` not defined in `Acme`", "uses `Node`", id="julia-type"
         ),
         pytest.param(

@@ -866,3 +866,22 @@ def test_an_error_without_a_class_is_named_by_its_message(tmp_path: Path, error:
     trace = f"{error}\n    at moor (/srv/lib/moor.js:2:9)\n    at run (/srv/main.js:7:1)\n"
     (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"```\n{trace}```"), "raised_here")
     assert found.says.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        pytest.param(
+            '8192 "Function shed() is deprecated since 8.5"', "`Kelp.cut` has `shed(…)`; the error says", id="its"
+        ),
+        pytest.param("It was seen on Monday", "The error passes through `lib/kelp.php`", id="prose"),
+    ],
+)
+def test_the_error_that_a_handler_prints_above_the_place(tmp_path: Path, message: str, says: str):
+    code = "<?php\nclass Kelp {\n  function cut($leaf, $stem) {\n    shed($this->leaves['outer']);\n  }\n}\n"
+    calls = (
+        "lib/kelp.php:4 onError()\nlib/kelp.php:9 old_kelp->cut()\ninc/cut.php:3 old_kelp->cut()\nindex.php:2 show()\n"
+    )
+    body = f"```\n{message}\nin /srv/www/lib/kelp.php at line 4.\n\n{calls}```\n"
+    (fact, *_) = of_kind(facts_of(tmp_path, {"lib/kelp.php": code}, "Warning", body), "raised_here")
+    assert (fact.line, fact.says.startswith(says)) == (4, True), fact.says

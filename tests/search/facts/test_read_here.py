@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.search.facts.finding import facts_of, of_kind
+from nodes.search.git import Repository
+from tests.search.facts.finding import facts_of, of_kind, verify
+from tests.support.repositories import make_repository
 
 CASES = [
     pytest.param(
@@ -210,3 +212,29 @@ def test_the_name_of_the_project_s_package_is_no_setting(tmp_path: Path):
     for folder, more in (("a", {}), ("b", {"package.json": '{"name": "zone-plugin-sea"}\n'})):
         facts = facts_of(tmp_path / folder, files | more, "Zones are wrong", "With `zone-plugin-sea` it fails.")
         assert len(of_kind(facts, "read_here")) == (not more)
+
+
+VIEW = "fn draw(config: &Config) {\n    split(\n        config.zone_list_width.half(),\n    );\n}\n"
+CONFIG = "pub struct Config {\n    pub zone_list_width: Size,\n}\n\nfn new() -> Config {\n    Config {\n        zone_list_width: Size::Share(75),\n    }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "line"),
+    [
+        pytest.param('zone_list_width = "100%"', 3, id="setting"),
+        pytest.param("zone_list_width: 100", 3, id="yaml"),
+        pytest.param("print('x')\nzone_list_width = 100", None, id="program"),
+        pytest.param("\n".join(f"zone_list_width{n or ''} = 1" for n in range(6)), None, id="whole-file"),
+    ],
+)
+def test_the_only_line_that_reads_a_setting_which_another_file_declares(tmp_path: Path, block: str, line: int | None):
+    files = {"src/view.rs": VIEW, "src/config.rs": CONFIG}
+    body = f"With this it panics:\n\n```\n{block}\n```\n"
+    found = of_kind(facts_of(tmp_path, files, "It panics", body), "read_here")
+    assert [(fact.path, fact.line) for fact in found] == ([("src/view.rs", line)] if line else [])
+    for fact in found:
+        assert fact.says == (
+            "`zone_list_width` is read on this line in `draw`; no other file of the project's code reads it."
+        )
+        head = make_repository(tmp_path, {**files, "src/more.rs": VIEW})
+        assert verify(fact, Repository.open(tmp_path), head, body) == "`src/more.rs` contains it as well"

@@ -486,3 +486,19 @@ def test_a_list_of_places_below_a_heading_is_no_trace(tmp_path: Path, title: str
     if not is_trace:
         named = [(fact.path, fact.line, fact.says) for fact in of_kind(facts, "named_here")]
         assert sorted(named) == [(path, 5, "The report names this line of `main`.") for path in sorted(files)]
+
+
+@pytest.mark.parametrize(
+    ("title", "above", "says"),
+    [
+        pytest.param(
+            "Build error: Sending 'leaf' is unsafe", "Sending 'leaf' is unsafe", "has “Sending 'leaf' is", id="it"
+        ),
+        pytest.param("Build error", "Sending 'leaf' is unsafe", "The report names this line", id="not-of-the-title"),
+    ],
+)
+def test_the_message_of_the_title_above_a_place_of_its_own_line(tmp_path: Path, title: str, above: str, says: str):
+    files = {"src/Kelp.swift": "func cut() {\n    grow()\n}\n"}
+    body = f"The build fails:\n\n{above}\n(in Kelp.swift, line 2)\n"
+    (found,) = of_kind(facts_of(tmp_path, files, title, body), "named_here")
+    assert (found.line, says in found.says) == (2, True), found.says

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nodes.search.facts.around.set_here import _is_shown, _only_setting, _variables
-from tests.search.facts.finding import facts_of, of_kind
+from nodes.search.git import Repository
+from tests.search.facts.finding import facts_of, of_kind, verify
 
 PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwrap()` on a `None` value\n```"
 
@@ -135,3 +137,74 @@ def test_what_a_failed_expectation_is_about(tmp_path: Path, message: str, says: 
 )
 def test_what_another_line_fills_is_not_shown(value: str, *, is_shown: bool):
     assert _is_shown(f"depths = {value}") is is_shown
+
+
+RAISED = """```
+Traceback (most recent call last):
+  File "/srv/acme/handle.py", line 4, in handle
+    return read(event.raw)
+  File "/srv/acme/model.py", line 2, in read
+    return raw.get("kind")
+AttributeError: 'str' object has no attribute 'get'
+```
+"""
+HANDLE = "from acme.model import read\n\ndef handle(event):\n    return read(event.raw)\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        pytest.param('def read(raw):\n    return raw.get("kind")\n', 4, id="argument"),
+        pytest.param('def read(n):\n    return raw.get("kind")\n', None, id="another-argument"),
+    ],
+)
+def test_the_next_frame_passes_the_argument_that_the_error_is_about(tmp_path: Path, model: str, line: int | None):
+    others = {"acme/other.py": "from acme.model import read\n\n\ndef a():\n    read(1)\n\n\ndef b():\n    read(2)\n"}
+    facts = facts_of(tmp_path, {"acme/handle.py": HANDLE, "acme/model.py": model, **others}, "It fails", RAISED)
+    found = of_kind(facts, "called_from")
+    assert [(fact.path, fact.line, fact.says) for fact in found] == (
+        [("acme/handle.py", line, "`read` is called here, in `handle`.")] if line else []
+    )
+
+
+def test_the_variable_that_a_compiler_names_gets_its_value_above(tmp_path: Path):
+    files = {"src/pond.swift": "func fill() {\n    var deep = false\n    run {\n        deep = true\n    }\n}\n"}
+    body = "```\nsrc/pond.swift:4:9: error: sending 'deep' risks causing data races\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It does not build", body), "guarded_by")
+    assert (fact.line, fact.says) == (2, "`deep` gets its value on this line: `var deep = false`.")
+    body = "```\nsrc/pond.swift:4:9: error: sending a value risks causing data races\n```"
+    assert of_kind(facts_of(tmp_path / "unnamed", files, "It does not build", body), "guarded_by") == []
+
+
+def test_what_a_call_is_given_precedes_what_it_is_called_on():
+    assert list(_variables("`cut` has `text.truncate(most)`; the error says", "")) == ["most", "text", "most"]
+    assert list(_variables("`cut` reads `text[most]`; the error says", "")) == ["text", "most"]
+
+
+COMPARED = "    if key ~= self:read('key') then\n        return\n    end\nend\n\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        pytest.param(1, "`key ~= self:read('key')` is on 1 other line of this file.", id="one"),
+        pytest.param(3, "`key ~= self:read('key')` is on 3 other lines of this file.", id="three"),
+        pytest.param(10, None, id="too-many"),
+        pytest.param(0, None, id="none"),
+    ],
+)
+def test_the_code_of_a_fault_is_on_other_lines_of_its_file(tmp_path: Path, more: int, says: str | None):
+    heads = ["function Bar:stop(key)\n", *(f"function Bar:stop{at}(key)\n" for at in range(more))]
+    lua = "Bar = {}\n" + "".join(f"{head}{COMPARED}" for head in heads)
+    error = "addons/acme/bar.lua:3: attempt to compare a secret value"
+    body = f"```\nMessage: {error}\n[addons/acme/bar.lua]:3: in function 'func'\n```"
+    facts = facts_of(tmp_path, {"acme/bar.lua": lua}, "It fails", body)
+    (frame,) = of_kind(facts, "raised_here")
+    assert frame.says.startswith(
+        "`Bar.stop` has `key ~= self:read('key')`; the error says “attempt to compare a secret"
+    )
+    found = of_kind(facts, "used_here")
+    assert [(fact.line, fact.says) for fact in found] == ([(9, says)] if says else [])
+    for fact in found:
+        other = replace(fact, says=fact.says.replace(f"{more} other", f"{more + 1} other"))
+        assert verify(other, Repository.open(tmp_path), "HEAD", body) == "other lines of the file have the code"

@@ -135,3 +135,15 @@ def test_a_field_uses_nothing_and_a_line_is_stated_once(tmp_path: Path):
     assert [(fact.line, fact.symbol, fact.words) for fact in of_kind(facts, "used_here")] == [
         (4, "ZoneMap.read_all", "first_row")
     ]
+
+
+def test_the_use_of_a_name_whose_import_fails(tmp_path: Path):
+    code = (
+        "from host.light import (\n    ATTR_WARM,\n    Light,\n)\n\n\ndef turn(light):\n    return light[ATTR_WARM]\n"
+    )
+    body = "```\nImportError: cannot import name 'ATTR_WARM' from 'host.light'\n```"
+    facts = facts_of(tmp_path, {"light.py": code}, "It does not start", body)
+    assert [fact.line for fact in of_kind(facts, "raised_here")] == [2]
+    assert [(fact.line, fact.says) for fact in of_kind(facts, "used_here")] == [
+        (8, "`turn` uses `ATTR_WARM` on this line.")
+    ]

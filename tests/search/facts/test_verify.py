@@ -99,6 +99,7 @@ def test_every_kind_has_a_check():
         "entries",
         "error_form",
         "labelled_here",
+        "of_line",
         "releases",
         "removed",
         "required",

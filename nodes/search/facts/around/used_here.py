@@ -22,6 +22,7 @@ FEW_LINES = 3
 # Imports, parameters and assignments are left out: 11 of 42 lines on development issues were of these kinds, and they
 # told a reader nothing.
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
+_QUOTED = re.compile(r"['\"`]([A-Za-z_]\w{4,60})['\"`]")
 _FIELD = re.compile(r"\s{0,200}(?:(?:private|protected|public|internal|static|final|readonly)\s+)+[^=(]{1,200};\s*$")
 """A field that is declared without a value."""
 MAX_SIGNATURE = 30
@@ -48,7 +49,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 found.append(one)
     # A file that the report names without a line has one if it uses another name of the report once.
     files = [fact for fact in inquiry.shown if fact.kind == "named_here" and not (fact.line or fact.in_title)]
-    found += filter(None, (_in_file(code, fact, name) for fact in files for name in wanted))
+    found += filter(None, (_in_file(code, fact, name.last) for fact in files for name in wanted))
+    # What a line imports that a library lacks is used below it.
+    imports = [fact for fact in inquiry.shown if fact.kind == "raised_here" and fact.line and not fact.symbol]
+    missing = (
+        (fact, name) for fact in imports for name in _QUOTED.findall(fact.words or "") if name in (fact.text or "")
+    )
+    found += filter(None, (_in_file(code, fact, name) for fact, name in missing))
     # A name on few lines points to a place. The sort is stable, so equal ones keep the report's order.
     found.sort(key=lambda item: (item[0], -len(item[1].symbol or "")))
     # A class and its method may both have the line, and a line may use several names.
@@ -105,20 +112,21 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
     return len(held), replace(hit, symbol=owner).fact("used_here", says, name.last, follows=fact.at)
 
 
-def _in_file(code: Code, fact: Fact, name: Name) -> tuple[int, Fact] | None:
+def _in_file(code: Code, fact: Fact, name: str) -> tuple[int, Fact] | None:
     """Return the only line of a file that uses a name."""
     number, path = code.number(fact.path), fact.path or ""
-    lines = code.lines(number) if number is not None and name.last not in path else ()
-    near = [at for at, text in enumerate(lines[:MAX_LINES], 1) if name.last in text and uses(text, name.last)]
+    lines = code.lines(number) if number is not None and name not in path else ()
+    near = [at for at, text in enumerate(lines[:MAX_LINES], 1) if name in text and uses(text, name)]
+    near = [at for at in near if at != fact.line]
     hit = (
         code.hit(number, near[0])
         if number is not None and len(outside_docstrings(lines, near)) == len(near) == 1
         else None
     )
-    if hit is None or name.last in (hit.symbol or "").split("."):
+    if hit is None or name in (hit.symbol or "").split("."):
         return None
-    says = say("`{owner}` uses `{name}` on this line.", owner=hit.place, name=name.last)
-    return 1, hit.fact("used_here", says, name.last, follows=(path, hit.line), strong=True, unclaimed=True)
+    says = say("`{owner}` uses `{name}` on this line.", owner=hit.place, name=name)
+    return 1, hit.fact("used_here", says, name, follows=(path, hit.line), strong=True, unclaimed=True)
 
 
 def _body(lines: Sequence[str], head: int) -> int:

@@ -67,7 +67,7 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
     for commit in _touching(inquiry, path, span):
         before = inquiry.code.repository.resolve(f"{commit.sha}~1")
         if _holds(inquiry, commit.sha, path, text) and not _holds(inquiry, before, path, text):
-            if is_mechanical(commit) or _occurs(inquiry.code.repository, before, text):
+            if is_mechanical(commit) or occurs(inquiry.code.repository, before, text):
                 return
             says = say("This line came in with `{sha}` “{title}”, within {range}.", **_values(commit, span))
             yield Fact(
@@ -105,7 +105,7 @@ def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
     return body_of(text) in map(body_of, lines_at(inquiry.code, sha, path))
 
 
-def _occurs(repository: Repository, sha: str, text: str) -> bool:
+def occurs(repository: Repository, sha: str, text: str) -> bool:
     """Return whether any file of a commit has a line: a renamed file brings no line of its own."""
     command = ("grep", "-I", "-l", "-F", "-e", text, sha, "--")
     return bool(repository.cached_output("--no-pager", *command))
@@ -143,6 +143,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the commit does not change this file"
     if fact.kind == "introduced_in" and fact.text is not None:
         before = witness.repository.resolve(f"{change}~1")
-        if _occurs(witness.repository, before, fact.text.strip()) and "came in with" in fact.says:
+        if occurs(witness.repository, before, fact.text.strip()) and "came in with" in fact.says:
             return "the line is older than the change"
     return None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -147,9 +148,9 @@ def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
     return [(NamedRelease(release, claim.text, made), claim) for claim, made, release in found if release]
 
 
-def releases_made(inquiry: FinderInput) -> list[Release]:
+def releases_of(code: Code) -> Releases:
     """Return the project's releases that were made before the commit that is read, oldest version first."""
-    return project_releases(inquiry.code.releases, inquiry.code.names).all
+    return project_releases(code.releases, code.names)
 
 
 def since_release(repository: Repository, change: str, made: Releases) -> str:
@@ -165,17 +166,19 @@ def is_released(witness: Witness, fact: Fact, where: str) -> bool:
 
 def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[str], object]) -> Release | None:
     """Return the last release whose line of a file fits, or None."""
-    made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
+    made = sorted(releases_of(inquiry.code).all, key=lambda release: -release.made)[:MAX_RELEASES]
     repository = inquiry.code.repository
     return next((change for change in made if fits(repository.lines(change.commit, path, line, line) or "")), None)
 
 
-def last_to_change(repository: Repository, line: str, start: str | None, end: str, path: str) -> str | None:
+def last_to_change(
+    repository: Repository, line: str, start: str | None, end: str, path: str, *limits: str
+) -> str | None:
     """Return the last commit up to an end, or after a start, that changed how often a line occurs in a path."""
     words = (_SPECIAL.sub(r"\\\g<0>", word) for word in line.split())
     pattern = f"^[[:space:]]*{'[[:space:]]+'.join(words)}[[:space:]]*$"
     after = [f"^{start}"] if start else []
-    found = changes(repository, "--max-count=1", "--pickaxe-regex", f"-S{pattern}", end, *after, "--", path)
+    found = changes(repository, "--max-count=1", "--pickaxe-regex", f"-S{pattern}", *limits, end, *after, "--", path)
     return found[0] if found else None
 
 

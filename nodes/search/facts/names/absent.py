@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import changes, since_release
+from nodes.search.facts.changes.releases import changes, releases_of, since_release
 from nodes.search.facts.code import Code, hash_of
 from nodes.search.facts.inquiry import MAX_LINE, FinderInput
 from nodes.search.facts.names.named import BUILT_IN, names
@@ -14,7 +14,6 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
-from nodes.search.history.versions import project_releases
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
@@ -85,7 +84,7 @@ def _missed(inquiry: FinderInput, words: str) -> Fact:
     if not found or not _is_removed(code.repository, found[0], name):
         return Fact("absent", _says(name), words, count=0, strong=True)
     (change,) = code.log.details(found)
-    released = since_release(code.repository, change.sha, project_releases(code.releases, code.names))
+    released = since_release(code.repository, change.sha, releases_of(code))
     values = {"name": name, "sha": change.sha[:10], "title": short(change.subject), "released": released}
     says = say("`{name}` occurs nowhere at this commit; `{sha}` “{title}” removed it{released}.", **values)
     return Fact("absent", says, words, count=0, strong=True, change=change.sha)

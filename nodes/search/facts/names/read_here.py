@@ -1,6 +1,7 @@
 """``read_here`` and ``default_here``: where code reads an option, a setting or an attribute without a definition."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -13,12 +14,13 @@ from nodes.search.facts.names.named import BUILT_IN, SYMPTOM, names
 from nodes.search.facts.types import Fact, Hit, Kind
 from nodes.search.facts.witness import Witness
 from nodes.search.history.names import plain
+from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
 from nodes.search.tokens import STOPWORDS, term_hash
 
 MAX_NAMES = 30
 """Maximum number of names of one issue that are looked up."""
-FEW_FUNCTIONS, FEW_PLACES = 2, 3
+FEW_FUNCTIONS, FEW_PLACES, FEW_SETTINGS, FEW_FILES = 2, 3, 4, 4
 MAX_WIDTH = 400
 """Maximum length of a line that may read a name or declare an option, in characters."""
 SHORTEST = 4
@@ -44,6 +46,7 @@ _ARGUMENT = r"\s{{0,80}}(?:[\"']-\w[\"'],\s{{0,4}})?[\"'](?:--)?{0}(?:/[^\"']{{1
 """The argument of a call that declares an option, on the line below the call, or, in Go, below its variable."""
 _OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument)\(\s{0,80}$|^\s{0,80}&[\w.]{1,80},$")
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
+_SETTING = re.compile(r"\s{0,40}([a-z]\w{5,60}|[A-Z]\w{0,40}_\w{1,40})[\"']?\s?[:=]\s?[\w\"'.-][^(){}]{0,100}$")
 _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 """An option with its value."""
 # System information and examples in reports have these in code spans, and no option is meant.
@@ -63,6 +66,10 @@ _PARAMETER = (
 )
 """A parameter, a member with a type or a value, or a constant with the name as its value."""
 
+_GIVEN = (
+    r"\s{{0,80}}(?:(?:pub(?:\([a-z]{{1,9}}\))?|readonly|val|var|private|public)\s){{0,3}}[\"']?{0}[\"']?\??\s?:(?![:=])"
+)
+"""A field with its type, or an entry with its value, at the beginning of a line."""
 WRITES = (
     r"(?<![A-Za-z])(?:(?P<adds>add|register|define|declare|create)|set|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
     r"[^\"'(\n]{{0,40}}[\"']{0}[\"']"
@@ -75,9 +82,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     declared: list[Fact] = []
     given = {found[1] for span in inquiry.issue.spans if (found := _SET.match(span))}
-    for words in _wanted(inquiry)[:MAX_NAMES]:
+    for words in dict.fromkeys((*_wanted(inquiry)[:MAX_NAMES], *_settings(inquiry))):
         passed = re.compile(rf"(?<![\w$]){re.escape(words)}\s?=(?!=)") if words in given else None
-        uses = [use for use in _uses(code, words) if not code.is_tested(use[0], use[1])]
+        every, is_only = _uses(code, words)
+        uses = [use for use in every if not code.is_tested(use[0], use[1])]
         # A line that gives an argument its value reads nothing.
         uses = [use for use in uses if not (passed and passed.search(code.text(use[0], use[1]) or ""))]
         # Several files may read an option that only one of them declares.
@@ -86,7 +94,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         functions = {(number, code.symbol(number, line)) for number, line, _ in uses}
         if len({number for number, _, _ in uses}) == 1 and len(functions) <= FEW_FUNCTIONS:
-            yield from _facts(code, words, uses)
+            yield from _facts(code, words, uses, is_only=is_only)
     # Many options are a command line that the reporter used; none of them indicates the fault.
     yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
 
@@ -129,6 +137,20 @@ def _wanted(inquiry: FinderInput) -> list[str]:
     return keep
 
 
+def _settings(inquiry: FinderInput) -> list[str]:
+    """Return the compound names of settings, each with its value, of which a short block of the report consists."""
+    found = list[str]()
+    for block in inquiry.issue.pasted:
+        rows = [_SETTING.match(line) for line in block.split("\n") if line.strip()]
+        found += [row[1] for row in rows if row] if all(rows) and len(rows) <= FEW_SETTINGS else []
+    found = [
+        name
+        for name in found
+        if COMPOUND.search(name) and not (SYMPTOM.search(name) or plain(name) in inquiry.code.names)
+    ]
+    return [name for name in found if not inquiry.code.definitions(name)]
+
+
 def longest(words: str) -> str:
     """Return the longest part of an option or a dotted name, which is probably the rarest."""
     return max(re.split(r"[.-]", words), key=len)
@@ -139,23 +161,32 @@ def is_code(text: str) -> bool:
     return not (_COMMENT.match(text) or IMPORT.match(text))
 
 
-def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
-    """Return (file, line, whether it is declared there) for each line that reads a name."""
+def _uses(code: Code, words: str) -> tuple[list[tuple[int, int, bool]], bool]:
+    """Return (file, line, whether it is declared there) for each line that reads a name, and if no other has it."""
     files = code.files_with(longest(words))
     if not files or len(files) > MAX_FILES * 3:
-        return []
+        return [], False
     code.read(files)
     spellings = _spellings(words)
     pattern = re.compile("|".join(whole_word(spelling).pattern for spelling in spellings))
     holding = [
         n for n in files if any(pattern.search(line) for line in code.lines(n) if any(s in line for s in spellings))
     ]
+    is_only = len(holding) == 1
+    if not is_only and len(holding) <= FEW_FILES and COMPOUND.search(words) and not words.startswith("-"):
+        holding = [n for n in holding if _only_reads(code.lines(n), spellings)]
     # A name that several files read does not identify a place.
     if len(holding) != 1:
-        return []
+        return [], False
     lines = code.lines(holding[0])
-    uses = [(holding[0], line, declared) for line, declared in _reads(lines, spellings)]
-    return _of_option(lines, words, uses) if words.startswith("-") else uses
+    uses = [(holding[0], *use) for use in (_reads if is_only else _only_reads)(lines, spellings)]
+    return _of_option(lines, words, uses) if words.startswith("-") else uses, is_only
+
+
+def _only_reads(lines: Sequence[str], spellings: Sequence[str]) -> list[tuple[int, bool]]:
+    """Return the lines that read a name and neither declare nor set it."""
+    given = re.compile("|".join(_GIVEN.format(re.escape(spelling)) for spelling in spellings))
+    return [use for use in _reads(lines, spellings) if not (use[1] or given.match(lines[use[0] - 1]))]
 
 
 def _of_option(lines: Sequence[str], words: str, uses: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
@@ -199,7 +230,7 @@ def _tells(text: str, pattern: re.Pattern[str]) -> bool:
     return phrase.search(text) is not None
 
 
-def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
+def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]], *, is_only: bool) -> Iterator[Fact]:
     by_function: dict[str | None, tuple[Hit, bool]] = {}
     entry = re.compile(_ENTRY.format(re.escape(words)))
     reading = [use for use in uses if not entry.match(code.text(use[0], use[1]) or "")]
@@ -215,6 +246,8 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
             say("`{name}` is declared on this line{where}; no other file of the project's code contains it.", **values)
             if declared
             else say("`{name}` is read on this line{where}; no other file of the project's code contains it.", **values)
+            if is_only
+            else say("`{name}` is read on this line{where}; no other file of the project's code reads it.", **values)
         )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
         is_word = words.isalpha() and words.islower()  # as well a variable of the function
@@ -278,4 +311,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
         if not declares(fact.text or "", witness.line(fact.path or "", (fact.line or 0) - 1) or ""):
             return "the line does not declare it"
     others = {hit.path for hit in hits} - {fact.path}
+    if fact.says.endswith(" reads it."):
+        others = {path for path in others if _only_reads(witness.lines(path, 1, sys.maxsize), sorted(names))}
     return f"`{min(others)}` contains it as well" if others else None

@@ -245,7 +245,8 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) ->
     hit = code.hit(match.number, line)
     if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
-    names, what = enclosing(match.literal.before)[0], f"“{shortened(match.words)}”"
+    opening = "[" if f"[{match.words}" in match.text.text and "]" in match.words else ""  # a tag before the message
+    names, what = enclosing(match.literal.before)[0], f"“{opening}{shortened(match.words)}”"
     prints = bool(names and _PROGRESS_CALLS.search(names[0])) or any(name.endswith("stdout.write") for name in names)
     # A script has no other call with which to print an error; nothing is claimed from such a call.
     is_fault = prints and bool(_OF_FAULT.search(match.words))

@@ -25,6 +25,7 @@ _CLASSES = re.compile(r"[.+$/]|::")
 _CONSTRUCTOR = re.compile(r"(?<!\w)(\w{1,100})(?:`\d)?\.\.c?ctor$")
 _WITHOUT_PARENTHESES = (".hs", ".lhs", ".ml", ".elm", ".purs", ".fs")
 _REMARKS = ("# ", "//", "/*", "* ", "-- ")
+_ARGUMENT = re.compile(r"func(?:tion)?|fn|f|cb|callback|handler|method")
 SCRIPT = re.compile(r"\.[cm]?jsx?$")
 COMPILED = ("ts", "tsx", "mts", "cts")
 _WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c", "nim"})
@@ -173,9 +174,11 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     # A function of Vim has the name of its file: ``folder#file#Function``.
     whole = frame.function if frame.path.endswith(".vim") and "#" in (frame.function or "") else None
     rows = code.definitions(whole or name or "", number) if name else []
+    # Lua names a function as its caller does, which may be by the argument that has it.
+    is_alias = not rows and frame.path.endswith(".lua") and _ARGUMENT.fullmatch(name or "")
     if frame.function == "__init__":
         rows = code.definitions("__init__", number)
-    elif name is None and line and (row := code.index.definition_at(number, line)) is not None:
+    elif (name is None or is_alias) and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
     # A class of .NET without a constructor has one that sets its fields: ``Acme.Page+Styles..ctor``.
     if not rows and (of_class := _CONSTRUCTOR.search(frame.function or "")):

@@ -39,7 +39,8 @@ def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
 def says_of(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> str:
     """Return what the line of a frame did when its error occurred, or else that the error passed through it."""
     # Without the frame's own text or function, only its number says where it is, and numbers change with each version.
-    is_named = mapped.exact or event is not None or mapped.name
+    called_so = mapped.trace.language != "lua" or (mapped.symbol or "").rpartition(".")[2] == mapped.name
+    is_named = mapped.exact or event is not None or (mapped.name and called_so)
     where = mapped.symbol if mapped.symbol and is_named else path
     if event is not None:
         return event.at(where, is_known=mapped.is_known)

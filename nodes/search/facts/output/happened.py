@@ -232,6 +232,8 @@ def _missing(line: str, whole: str) -> Happened | None:
             used = {before(line, end) for end in ends if not is_quoted(line, end)}
             if pattern in _MISSING_MEMBER:
                 used.discard(found["name"])
+            # A module may have the name of its member: ``a.zone.zone``.
+            used = {value for value in used if not any(other.startswith(f"{value}.") for other in used)}
             # Julia: ``value::Type`` has the type, and not a member of the value.
             shown = found["name"] if used and "UndefVar" in pattern.pattern else _only(used)
             return _if_shown(shown, say("uses `{code}`; the error says that this does not exist.", code=shown))

@@ -25,8 +25,8 @@ from nodes.search.sentences import say
 from nodes.search.tokens import WORD, normalise_space
 from nodes.search.types import StackTrace
 
-MAX_TRACES, REACH = 6, 400
-"""Maximum number of traces of a report, and of characters before one that may have its error."""
+MAX_TRACES, REACH, MAX_ABOVE = 6, 400, 300
+"""Maximum numbers of traces of a report, of characters before one that may have its error, and of the line above it."""
 SHORTEST, DEEP = 5, 3
 """Minimum length of the name of a function or a class that counts as named by words."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
@@ -170,7 +170,9 @@ def event_of(issue: IssueParts, mapped: MappedFrame, text: str) -> Happened | No
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame) or ""
     pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
     column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None
-    return happened(text, mapped.error, column or _marked(issue.trace_text(mapped.trace), text))
+    # A handler of the program prints the error in its own form, above the place.
+    above = issue.body[: mapped.trace.start].rstrip().rpartition("\n")[2] if not mapped.error.strip(": ") else ""
+    return happened(text, above[:MAX_ABOVE] or mapped.error, column or _marked(issue.trace_text(mapped.trace), text))
 
 
 def _marked(trace: str, text: str) -> int | None:

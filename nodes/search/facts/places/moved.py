@@ -7,14 +7,21 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import is_released, last_to_change, made_before, named_release, since_release
+from nodes.search.facts.changes.releases import (
+    is_released,
+    last_to_change,
+    made_before,
+    named_release,
+    releases_of,
+    since_release,
+)
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git.errors import SearchError
 from nodes.search.git.objects import split_lines
-from nodes.search.history.versions import Release, parse_version, project_releases
+from nodes.search.history.versions import Release, parse_version
 from nodes.search.sentences import say
 from nodes.search.tokens import normalise_space
 
@@ -79,7 +86,7 @@ def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> t
     text = (code.repository.lines(release.commit, path, line, line) or "").strip()
     sha = last_to_change(code.repository, text, release.commit, code.sha, path) if text else None
     change = next(iter(inquiry.code.log.details([sha])), None) if sha else None
-    made = project_releases(code.releases, code.names)
+    made = releases_of(code)
     where = since_release(code.repository, change.sha, made) if change else ""
     values = {"sha": change.sha[:10], "title": short(change.subject), "where": where} if change else {}
     since = say(", since `{sha}` “{title}”{where}", **values) if change else ""

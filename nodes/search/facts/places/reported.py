@@ -37,6 +37,8 @@ _ANNOUNCED = lazy(r"\b(?:Error|Warning)\b.{0,40} at $")
 """What CMake prints before a place whose message is on the next line."""
 _PLAIN = lazy(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
 """A message without a word for its kind, as the compiler of Go prints it."""
+_ALONE = lazy(r"[\s(*`-]{0,9}(?:in|at|on|file)?[\s:*`]{0,4}[\s).*`]{0,6}")
+"""What may be around a place that has its line for itself."""
 _CLOCK = lazy(r"\d\d[:.]\d\d[:.]\d\d")
 """The times, in any language, that Home Assistant prints between the place of a message and the message."""
 _PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(?:>>> )?(.*\S)"
@@ -59,12 +61,15 @@ def message(lines: Sequence[str], at: int, place: Located) -> str:
         above = (_ABOVE.match(text[:MAX_MESSAGE]) for text in lines[max(0, at - 3) : at])
         return next((found[1].strip() for found in above if found), "")
     is_announced = _ANNOUNCED.search(line, 0, place.start) and line.endswith(":")
-    if announced := below if is_announced else _of_card(lines, at):
-        return announced
+    announced = below if is_announced else _of_card(lines, at)
     found = next(filter(None, map(_BELOW.match, (text[:MAX_MESSAGE] for text in _following(lines, at)))), None)
     # Below the backtrace of R is what its program says of all errors.
-    if found and not any(text.lstrip().startswith("Error in ") for text in lines[max(0, at - MAX_SHOWN) : at]):
-        return found[1].strip()
+    is_of_all = any(text.lstrip().startswith("Error in ") for text in lines[max(0, at - MAX_SHOWN) : at])
+    if announced := announced or (found[1].strip() if found and not is_of_all else ""):
+        return announced
+    title, near = lines[0], lines[at - 1].strip(" .:*`") if at > 1 else ""
+    if len(near) >= ENOUGH and near in title and _ALONE.fullmatch(line[: place.start] + line[place.end :]):
+        return near
     plain = _PLAIN.match(line, place.end) if not line[: place.start].strip(" ./") else None
     return plain[1].strip() if plain else ""
 

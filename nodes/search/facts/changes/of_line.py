@@ -1,0 +1,101 @@
+"""``introduced_in`` and ``changed_in`` for a line of the report: what it came in with, what removed what it uses."""
+
+import re
+from collections.abc import Iterator
+
+from nodes.search.facts.changes.changed_in import claimed_range, occurs
+from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.changes.releases import changes, is_released, last_to_change, releases_of, since_release
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.places.moved import is_unsure
+from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.history.types import Commit
+from nodes.search.history.weigh import is_mechanical
+from nodes.search.sentences import say
+
+RECENT = 180 * 86_400
+"""Number of seconds before the commit that is read within which a change of a line is of interest by itself."""
+MAX_BACK = 2_000
+"""Maximum number of commits in which the one that removed a definition is looked for."""
+_ENOUGH = 12
+"""Minimum number of letters that make a line distinctive."""
+SAYS = re.compile(
+    r"This line came in with `[0-9a-f]{10}` “.{1,90}”(?P<where>, (?:released|in no) [^”\n]{1,80}?)\.$"
+    r"|`[0-9a-f]{10}` “.{1,90}” removed the definition of `(?P<name>\w{1,80})`\.$"
+)
+_MISSING = re.compile(
+    r"(?<!\w)(\w{4,80})[!?]?`; the error says (?:that this does not exist\.|“[^”]{1,200} is not a function”)"
+)
+_DEFINES = r"(^|[^A-Za-z0-9_.])(def|func|function|fn|fun|sub|class|struct|interface|trait) +{}[^A-Za-z0-9_]"
+"""A definition in languages that mark one with a word, also as git reads patterns."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the change that removed what the first line of the report uses, and the recent one that the line is of."""
+    fact = next((fact for fact in inquiry.shown if fact.line and fact.is_named_line), None)
+    if fact is None or is_unsure(fact):
+        return
+    if missing := _MISSING.search(fact.says):
+        yield from _undefined(inquiry, fact, missing[1])
+    if claimed_range(inquiry) is None:
+        yield from _recent(inquiry, fact)
+
+
+def _recent(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
+    code, text = inquiry.code, (fact.text or "").strip()
+    if sum(map(str.isalnum, text)) < _ENOUGH:
+        return
+    since = f"--since={code.log.committed_at - RECENT}"
+    sha = last_to_change(code.repository, text, None, code.sha, fact.path or "", since)
+    commit = _details(inquiry, sha)
+    if commit is None or is_mechanical(commit) or occurs(code.repository, commit.parents[0], text):
+        return
+    where = since_release(code.repository, commit.sha, releases_of(code))
+    values = {"sha": commit.sha[:10], "title": short(commit.subject), "where": where}
+    says = say("This line came in with `{sha}` “{title}”{where}.", **values)
+    yield Fact(
+        "introduced_in", says, None, fact.path, fact.line, fact.text, fact.symbol,
+        change=commit.sha, count=1, follows=fact.at,
+    )  # fmt: skip
+
+
+def _undefined(inquiry: FinderInput, fact: Fact, name: str) -> Iterator[Fact]:
+    code = inquiry.code
+    since = [f"^{horizon}"] if (horizon := code.log.horizon(MAX_BACK)) else []
+    pattern = f"-S{_DEFINES.format(name)}"
+    found = (
+        [] if code.definitions(name) else changes(code.repository, "-1", "--pickaxe-regex", pattern, code.sha, *since)
+    )
+    commit = _details(inquiry, found[0] if found else None)
+    paths = _defining(inquiry.witness, commit.parents[0], name) if commit else []
+    if commit and paths and not _defining(inquiry.witness, commit.sha, name):
+        values = {"sha": commit.sha[:10], "title": short(commit.subject), "name": name}
+        says = say("`{sha}` “{title}” removed the definition of `{name}`.", **values)
+        yield Fact("changed_in", says, None, paths[0], change=commit.sha, count=1, follows=fact.at)
+
+
+def _details(inquiry: FinderInput, sha: str | None) -> Commit | None:
+    """Return a commit that has one before it."""
+    commit = next(iter(inquiry.code.log.details([sha])), None) if sha else None
+    return commit if commit and commit.parents else None
+
+
+def _defining(witness: Witness, sha: str, name: str) -> list[str]:
+    """Return the files of a commit that define a name."""
+    form, hits = re.compile(_DEFINES.format(name)), Witness(witness.repository, sha, "").grep(name)
+    return sorted({hit.path for hit in hits if form.search(f"{hit.text}\n")})
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the change is in the history, and that it added the line or removed the last definition."""
+    change, path, says = fact.change or "", fact.path or "", SAYS.match(fact.says)
+    if says is None or witness.message(change) is None or path not in witness.changed(change):
+        return "the history of the commit that is read has no such change of this file"
+    before = witness.repository.resolve(f"{change}~1")
+    if says["name"]:
+        is_so = path in _defining(witness, before, says["name"]) and not _defining(witness, change, says["name"])
+        return None if is_so else "the change did not remove the definition"
+    if occurs(witness.repository, before, (fact.text or "").strip()):
+        return "the line is older than the change"
+    return None if is_released(witness, fact, says["where"]) else "another release has the change first"
