@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, islice
+from pathlib import Path
 
 from nodes.search.history.contrast import Role, role_of_last, roles_of
 from nodes.search.history.signs import NEAR, SAYS, WORDINGS, is_cue
@@ -13,73 +14,24 @@ from nodes.search.history.types import Mark, MarkKind
 from nodes.search.issue.mentions.found import form_fields, split_fields
 from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 
 _SENTENCE = 400
 _MAX_LINE = 2_000
-_PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
-_TRACKER = r"https?://[^\s<>]{1,100}/browse/"
-_OTHER_ADDRESS = lazy(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/|{_TRACKER})https?://[^\s<>()\]]{{1,500}}")
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
-_DAY = (
-    r"(?<![A-Za-z0-9.])\d{4}-\d\d-\d\d(?!\w)(?![T ]\d\d:)"
-    r"|(?<![A-Za-z0-9.])20[0-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?!\w)"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH},? \d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}(?:st|nd|rd|th)?,? )?\d{{4}}\b"
+_FORMS = load_sections(Path(__file__).with_name("claims.txt"))
+_OTHER_ADDRESS, _MARK, _ADDRESS, _IN_PATH, _ITEM, _VERSIONED, _END, _WORD, _NAME = (
+    lazy("".join(_FORMS[name])) for name in "other_address mark address in_path item versioned end word name".split()
 )
-_VERSION = (
-    # By ASCII letters, because Chinese, Japanese and Korean write words and versions together.
-    # A colon is between a word and its version in the tag of an image: ``acme/kettle:1.2.0``.
-    r"(?:(?<![A-Za-z0-9./#:<])|(?<=[A-Za-z0-9]/)(?=v\d)|(?<=[A-Za-z]:)(?=[vV]?\d{1,4}\.\d{1,4}\.\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
-    r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
-    r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
+_FILE_NAME, _BLAMED, _REFERRED, _IN_USE, _FIXED, _BLAMED_AFTER = (
+    lazy("".join(_FORMS[name]), re.IGNORECASE) for name in "file_name blamed referred in_use fixed blamed_after".split()
 )
-# The key of an issue in a tracker beside the repository, such as ``CORE-12``; not that of a standard.
-_TICKET = r"(?!(?:UTF|ISO|SHA|AES|RFC|PEP|JEP|JSR|CVE|CWE)-)[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,5}(?![\w-])"
-_NUMBER = (
-    rf"(?<![\w&])(?:{_PROJECT}/(?:pull|issues)/|#|GH-)(?P<number_text>\d{{1,7}})(?!\w)"
-    rf"|(?<![\w.-])(?<!// )(?:{_TRACKER})?(?P<ticket_text>{_TICKET})"
+_FROM_TO, _OF_DAYS, _HEADING = (
+    lazy("".join(_FORMS[name]), re.IGNORECASE) for name in ("from_to", "of_days", "heading")
 )
-_SHA = (
-    rf"(?<![\w./-])(?:{_PROJECT}/commits?/)?"
-    r"(?P<sha_text>(?=[a-f]{0,40}\d)(?=\d{0,40}[a-f])[0-9a-f]{7,40})(?![\w-])"
-)
-_MARK = lazy(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
 _KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
-_ADDRESS = lazy(r"(?:[1-9]\d{1,2}|0)(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
-_IN_PATH = lazy(r"/[^\s/]{0,80}_$")
-"""The name of a file or folder up to a version in it."""
 _DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
 """Formats of written days, and how many characters of ``2024-01-31`` they determine."""
-_ITEM = lazy(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
-_VERSIONED = lazy(r"\s{0,8}(?:[@\w./-]{1,60}[@ =:]{1,3})?[vV]?\d{1,5}\.\d")
-"""The beginning of a line of a list without marks, whose lines begin with a version."""
-_END = lazy(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s(?:--|[-\u2013\u2014])\s")  # noqa: RUF001
-_FILE_NAME = lazy(
-    r"[\w.+-]{0,60}\.(?:jar|war|apk|aab|ipa|deb|rpm|whl|zip|tgz|tar|gz|xz|exe|msi|dmg|pkg|appimage|vsix|gem|nupkg|snap)\b",
-    re.IGNORECASE,
-)
-"""The rest of the name of a program's file after its version."""
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
-_BLAMED = lazy(
-    r"\b(?:regress|introduc|since|bisect|broke|caus|culprit|prior to|before|after|due to|result of|because of|via|"
-    r"start|stopped|first bad)\w{0,4}\b",
-    re.IGNORECASE,
-)
-_REFERRED = lazy(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\w{0,4}\b", re.IGNORECASE)
-_IN_USE = lazy(
-    r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|canary|edge|unstable|snapshot|build|built from|using"
-    r"|installed from|checked out|running|i am|i'm|tested|reproduced?|we are|v?\d{1,4}\.\d[\w.+-]{0,30}"
-    r"|commit (?:hash|id)|(?:git|vcs|source|scm) (?:revision|rev|hash|commit))"
-    r"\W{1,4}(?:(?:\d{1,8}|the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest"
-    r"|current)\W{1,4}){0,4}$",
-    re.IGNORECASE,
-)
-_FIXED = lazy(r"\b(?:fix|merg|land|solv|revert|resolv|introduc|since)\w{0,4}\b", re.IGNORECASE)
-_BLAMED_AFTER = lazy(r"\W{0,3}(?:\w{1,20} ){0,3}(?:first bad|culprit|introduced|broke|caused|regress)", re.IGNORECASE)
-_FROM_TO = lazy(
-    r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
-)
-_WORD = lazy(r"[^\s:=@<>~^(),]+|==")
-_NAME = lazy(r"[A-Za-z@][\w.+#/@-]{0,60}")
 _SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
 _GLUE = frozenset(WORDINGS["names"]["glue"].split())
 OTHERS = frozenset(WORDINGS["names"]["others"].split())
@@ -88,9 +40,6 @@ OTHERS = frozenset(WORDINGS["names"]["others"].split())
 MAX_TEXT = 60_000
 MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
 _FORM_LINES = 20
-_OF_DAYS = lazy(r"\b(?:regress|broke|work|nightl|stopp|since|fail|start)\w{0,4}\b", re.IGNORECASE)
-_HEADING = lazy(r"version|environment|release|work|broke|regress|affected", re.IGNORECASE)
-"""A heading of a form under which a version has a role."""
 _ASKS_VERSION = lazy("".join(WORDINGS["asks_version"]), re.IGNORECASE)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import checked
@@ -10,38 +11,22 @@ from nodes.search.history.log import LOG_FORMAT, RAW, Log, parse_log
 from nodes.search.history.types import Commit
 from nodes.search.history.versions import first_with, main_releases, read_releases
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 
 MAX_ISSUES = 20
 """The maximum number of references per message; a release's list of all its changes is not a fix."""
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-_REFERENCE = lazy(
-    rf"(?:(?P<project>{_NAME}/{_NAME})?#|GH-|https?://[^\s/]{{1,100}}/(?P<page>{_NAME}/{_NAME})/issues/)"
-    r"(?P<number>[1-9]\d{0,8})(?![\w-])",
-    re.IGNORECASE,
+_FORMS = load_sections(Path(__file__).with_name("mainline.txt"))
+_REFERENCE, _KEYWORD, _AND, _NUMBER, _ONLY_REFERENCED = (
+    lazy("".join(_FORMS[name]), re.IGNORECASE) for name in "reference keyword and number only_referenced".split()
 )
-_KEYWORD = lazy(
-    r"(?<![\w-])(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s{1,3}(?:(?:the\s)?(?:issues?|bugs?|tickets?)\s{1,3})?",
-    re.IGNORECASE,
-)
-"""GitHub's keywords for closing an issue, and words that people write between them and the number."""
-_AND = lazy(r"\s{0,3}(?:,|&|\band\b)\s{0,3}(?:and\s{1,3})?(?=[#Gh])", re.IGNORECASE)
-_NUMBER = lazy(r"(?<![\w/&])(?:#|GH-)(?P<number>[1-9]\d{0,8})(?![\w-])", re.IGNORECASE)
-_ONLY_REFERENCED = lazy(
-    r"(?:\b(?:refs?|references|see|relate[sd](?: to)?|part of|follow-?up (?:to|of|on)|cf\.?|after|from|since|like|"
-    r"revert(?:s|ed)?|regression in|pull request|pr)):?\s{1,3}$",
-    re.IGNORECASE,
-)
-"""Words before the number of an issue that this commit does not fix."""
-_NOT_A_FIX = lazy(r"^\s*(?:revert(?:ed|s)?\b|back(?:port|ed out)\b|merge (?:branch|remote|tag)\b)", re.IGNORECASE)
-_PULL = lazy(r"^merge pull request #\d{1,9}", re.IGNORECASE)
-_REVERTS = lazy(r"\bThis reverts commit ([0-9a-f]{40})\b")
+_NOT_A_FIX, _PULL, _PULLED = (lazy("".join(_FORMS[name]), re.IGNORECASE) for name in ("not_a_fix", "pull", "pulled"))
+_REVERTS = lazy("".join(_FORMS["reverts"]))
 MAX_COMMITS = 100_000
 """The maximum number of commits read, newest first."""
 _MAX_LOG = 256_000_000  # bytes of messages
 _MERGED = 200  # the maximum number of messages per merge
 MAX_NAMING, MAX_READ = 4, 60
 """Maximum number of commits that are returned, and of messages that are read."""
-_PULLED = lazy(r"\(#(\d{1,9})\)\s*$|^Merge pull request #(\d{1,9})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

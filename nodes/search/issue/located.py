@@ -13,63 +13,23 @@ MAX_LINE = 2_000
 """Characters of a line that are read."""
 _REACH = 80
 """Characters before a path in which its line may be named."""
-_SEGMENT = r"(?:@?[\w+.~$%,-]{1,100}(?:@[\w+.-]{1,60})?|\([\w.-]{1,60}\)|\[{1,2}[\w.-]{1,60}\]{1,2})"
-_PATH = re.compile(
-    r"(?<![\w/\\.$+%~-])(?:(?:webpack|package|psql|file|app|dart|res|user|qrc):/{0,3}|@[a-z]{1,20}/[\w-]{1,60}:\d[\w.]{0,20}/|(?:https?|[a-z][\w+.-]{1,30})://[^\s/]{0,200}/"
-    rf"|[A-Za-z]:[\\/]|[a-z]{{2,6}}:/|~?[\\/])?(?:{_SEGMENT}[\\/]{{1,2}}){{0,30}}([\w+.~$-]{{1,120}})"
-)
-_HOST = re.compile(
-    r"[a-z][\w+.-]{1,30}:/{0,3}(?:(?:localhost|\d[\d.]{6,14}|[^\s/]{1,100}:\d{2,5}|[\w-]{1,60}\.[\w.-]{1,60})/)?"
-)
-_NAME = re.compile(
-    r"(?!(?:Replicated|Server|Starter)\w{3,13}\.[A-Z_]\w{0,80}(?:\.|$)|(?:Players|Workspace)\.[A-Z]\w{0,80}\.).{0,100}[\w+$-]"
-    r"\.[A-Za-z][\w+]{0,11}$|(?:Docker|Make|Rake|Gem|Pod|Brew|Just|Cap|Guard|Vagrant|Jenkins|Fast)file$|BUILD$"
-)
-"""The name of a file: with an ending, or one of the names that have none; not that of a script of Roblox."""
-_PROGRAM = re.compile(r"(?:.*/)?(?:bin|exe|sbin|libexec)/[A-Za-z][\w-]{1,60}$")
-"""A program without an ending, in a folder of programs."""
 _NO_ENDINGS = frozenset({"com", "org", "net", "io", "dev", "edu", "gov", "local", "localdomain", "internal"})
 """Endings of hosts; a word such as ``example.com:443`` is a path only after a folder."""
 _FORMS = load_sections(Path(__file__).with_name("located.txt"))
 _AFTER = tuple(map(re.compile, _FORMS["afters"]))
 _COLUMN, _BELOW, _BEFORE = (re.compile("".join(_FORMS[name])) for name in ("column", "below", "before"))
-_GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
-"""The end of a path in a language that puts no space after it."""
+_PATH, _HOST, _NAME, _PROGRAM, _GLUED, _MESSAGE, _LAST, _HEADS, _ROW, _DRAWN = (
+    re.compile("".join(_FORMS[name])) for name in "path host name program glued message last head row drawn".split()
+)
+_BETWEEN, _CELL, _CALLER, _TERSE, _FAILED, _HERE = (
+    re.compile("".join(_FORMS[name])) for name in "between cell caller terse failed here".split()
+)
+_HEADER, _ERROR = (re.compile("".join(_FORMS[name]), re.IGNORECASE) for name in ("header", "error"))
 _DOTS, _VALUE = re.compile(r"(?<=\w)\.{3}(?=\w)"), re.compile(r"=[^=<>\n]{1,80}<$")
 _R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
-_MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
-"""A parser's message between the path and its place."""
-_LAST = re.compile(
-    r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})(?:[\"'`:,;>]{0,3}\s{0,90}|[ ─-]{2,90})$"
-)
 FAR_BELOW = 8
 """Number of lines from the path that heads a finding to the number of its line."""
-_HEADS = re.compile(
-    r"(?:(?P<table>\s{1,4}Line\s{2,8})|[-─]{2,4} [A-Z][A-Z' ]{3,60} (?:in )?[-─ ]{0,90}|\s{4,8}(?=\S{1,200}/)"
-    r'|.{0,80}failed for file "(?:[A-Z]:)?|In (?=\S{1,200}\.scm:$))[\w./\\-]{3,200}[": ─-]{0,90}$'
-)
-"""The path above findings: of PHPStan's table, of the compilers of Elm, Roc and MDX, of Semgrep and Guile."""
-_ROW = re.compile(r"\s{1,4}:?(?P<line>\d{1,6})\s{3,8}\S")
-_DRAWN = re.compile(r'\s{0,16}(?:"line": )?(?P<line>\d{1,6})(?:[|│┆]|,$|:\d{1,6} {1,4}\d)')
-_BETWEEN = re.compile(r"[\s>|*-]{0,12}(?:Function|Method|Class|Module|Component)s?\W{1,6}\S")
-"""What may be between a path and its number below it."""
-_HEADER = re.compile(r"\s{0,8}\**Lines?(?: ?(?:#|[Nn]o\.?|[Nn]umbers?))?(?:\(s\))?\**\s{0,8}$", re.IGNORECASE)
-_CELL = re.compile(r"\W{0,4}[~≈]?L?(?P<line>\d{1,6})(?:\s?[-–,]\s?L?\d{1,6}){0,9}\W{0,4}$")  # noqa: RUF001
-_CALLER = re.compile(
-    r"\s{0,8}(?P<line>\d{1,6}) (?:main|source|[\w:@.-]{1,100}(?= [.~\w/-]{0,300}/)) (?=[.~\w/-]{1,300}$)"
-)
-"""What the shell's ``caller`` prints before a path: ``142 install ./setup.sh``."""
-_TERSE = re.compile(r"\s(?P<line>[1-9]\d{0,5})(?=\s{1,2}[A-Za-z_$][\w$.<>]{2,100}\s{0,4}$)")
-"""The line of a library of Dart, and the member in it, in a trace without columns."""
 _SHELL = (".sh", ".bash", ".bats", ".ksh", ".zsh")
-_ERROR = re.compile(
-    r"(?::\d{1,5})?(?:\W{1,6}(?:(?:fatal |syntax |internal compiler )?error|warning)\b"
-    r"|: (?:attempt to|cannot|can't|could not|unable to|undefined|undeclared|unexpected|unknown|invalid|no such)\b)",
-    re.IGNORECASE,
-)
-_FAILED = re.compile(r"(?:^|[\s`])(?:\w{0,60}Error|error|panic|fatal): (?:in |at )?[\"'`]?$")
-"""What a tool prints after a place at which it stopped, or that it warns of, and before one."""
-_HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
 @dataclass(frozen=True, slots=True)

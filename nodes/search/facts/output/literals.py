@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from nodes.search.languages.by_lines import SYNTAX, comment_of
 from nodes.search.languages.table import language_of
 from nodes.search.lazy import lazy
-from nodes.search.tokens import WORD, normalise_space
+from nodes.search.tokens import WORD, load_sections, normalise_space
 
 HOLE = "\0"
 """Placeholder for a value."""
@@ -39,32 +40,13 @@ _STRINGS = {
 }
 _OTHERS = f"{_TRIPLE}|{_DOUBLE}"
 _PREFIX = r"(?:\b[rRbBuUfFtTL]{1,2}|\$@?|@\$?|\bu8)?"
-_PLACE = lazy(
-    r"%(?:\(\w{1,60}\))?[-+ #0]{0,4}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
-    r"(?:hh?|ll?|[jztLqw]|I64|I32)?[diouxXeEfFgGaAcrsSpqvTtU@](?![\w])"
-    r"|%\d{1,2}\$[-+ #0,]{0,4}\d{0,4}(?:\.\d{1,4})?[A-Za-z@]|%\[\d{1,2}\][a-zA-Z]|%\{[^{}]{0,100}\}"
-    r"|%<\w{1,60}>\w?|%[sdvqw]|%L?\d{1,2}(?![\w%$])|\$\((?:[^()]|\([^()]{0,100}\)){0,200}\)"
-    r"|[$#]\{(?:[^{}]|\{[^{}]{0,100}\}){0,200}\}|\\\((?:[^()]|\([^()]{0,100}\)){0,200}\)"
-    r"|\{\{[^{}]{0,100}\}\}|\{[^{}\n]{0,120}\}|\$\w{1,60}(?:->\w{1,60}|\[[^\[\]\n]{0,60}\])?"
+_FORMS = load_sections(Path(__file__).with_name("literals.txt"))
+_PLACE, _ESCAPE, _APPENDED, _NOTHING_BETWEEN, _VALUE_BETWEEN, _COMPARED = (
+    lazy("".join(_FORMS[name])) for name in "place escape appended nothing_between value_between compared".split()
 )
-_ESCAPE = lazy(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
+_COMPARED_AFTER, _VALUE_AFTER = (lazy("".join(_FORMS[name])) for name in ("compared_after", "value_after"))
 _JOINTS = ('"', "'", "`", "\\", "+", "<<", "&", " .")
 """Endings of a line whose message continues; from the fifth on, beginnings of the continuation line."""
-_APPENDED = lazy(
-    r"\s{0,80}\)\s{0,80}(?:\.\s{0,9}(?:append|concat|write|push_str|arg)\s{0,9}\(\s{0,80}"
-    r"(?:(?P<value>[^;\"'`{}\n]{1,80})\)\s{0,80}\.\s{0,9}(?:append|concat|write|push_str|arg)\s{0,9}\(\s{0,80})?)"
-)
-"""Calls that append to a message, with or without a value between two literals."""
-_NOTHING_BETWEEN = lazy(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
-_VALUE_BETWEEN = lazy(
-    r"\s*(?:\+|\.|<<|&)\s*(?:[^;\"'`{}]|'(?:[^'\\\n]|\\.)'){1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*"
-)
-_COMPARED = lazy(
-    r"[=!]==?\s{0,40}\(?\s{0,40}$|(?i:\b(?:contains?|includes?|(?:starts|ends)_?with|has_?(?:pre|suf)fix|equals\w{0,10}|index_?of|str\w?cmp|strstr))\s{0,40}\(\s{0,40}$"
-)
-"""Code before a literal that compares something with it."""
-_COMPARED_AFTER = lazy(r"\s{0,40}(?:(?:not\s{1,40})?in\s{1,40}\w|[=!]==?)")
-_VALUE_AFTER = lazy(r"\s{0,80}(?:\+|<<|&|\.{1,2}(?=[\s$]))\s{0,80}[\w($@]")
 
 
 @dataclass(frozen=True, slots=True)

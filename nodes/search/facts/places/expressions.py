@@ -5,78 +5,27 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.inquiry import MAX_LINE, IssueParts
 from nodes.search.facts.names.read_here import FLAG
 from nodes.search.facts.output.shapes import messages
 from nodes.search.issue.mentions.places import URL, is_path
-from nodes.search.tokens import WORD
+from nodes.search.tokens import WORD, load_sections
 
 SHORTEST_EXPRESSION, SHORTEST_VALUE, LONGEST_EXPRESSION, RAREST = 4, 8, 160, 3
 """Minimum length of an expression and of a value of prose, maximum length, and minimum of a word that is looked up."""
-_STRING = r"(?:\"[^\"\n\\]{1,120}\"|'[^'\n\\]{1,120}')"
-_DOTTED = r"[A-Za-z_$@][\w$]{0,60}(?:(?:\??\.|::|->)[A-Za-z_$][\w$]{0,60}){0,6}"
-_VALUE = rf"(?:-?(?:0x[0-9a-fA-F]+|\d[\d_.]{{0,20}})|{_STRING}|{_DOTTED})"
-_COMPARED = r"\s?(?:===?|!==?|<=|>=)\s?"
-_PARTS = re.compile(
-    rf"{_DOTTED}(?:{_COMPARED}|\s?[<>]\s?|\sis\snot\s|\sis\s|\snot\sin\s|\sin\s|\s?(?:=|:=|[+|]=)\s?){_VALUE}"
-    rf"|{_DOTTED}\[{_VALUE}\]|(?P<name>{_DOTTED})\(?|{_STRING}|\b0x[0-9a-fA-F]{{3,16}}\b|\b\d{{4,20}}\b"
+_FORMS = load_sections(Path(__file__).with_name("expressions.txt"))
+_PARTS, _VALUES, _IN_PROSE, _QUALIFIED, _SPAN, _CODE_IN_QUOTES, _PROPOSED = (
+    re.compile("".join(_FORMS[name])) for name in "parts values in_prose qualified span code_in_quotes proposed".split()
 )
-"""A comparison, a value with its name, a value read by its key, a qualified name, a string or an unusual number."""
-_CONSTANT = r"[\"'](?=[^\"'\n]{0,40}[A-Z0-9_.-])[\w.-]{4,60}[\"']"
-_VALUES = re.compile(rf"(?<==\s){_CONSTANT}|(?<==){_CONSTANT}")
-_IN_PROSE = re.compile(
-    rf"(?<![\w$./-])(?:{_CONSTANT}|{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
+_NAME, _ROUTE, _ADDRESS, _MOUNTED, _VALUE_IN_PROSE, _LITERAL, _MISSED = (
+    re.compile("".join(_FORMS[name])) for name in "name route address mounted value_in_prose literal missed".split()
 )
-"""An expression or an unusual string of prose; most qualified names without a call there are products and addresses."""
-_QUALIFIED = re.compile(r"\w(?:\.|::|->|\$)\w")
-_SPAN = re.compile(r"`[^`\n]{1,300}`")
-_CODE_IN_QUOTES = re.compile(r"[\"“]([^\"“”`\n]{1,80}(?:[!=]==?|->|::|\(\))[^\"“”`\n]{1,80})[\"”]")
-_PROPOSED = re.compile(
-    r"(?i)(?:\breplac\w{1,3}\b[^.;`\n]{0,20}(?:`[^`\n]{1,160}`)?[^.;`\n]{0,40} (?:with|by)"
-    r"|\bshould (?:\w{1,12} )?(?:be|use|call))"
-    r" (?:an? |the )?`([^`\n]{1,300})`"
-)
-"""Code that the report proposes; elsewhere it occurs by chance."""
-_NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
-"""A name, with or without empty parentheses, or words."""
-FAILED = re.compile(
-    r"[>#\s]{0,8}(?:Error in (\S.{2,158}?) ?:(?:\s|$)|[^\d:]{0,40}\bline \d{1,6}: (\S.{2,158})$)"
-    r"|.{0,80}?(?<![\w$.])((?!this\.)[\w$]{2,40}(?:\.[\w$]{3,40}){1,4}) is not (?:a function|iterable)\b"
-)
-"""The call, the command or the member that an error names, as R, a script and JavaScript print it."""
+_CLASS, _FILE, _TOKEN = (re.compile("".join(_FORMS[name])) for name in ("class", "file", "token"))
+FAILED, REQUEST, KEY = (re.compile("".join(_FORMS[name])) for name in ("failed", "request", "key"))
 ASSERTED = messages("asserted")
-_ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
-"""A route of a server, a method of a protocol or a media type: code has it as a whole string."""
-_SEGMENTS = r"/[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40})"
-REQUEST = re.compile(rf"\b(?:GET|POST|PUT|PATCH|DELETE) ({_SEGMENTS}{{0,6}})(?![\w/.-])")
-"""A request in prose, whose route needs no mark-up to be one."""
-_ADDRESS = re.compile(
-    rf"(?:https?://[^\s/()<>\"']{{1,100}}(?:/#)?|(?<![\w./~:@-]))({_SEGMENTS}{{1,6}}|(?<=:\d{{4}})/[\w-]{{4,40}})(?![\w/.-])"
-)
-"""The path of an address, or one in prose."""
-_MOUNTED = re.compile(r"/api(?:/v\d{1,2})?(?=/)")
-"""Where the routes of a server are often mounted; code has them without it."""
-_VALUE_IN_PROSE = re.compile(
-    r"(?<![A-Za-z0-9_./:@#%&=-])(?=[A-Za-z0-9.-]{0,60}[0-9])[A-Za-z][A-Za-z0-9]{0,30}(?:[-.][A-Za-z0-9]{1,30}){1,6}"
-    r"(?![A-Za-z0-9_/@:=-]|\.[A-Za-z0-9])"
-)
-"""A value that code may have as a whole string, such as the name of a model: words and numbers with hyphens or dots."""
-_LITERAL = re.compile(r"[\"“](?=[^\"“”\n]{0,80}[\[\]{}<>%|\\$])([^\"“”\s][^\"“”\n]{6,78}[^\"“”\s])[\"”]")
-_KEY = r"[a-z][A-Za-z0-9]{0,40}(?:[-_.:]{1,2}[A-Za-z0-9]{1,40}){1,5}"
-KEY = re.compile(_KEY)
-"""A name that code has as a string, of two words or more."""
-_MISSED = re.compile(
-    r"(?i)(?:not (?:found|defined|exist)|(?:unable|failed|cannot|could not|can.t) (?:to )?(?:find|resolve|load)"
-    rf"|unknown|unregistered|no such)\b.{{0,60}}?[\[“'\"`]({_KEY})[\]”'\"`]"
-    rf"|[\[“'\"`]({_KEY})[\]”'\"`][\w ]{{0,20}} (?:not (?:found|defined|registered|exist)|undefined)\b"
-)
-"""What an error misses by the name that code gives it: a component, a route, an event."""
-_CLASS = re.compile(r"(?<![\w./@$-])(?:[a-z_]\w{0,40}\.){3,8}([A-Z]\w{3,80})(?<!Error)(?<!Exception)(?![\w(.:/-]\w)")
-"""A class with its whole package, which may be that of a library."""
-_FILE = re.compile(r"\.\w{1,5}$")
-_TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
 
 
 @dataclass(frozen=True)

@@ -17,38 +17,19 @@ from nodes.search.issue.mentions.markdown import (
 )
 from nodes.search.issue.mentions.places import URL, find_places, is_path
 from nodes.search.issue.mentions.versions import find_platforms, find_versions
-from nodes.search.tokens import load_words
+from nodes.search.tokens import load_sections, load_words
 
-_FROM = re.compile(r"(?:>>> )?from\s{1,8}([\w.]{1,200})\s{1,8}import\s{1,8}\(?([\w, *]{0,300})")
-_IMPORT = re.compile(
-    r"(?:>>> )?import\s{1,8}(?:static\s{1,8})?([\w.]{1,200}(?: as \w{1,60})?"
-    r"(?:, ?[\w.]{1,200}(?: as \w{1,60})?){0,20});?\s*(?:#.*)?$"
+_FORMS = load_sections(Path(__file__).with_name("found.txt"))
+_FROM, _IMPORT, _USE, _USING, _QUOTED_MODULE, _DASH_M, _ERROR, _OF_CALL = (
+    re.compile("".join(_FORMS[name])) for name in "from import use using quoted_module dash_m error of_call".split()
 )
-_USE = re.compile(r"(?:pub )?use\s{1,8}(\\?\w{1,100}(?:(?:::|\\)\w{1,100}){0,20})")
-_USING = re.compile(r"(?:using|alias|open)\s{1,8}([A-Z]\w{0,100}(?:\.\w{1,100}){0,10});?$")
+_PHRASE, _INLINE, _WORD, _UNSPACED, _CAMEL = (
+    re.compile("".join(_FORMS[name])) for name in "phrase inline word unspaced camel".split()
+)
+_SAYS = re.compile("".join(_FORMS["says"]), re.IGNORECASE)
+ANNOUNCED = re.compile("".join(_FORMS["announced"]), re.IGNORECASE | re.MULTILINE)
 _INCLUDE = re.compile(r"#\s{0,4}include\s{0,4}[<\"]([^>\"\n]{1,200})[>\"]")
-_QUOTED_MODULE = re.compile(
-    r"(?:\brequire(?:_relative)?\s?\(?\s?|\bfrom\s{1,4}|^import\s{1,4}\(?|\bimport\()[\"']([^\"'\s]{1,200})[\"']"
-)
-_DASH_M = re.compile(r"\bpython[\d.]{0,5}(?: -[A-Za-ln-z]{1,4}){0,4} -m ([\w.]{1,200})")
 _MAX_MESSAGE = 300
-_ERROR = re.compile(
-    r"(?:[\w$]{1,80}[.:\\]{1,2}){0,10}\w{0,80}(?:Error|Exception|Warning|Panic|Fault|Failure)(?:\[\w{1,20}\])?: ?(\S.*)"
-)
-_SAYS = re.compile(r"\b(?:fatal error|fatal|error|panic|err|failed|failure)(?:\[\w{1,20}\])?: (\S.*)", re.IGNORECASE)
-_OF_CALL = re.compile(r"Error in \S.{0,300}? : ?(\S.*)")
-"""R names the call that failed between the word and the message."""
-_PHRASE = re.compile(
-    r"\"([^\"\n]{8,300})\"|„([^“”\n]{8,300})[“”]|“([^”\n]{6,300})”|«\s?([^»\n]{8,300}?)\s?»|「([^」\n]{6,300})」"
-    r"|(?<![\w`'])'([^'\n]{8,300})'(?!\w)"
-)
-ANNOUNCED = re.compile(
-    r"(?:\b(?:errors?|messages?|warnings?|alerts?|toasts?|fehler(?:meldung)?|meldung|erreur|mensaje|erros?|mensagem)\b"
-    r"|\b(?:gets?|got|sees?|saw|shows?|says?|prints?) (?:this|that|the following)\b"
-    r"|错误|錯誤|报错|提示|エラー|メッセージ)[^:\uff1a\n]{0,80}[:\uff1a]\s{0,3}(\S[^\n]{8,160}?)(?:[.!?。](?=\s|$)|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A message after the words of a sentence that announce it, without quotes."""
 _LEAST_UNSPACED = 6
 """Minimum length of a message in a language that writes words without spaces."""
 __all__ = ["ANNOUNCED", "MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]
@@ -58,11 +39,6 @@ T = TypeVar("T")
 MAX_EACH = 100
 """Maximum number of stored mentions per kind."""
 
-_INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
-_WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
-"""Chinese, Japanese and Korean text, which is next to a name without a space."""
-_CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]")
 _WORDS = load_words(Path(__file__).with_name("words.txt"))
 
 

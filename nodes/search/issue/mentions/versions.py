@@ -10,63 +10,18 @@ from nodes.search.issue.mentions.places import URL
 from nodes.search.lazy import lazy
 from nodes.search.tokens import load_sections, load_words
 
-_TABLE = Path(__file__).with_name("words.txt")
-_FORMS = load_sections(_TABLE)
-_WORDS = load_words(_TABLE)
-_VERSION = lazy(
-    r"(?:(?<![A-Za-z0-9_.:/#-])|(?<=[A-Za-z]:)(?=v?\d{1,4}\.\d{1,4}\.\d))v?(\d{1,4}(?:\.\d{1,6}){1,3}"
-    r"(?:[-.]?(?:alpha|beta|rc|dev|a|b|m|post|SNAPSHOT|preview|pre)[.-]?\d{0,6})?)(?![A-Za-z0-9_/%]|\.[\dx*]|-\d{14}-)",
-    re.IGNORECASE,
+_WORDS = load_words(Path(__file__).with_name("words.txt"))
+_FORMS = load_sections(Path(__file__).with_name("versions.txt"))
+_VERSION, _VERSION_NAME, _CUE, _UNIT, _VALUE, _PLATFORMS = (
+    lazy("".join(_FORMS[name]), re.IGNORECASE) for name in "version version_name cue unit value platforms".split()
 )
-_VERSION_NAME = lazy(
-    r"((?<![\w.-])[A-Za-z][\w.+#/@-]{0,60}(?: [A-Z][\w.]{0,30})?)"
-    r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
-    re.IGNORECASE,
+_NOT_ON, _EDGE = (lazy("".join(_FORMS[name]), re.IGNORECASE) for name in ("not_on", "edge"))
+_NO_NAME, _MARKS, _MONEY, _ASSIGNED, _LISTED, _MORE, _SERIES, _LOCAL, _TIME, _SPELLED = (
+    lazy("".join(_FORMS[name])) for name in "no_name marks money assigned listed more series local time spelled".split()
 )
-_NO_NAME = lazy(r"[a-z]|v?\d[\w.]*|[A-Z0-9]+(?:_[A-Z0-9]+)+")  # a lower-case letter, a version, or a constant
-_MARKS = lazy(r"[`*]|的?(?:版本|バージョン|버전)[号为是は은는]{0,2}")
-_MONEY = lazy(r"[$\u20ac\u00a3\u00a5] ?$")
-_CUE = lazy(r"\b(?:versions?|ver|releases?|v)\b(?: (?:is|was))?[\s:=*`\"'(]{0,6}$", re.IGNORECASE)
-_ASSIGNED = lazy(r"[^=<>~!]\s={1,2}\s$")
-_LISTED = lazy(r"[(\[{](?:\s?-?\d{1,6}\.?\d{0,6}\s?,){0,12}\s?$")
-"""An opening bracket and numbers, as before a coordinate."""
-_MORE = lazy(r"\s?,\s?-?\d|\s?[)\]}]")
-_SERIES = lazy(r"(?<![\w.,-])\d{1,6}(?:\.\d{1,6})?(?:\s?,\s?(?:and |or )?\d{1,6}(?:\.\d{1,6})?){2,40}(?![\w.])")
-"""At least three numbers without a bracket."""
-_UNIT = lazy(rf"\s{{0,2}}(?:%|\u00b0|\u20ac|(?:{'|'.join(_FORMS['unit'])})\b(?!\.\w))", re.IGNORECASE)
-_VALUE = lazy(
-    rf"\b(?:{'|'.join(_FORMS['value'])})(?: (?:at|by|is|of|to|was))?[\s`*:=]{{1,3}}$|(?:[+*/^]|[)\]\d]\s?-)\s?$",
-    re.IGNORECASE,
-)
-"""Text before a number with one point which shows that the number is a value, not a version."""
+_FIRST, _SEGMENT, _UNTICKED = (lazy("".join(_FORMS[name])) for name in ("first", "segment", "unticked"))
 LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
-_LOCAL = lazy(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
-"""The beginning of an address of the local computer or a private network."""
-_TIME = lazy(
-    r"(?:0\d\.[0-5]\d\.[0-5]\d|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d)(?!\d|\.\d)"
-    r"|(?:19|20)\d\d\.[01]\d\.[0-3]\d[-_T ]\d\d[.:]\d\d"
-)
-"""A time of the day, as Danish and Finnish write it, a date, or both as a log writes them."""
-_SPELLED = lazy(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
-"""A character of names that no plain word contains."""
-_FIRST = lazy(r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)")
-"""A word that begins a sentence and is probably a name: no preposition, adverb or participle."""
-_SEGMENT = lazy(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
-"""The beginning of an item."""
-_PLATFORMS = lazy(rf"(?<![a-z0-9_.])(?:{'|'.join(_FORMS['platform'])})(?![a-z_-]|(?<!windows)[0-9])", re.IGNORECASE)
-_UNTICKED = lazy(r"\s{0,9}[-*+]\s{1,3}\[\s?\]\s")
-"""A box of a form that the reporter did not tick."""
-_NOT_ON = lazy(
-    r"(?:\b(?:not|nicht|pas|no)|n['’]t)(?: (?:happen|reproduc|occur|affect|present|seen|auftr)\w{0,9}"  # noqa: RUF001
-    r"| (?:an? )?(?:issue|problem))?(?: (?:on|in|under|auf|unter|sur|en|using|with))? (?:my |the |any )?$",
-    re.IGNORECASE,
-)
-"""Words which say that the system after them lacks the fault: "not on", "doesn't happen on"."""
-_EDGE = lazy(
-    r"\b(?:microsoft|ms|chrome|chromium|firefox|safari|opera|browsers?|windows)\b|\bedge\W{1,3}v?\d", re.IGNORECASE
-)
-"""Words of a line whose "edge" is the browser, not an edge case or the edge of a graph."""
 
 
 def find_platforms(prose: str) -> Iterator[str]:

@@ -3,97 +3,29 @@
 import re
 from collections.abc import Sequence
 from itertools import groupby, islice
+from pathlib import Path
 
 from nodes.search.issue.normal.evidence import is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 
 _MAX_LINE = 400
 """Characters of a line in which its prefix is searched."""
 _MAX_TAGS = 8
 MAX_SPANS = 1_200
 """Characters of the spans of one line."""
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? "
-_DATE = (
-    r"(?:\d{4}[-/.]\d\d[-/.]\d\d(?:[T_]|[ -]{1,2})|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?(?:, | {1,2})"
-    rf"|(?:{_DAY})?[^\W\d_]{{3,5}}\.? {{1,2}}\d{{1,2}},?(?: \d{{4}})? "
-    rf"|(?:{_DAY})?\d{{1,2}}[ /-]{_MONTH}[ /-]\d{{2,4}}(?:[ :T]|, ))"
+_FORMS = load_sections(Path(__file__).with_name("prefixes.txt"))
+_STAMP, _SYSLOG, _TAG, _CONTAINER, _LOGGER, _SPANS, _BRIEF, _STUDIO, _ALONE, _EDGE = (
+    lazy("".join(_FORMS[name])) for name in "stamp syslog tag container logger spans brief studio alone edge".split()
 )
-_ZONE = r"(?:Z| ?[+-]\d\d:?\d\d| (?:UTC|GMT|[A-Z]{2,3}T))?"
-_TIME = (
-    rf"(?:\d{{1,2}}[:.]\d\d[:.]\d\d(?:[.,:]\d{{1,9}})?(?: ?[AaPp][Mm])?(?: \d{{4}})?{_ZONE}|##:##:##(?:\.#{{1,9}})?)"
-)
-"""Of a day; Android hides it from other programs as ``##``."""
-_STAMP = lazy(
-    rf"[ \t]{{0,8}}(?:<\d{{1,3}}>(?:1 )?)?(?:\[\d[\w:.]{{0,16}}\] )?[\[(]?"
-    rf"(?:{_DATE}{_TIME}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?{_ZONE}"
-    r"|(?<=\[) {0,8}\d{1,9}\.\d{3,9})(?=[\s:|,\])-])[\])]?[:,]?"
-)
-_SYSLOG = lazy(
-    r" [\w.:@-]{0,80}\w [\w./@-]{1,60}(?:\[\d{1,9}\])?:(?= |$)"
-    r"| [\w.:@-]{0,80}\w \S{1,80} (?:\d{1,9}|-) \S{1,40} (?:-|\[[^\]\n]{1,200}\])(?= )"
-)
-"""Host and process: of the usual form, and of RFC 5424."""
-_WORD = (
-    r"(?:TRACE|VERBOSE|DEBUG|DEBG|INFORMATION|INFO|NOTICE|WARNING|WARN|ERROR|ERRO|ERR|EROR|FATAL|FATA|CRITICAL|CRIT|ALERT"
-    r"|EMERG|SEVERE|CONFIG|FINE|stderr|stdout|VRB|DBG|INF|WRN|FTL)\b"
-)
-_LEVEL = rf"(?:{_WORD}|(?:err|out)\b|[VDIWEF](?= ))"
-_TAG = lazy(
-    r"[ \t]{0,30}(?:[VDIWEF]/[\w.:$-]{1,80} {0,3}\( {0,6}\d{1,7}\)"
-    r"|\[(?![^\]\n]{0,100}\.\w{1,5}[:(]\d)[^\]\[\n]{1,100}\]"
-    r"|(?:stdout|stderr) [FP](?= |$)"
-    rf"|{_LEVEL}(?!/)|<{_WORD}>"
-    r"|(?:trace|debug|info|notice|warn|warning|error|fatal|critical)(?=:? {1,3}\[|:|\s{0,3}\|)"
-    r"|\d{1,9}-\d{1,9}(?:/\S{1,100})?|\d{1,7}#\d{1,7}:(?: \*\d{1,9})?"
-    rf"|\d{{1,9}}(?= {{1,8}}(?:\d|---|\[|{_LEVEL}))"
-    r"|[\w./-]{1,80}\[[\w./:-]{1,40}\]:(?= |$)"
-    r"|[\w./-]{1,60}(?: [\w-]{1,20})? {0,20}\|(?= |$)"
-    r"|---|[-–—:|](?= ))[:|]?"  # noqa: RUF001
-)
-_SOURCE = lazy(
-    r"^(?:\d\d:\d\d:\d\d )?([\w./@-]{1,80}(?= {0,30}\|)|\[pod/[\w./-]{1,120}\]"
-    r"|[a-z][a-z0-9-]{1,80}-[a-z0-9]{5} [a-z][\w-]{0,40})"
-    r" {0,30}(?:\||(?<=\])|(?<=[\w-]))(?: |$)",
-    re.MULTILINE,
-)
-"""The program that wrote a line: of Docker Compose and Foreman, of a pod and its container."""
-_CONTAINER = lazy(r"(?:\d{1,4}\|)?(?:[\w./@:-]{1,80} {0,30}\|){1,2}(?: |$)")
-_LOGGER = lazy(
-    r"[ \t]{0,3}(?!(?:panic|error|fatal|warning|note):)[A-Za-z_](?:[\w.$/@-]|::){0,120}(?: {1,40}:|:| -)(?: |$)"
-)
-_SPANS = lazy(
-    r"[ \t]{0,3}(?:[a-z_]\w{0,80}(?:\{(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,300}\})?:){1,12}"
-    r" ?[a-z_]\w{0,80}(?:::\w{1,80}){1,8}:(?: |$)"
-)
-"""Spans with their fields, and the target, as Rust's tracing writes them."""
-_BRIEF = lazy(
-    r"(?:[VDIWEF]/[\w.:$ -]{1,80}\( {0,6}\d{1,7}\):"
-    r"|[DIWEFA], \[[\dT:. -]{8,40}#\d{1,9}\] {1,3}\w{1,10} -- [^:\n]{0,80}:)(?: |$)"
-)
-"""A line of Android's log without its time, and one of Ruby's logger."""
-_STUDIO = lazy(r" {1,3}\d{1,9}-\d{1,9} {1,3}\S{1,80} {1,60}\S{1,120} {1,60}[VDIWEF](?: {2}|$)")
-"""A line of Android Studio: process and thread, tag, package, level."""
-_ALONE = lazy(
-    rf"(?:\[{_WORD}\]|{_WORD}|\[(?:error|fatal|warn|warning|info|debug)\])(?::\S{{1,80}})?[:|]?(?: -)? {{1,5}}"
-)
-"""A level without a time."""
-_EDGE = lazy(r"[ \t]|(?<=[|\]>:])(?!//)(?=\S)")
+_FUNCTION, _PLACE, _CLOCK, _DIGITS = (lazy("".join(_FORMS[name])) for name in ("function", "place", "clock", "digits"))
+_SOURCE = lazy("".join(_FORMS["source"]), re.MULTILINE)
 _MAX_EDGES = 8
-_FUNCTION = lazy(r"\s{0,40}[A-Za-z_$<][\w.$<>/#!?*-]{0,120}[ \t@]{1,4}$")
-_PLACE = lazy(r"\s{0,40}\(?[^\s()]{1,300}:\d{1,7}(?::\d{1,7})?\)?\s{0,9}$")
-"""A name, and the place after it: frames of a recursion begin with the same name."""
-_CLOCK = lazy(
-    r"\s{0,20}(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T ]?)?"
-    r"(?:\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?(?: ?[AaPp][Mm])?)?\s{0,20}$"
-)
-"""A line with nothing but a date, a time, both or neither, as pages that show a log have them between its lines."""
 _LEAST_ENTRIES = 4
 """Minimum number of lines of a log that shows their order."""
 _PRINTED = "==0=="
 """The beginning of the lines of Valgrind without digits, by which its reader recognises them."""
-_DIGITS = lazy(r"\d{1,20}")
 _LEADER = 100
 """The maximum number of characters of a prefix that only its repetition shows."""
 

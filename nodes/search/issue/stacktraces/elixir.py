@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
@@ -15,37 +16,17 @@ from nodes.search.issue.stacktraces.runs import (
     build_trace,
 )
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
-_FRAME = lazy(
-    r"(?:\(([\w .+-]{1,80})\) )?((?:[A-Za-z]:)?[^:\s(\"]{1,300}\.(?:exs?|eex|heex|leex|erl)):(\d{1,9}): (\S.{0,400})$"
+_FORMS = load_sections(Path(__file__).with_name("elixir.txt"))
+_FRAME, _NO_FILE, _TERM, _REASON, _ERLANG, _EXCEPTION, _STRUCT, _FIELD, _COMPILED = (
+    lazy("".join(_FORMS[name])) for name in "frame no_file term reason erlang exception struct field compiled".split()
 )
-_NO_FILE = lazy(
-    r"\([\w.+-]{1,60} \d[\w .+-]{0,30}\) ([A-Z][\w.]{0,200}\.[a-z_]\w{0,80}[?!]?)(?:\(.{0,400}\)|/\d{1,3})$"
-)
-"""The function whose clauses do not fit, for which Elixir prints its arguments and no file."""
-_TERM = lazy(
-    r"\{\s?:?'?([\w.]{1,200})'?,\s{0,40}:?[\"']?([^\s,\"'{\[]{1,200})[\"']?,\s{0,60}(?:\d{1,3}|\[[^\n]{0,400}?\]),\s{0,60}"
-    r"\[(?:[^\[\]\n]{1,80},\s?)?\{?file[:,]\s{0,60}~?c?[\"']([^\"']{1,300})[\"']\}?,\s{0,60}\{?line[:,]\s?(\d{1,9})\b"
-)
-"""A frame as the virtual machine writes a term; its names are Erlang's, or Elixir's."""
-_REASON = lazy(r"[({]:?(\w{1,80})(?:,\s?[^\n]{0,200})?,\s{0,60}\[(?:\{\w{1,80},\w{1,80},.{0,200}\},)?\s{0,60}$")
-_ERLANG = lazy(r"in (?:function|call from) {1,3}(\S[^(]{0,200}) \(([^\s:()]{1,300}), line (\d{1,9})\)$")
-_EXCEPTION = lazy(
-    r"(?:\d{1,4}> )?(?:\*\* |\S{1,80}: )?exception (?:error|exit|throw): "
-    r"(.{1,400}?)(?: \(([^\s:()]{1,300}), line (\d{1,9})\))?$"
-)
-"""A frame of Erlang's shell and crash reports, and the error above it."""
+_RAISED, _WORDS, _ARITY = (lazy("".join(_FORMS[name])) for name in ("raised", "words", "arity"))
 _APART = 200
 """Maximum number of characters between two frames of one term."""
-_STRUCT = lazy(r"%([A-Z][\w.]{0,120}(?:Error|Exception))\{")
-_FIELD = lazy(r"(module|function|message): (?:\"((?:[^\"\\]|\\.){1,400})\"|:?\"?([\w.?!]{1,120}))")
 _MAX_FIELDS = 12
-_COMPILED = lazy(r"([\w./\\-]{1,200}\.exs?):(\d{1,6}): (.{1,400})")
-"""What the compiler says about a place; its own functions are the frames."""
-_RAISED = lazy(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
-_WORDS = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_ARITY = lazy(r"/\d{1,3}$")
 
 
 def _frame(bare: str) -> Frame | None:

@@ -3,52 +3,27 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
-_AT_END = lazy(r":(\d{1,9}):(\d{1,9})$")
-_SHORT = lazy(r"(\S{1,300}\.(?:[cm]?[jt]sx?|vue|svelte)\??):(\d{1,9})$")
-"""A location without a column, as browser consoles and bundlers print it."""
+_FORMS = load_sections(Path(__file__).with_name("javascript.txt"))
+_AT_END, _SHORT, _ORIGIN, _BUNDLER, _LAYER, _PRINTED, _CONSOLE, _FILLER, _SCRIPT = (
+    lazy("".join(_FORMS[name])) for name in "at_end short origin bundler layer printed console filler script".split()
+)
+_BUNDLE, _ABOVE, _FOREIGN = (lazy("".join(_FORMS[name])) for name in ("bundle", "above", "foreign"))
+_UNCAUGHT = lazy("".join(_FORMS["uncaught"]), re.I)
 _TAIL = 24  # enough for ":line:column"; a search of the whole line would take more than linear time
-_ORIGIN = lazy(r"^(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
-_BUNDLER = lazy(r"^(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
-# webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
-_LAYER = lazy(r"^\([\w-]{1,40}\)/")
-_UNCAUGHT = lazy(
-    r"(?:\S{1,300}:\d{1,7} (?=Uncaught ))?"
-    r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}",
-    re.I,
-)
-_PRINTED = lazy(r"error: (.*)$")
-"""A plain error of Bun."""
-_CONSOLE = lazy(r"(?:\S{1,300}:\d{1,7} )?Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
-"""The format of a browser console, which may print the place in front."""
-_FILLER = lazy(
-    r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
-    r"|\.\.\. \d{1,6} lines matching cause stack trace \.\.\.$|From previous event:$"
-)
-_SCRIPT = lazy(
-    r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
-    r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
-)
-_BUNDLE = lazy(
-    r"(?:plugin:[\w.-]{1,100}|VM\d{1,9}|<anonymous>|(?:blob|data|eval):.{0,240})$"
-    r"|.{0,200}[.-](?=[A-Za-z_]{0,20}\d[A-Za-z_]{0,20}\d)[A-Za-z0-9_]{8,20}(?:\.chunk)?\.m?js(?:\?.{0,200})?$"
-)
-"""A place in code that was put together from files, and which has no file of its own."""
 _VERSION = lazy(r"v?\d{1,6}\.\d[\w.-]{0,40} ")
 """What makes ``name@1.2.0 file:1:2`` a package and the file that logs, not a function and its place."""
 _NO_FUNCTION = frozenset({"eval", "<anonymous>", "anonymous"})
 _ASSERTION = "AssertionError"
-_ABOVE = lazy(r"((?:file://)?(?:/|[A-Za-z]:)[^\s:][^:]{0,300}):(\d{1,9})$")
-"""The place of a syntax error, above the line of source and its caret."""
 _TO_PLACE, _MAX_HEADING = 4, 500
 """Lines above the frames that may have the place; and characters of a line."""
-_FOREIGN = lazy(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$")
-"""Files whose runtimes print the place below the function, with a column, as ``at path:1:2``."""
 
 
 def _frame(bare: str) -> Frame | None:

@@ -3,18 +3,24 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
-_JVM_PLACE = lazy(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
-_INSIDE = lazy(r"\$(?:_|anonfun\$)?([A-Za-z]\w{0,100}?)(?:_closure|\$)\d{1,4}\b|\$([a-z]\w{0,100})$")
-"""The function in a class that the compiler makes of a coroutine, lambda or closure: ``Folds$foldAll$1``."""
+_FORMS = load_sections(Path(__file__).with_name("managed.txt"))
+_JVM_PLACE, _INSIDE, _OMITTED, _CONSOLE, _BARE, _CLASS, _CLOJURE, _APEX, _NAME, _AT = (
+    lazy("".join(_FORMS[name])) for name in "jvm_place inside omitted console bare class clojure apex name at".split()
+)
+_DOTNET_PLACE, _GENERATED, _LEAD, _MONO, _ARGUMENTS, _NOTE = (
+    lazy("".join(_FORMS[name])) for name in "dotnet_place generated lead mono arguments note".split()
+)
+_FILLER = lazy("".join(_FORMS["filler"]), re.IGNORECASE)
 _GENERAL = frozenset({"invokeSuspend", "invoke", "invokeStatic", "doInvoke", "doCall", "call", "apply", "accept"})
 _NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
-_OMITTED = lazy(r"\.\.\. \d{1,6} (?:more|common frames|(?:frames )?(?:elided|truncated))|- (?:wait|lock|sleep|park)")
 _LEADS = (
     "Caused by: ",
     "Suppressed: ",
@@ -24,38 +30,10 @@ _LEADS = (
     "Fatal Exception: ",
     "STACK_TRACE=",
 )
-_CONSOLE = lazy(r"Exception (?=[a-z][\w$]{0,80}\.[\w.$]{1,200}:?$)")
-"""The heading of Google's console, below which the message is missing."""
-_BARE = lazy(r"(?:[a-z][\w$]{0,60}\.){2,12}[A-Z][\w$.]{0,200}\.[\w$<>-]{1,100} ?\(")
-"""The beginning of a frame without ``at``, as in Crashlytics: ``com.acme.ui.Home.open (Home.kt:57)``."""
-_CLASS = lazy(r"[\w.$]{1,200}$")
-_CLOJURE = lazy(r"Execution error \((\w{1,80})\) at [\w./$!?*<>-]{1,200} \(([\w./-]{1,200}):(\d{1,7})\)")
 _THREAD = lazy(r'Exception in thread "[^"]{0,200}" ')
-
-_APEX = lazy(r"(Class|Trigger)\.([\w.]{1,200}): line (\d{1,7}), column \d{1,7}")
-
-# Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
-_NAME = lazy(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
-# The runtime translates its words to the user's language: "at", "in" and "line".
-_AT = lazy(
-    r"(?:at|bei|à|en|em|in|w|v|a|bij|ved|vid|hos|kohteessa|konum:|в|в|у|в месте|在|於|于|場所|위치:) {1,4}(?=[\w<])"  # noqa: RUF001
-)
-_DOTNET_PLACE = lazy(r"[)}\]>] [^\W\d]{1,12} ((?:[A-Za-z]:)?[^:()]{1,400}):[^\W\d]{1,12}[.:]? ?(\d{1,9})\.?(?:<---)?$")
-_GENERATED = lazy(r"(?:[.+]<>[^.+]{1,80})?[.+]<{1,2}(\w{1,200})>[a-z]\w{0,3}__.{0,200}$")
-"""The class or method that the compiler makes of an async method, an iterator, a lambda or a local function."""
-# "Exception Info" is how the event log of Windows writes an unhandled exception, in the language of the system.
-_LEAD = lazy(
-    r"(?:Unhandled [Ee]xception[.:] {1,2}|(?:\[ERROR\] )?FATAL UNHANDLED EXCEPTION: |---> |-> "
-    r"|(?!---)[^:\n]{4,40}: ?(?=System\.[\w.]{1,200}$)|\(Inner Exception #\d{1,3}\) ){1,4}"
-)
-_MONO = lazy(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
 _UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
-_ARGUMENTS = lazy(r"`\d{1,2}|\[[^\[\]]{0,200}\]{1,4}")
 _MAX_ARGUMENTS = 800
 _MAX_PLACE = 500
-_NOTE = lazy(r"-{3} \S.{0,200}$")
-_FILLER = lazy(r"(?!.{0,300}(?:inner|intern|внутр|内部))-{3} \S.{0,200}$", re.IGNORECASE)
-"""A note that is not the one between the frames of an inner exception and those of the exception around it."""
 
 
 def _jvm_frame(bare: str) -> Frame | None:

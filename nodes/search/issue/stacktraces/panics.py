@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import dropwhile
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.evidence import is_fence
@@ -17,32 +18,21 @@ from nodes.search.issue.stacktraces.runs import (
     scan,
 )
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
-_GO_PLACE = lazy(r"((?:[A-Za-z]:)?[^:\s][^:]{0,400}\.(?:go|s|cgo)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?(?: fp=.*)?$")
-_GOROUTINE = lazy(r"goroutine \d{1,12}(?: gp=\S{1,40})?(?: m=\S{1,40})?(?: mp=\S{1,40})? \[([^\]]{1,120})\]:?")
-_ERRORS = lazy(r"(?:[\w.~-]{1,80}/){0,12}[\w.-]{1,80}\.(?:\(\*?\w{1,80}\)\.)?[\w.\[\]·-]{1,120}$")
-"""A function without arguments, as packages that add traces to errors print it."""
-_CREATED = lazy(r"created by (.+?)(?: in goroutine \d{1,12})?$")
-_WHY = lazy(r".{0,80}?\b(panic|fatal error|runtime error)(?: serving [\w.:\[\]]{1,60})?: (.*)")
-_RECOVERED = lazy(r" \[recovered.{0,40}$")
+_FORMS = load_sections(Path(__file__).with_name("panics.txt"))
+_GO_PLACE, _GOROUTINE, _ERRORS, _CREATED, _WHY, _RECOVERED, _PANICKED = (
+    lazy("".join(_FORMS[name])) for name in "go_place goroutine errors created why recovered panicked".split()
+)
+_RUST_PLACE, _NUMBERED, _AT, _INLINE, _HASH = (
+    lazy("".join(_FORMS[name])) for name in "rust_place numbered at inline hash".split()
+)
 _LOOKBACK = 10
 _TO_GOROUTINE = 3
 """Lines below a panic within which its goroutine appears; a signal line may come between."""
 _GO_MACHINERY = frozenset({"panic", "runtime.gopanic", "runtime/debug.Stack", "runtime.sigpanic", "runtime.throw"})
 
-_PANICKED = lazy(
-    r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application |.{1,40}?\s(?=panicked at [\w./\\-]{3,200}:\d))?"
-    r"panicked at (.*)"
-)
-_RUST_PLACE = lazy(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?(?::?\s{1,200}(\S.{0,2000}))?:?$")
-"""A place, and the message if the report joined the two lines."""
-_NUMBERED = lazy(r"(\d{1,5}): (?:\s{0,20}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
-_AT = lazy(r"at (.{1,400}?):(\d{1,9})(?::\d{1,9})?$")
-_INLINE = lazy(r"(.{1,400}?) at (\S{1,400}\.rs):(\d{1,9})(?::\d{1,9})?$")
-"""A frame with its place on one line, as before Rust 1.20 and in crash reporters."""
-_HASH = lazy(r"::h[0-9a-f]{16}$|\[[0-9a-f]{16}\]")
-"""Hashes of both schemes of mangling."""
 _LOOKAHEAD = 12
 """Lines of message and notes between a panic and its backtrace."""
 _RUST_MACHINERY = tuple(

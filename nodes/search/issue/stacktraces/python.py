@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
+from pathlib import Path
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.normal.evidence import is_fence
@@ -20,16 +21,17 @@ from nodes.search.issue.stacktraces.runs import (
     scan,
 )
 from nodes.search.lazy import lazy
+from nodes.search.tokens import load_sections
 from nodes.search.types import Frame, StackTrace
 
 _RECENT_LAST = "Traceback (most recent call last)"
-_FILE = lazy(
-    r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d)'
-    r"(?:, column \d{1,6})?)?(?:,? in (.{1,200}))?"
+_FORMS = load_sections(Path(__file__).with_name("python.txt"))
+_FILE, _MODULE, _CALLED, _DEBUG_PAGE, _DEBUG_VALUE, _ELIDED, _CELL, _IPYTHON, _RICH = (
+    lazy("".join(_FORMS[name])) for name in "file module called debug_page debug_value elided cell ipython rich".split()
 )
-"""Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
-_MODULE = lazy(r"[a-z_]\w{0,60}(?:\.[a-z_]\w{0,60}){1,9}\.(?!pyx?$|pyw$|html?$)[a-z_]\w{0,60}")
-"""What the plugins of a program have instead of a path, at least three names."""
+_ARROW, _TOOLS_NUMBERED, _CARET, _HEADED, _LINKED, _PYTEST = (
+    lazy("".join(_FORMS[name])) for name in "arrow tools_numbered caret headed linked pytest".split()
+)
 _NUMBERED = lazy(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""
 _RECENT_FIRST = "(most recent call first)"
@@ -37,30 +39,14 @@ _FATAL = "Fatal Python error: "
 _CURRENT = "Current thread "
 _TO_FATAL, _TO_CURRENT = 3, 400
 """Lines between a fatal error and the frames of a single thread, or of the current one below others."""
-_CALLED = lazy(r"\s{0,3}\(")
-_DEBUG_PAGE = lazy(r"\W{0,6}(?:Exception|Error) (?:[Tt]ype|[Cc]lass)\W{1,6}([\w.]{1,200})(?: at \S{0,400})?$")
-_DEBUG_VALUE = lazy(r"\W{0,6}(?:Exception|Error) (?:[Vv]alue|[Mm]essage):\W{0,4}(.{0,500})")
-"""An error in two fields, below the frames as in Django's debug page, or above them."""
 _TO_FIELDS = 6
 _MAX_CODE = 12
 """Lines of source and carets below one frame; a multi-line expression has several."""
-_ELIDED = lazy(r"\W{1,3}$|[\[(<.…]")
 _UNFINISHED = ("^", "~", "[Previous line repeated", "...")
 
 python_trace = partial(build_trace, "python", is_recent_last=True)
 """Build the trace of some lines from its heading and its frames as printed."""
 
-_CELL = lazy(
-    r"(?:(?:Cell|Input) In ?\[\d{1,6}\],?|\S.{0,300}\.ipynb Cell \d{1,6})(?: line (\d{1,7}))?(?:,? in (.{1,200}))?$"
-)
-_IPYTHON = lazy(r"File ([^\"“”:]{1,500}|[A-Za-z]:[^\"“”:]{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
-_RICH = lazy(r"((?:[A-Za-z]:)?[^\s:][^:]{0,400}\.\w{1,6}|<[\w -]{1,60}>):(\d{1,7}) in ([\w.<>]{1,200})$")
-_ARROW = lazy(r"-{1,12}> {0,8}(\d{1,7})\b")
-_TOOLS_NUMBERED = lazy(r"(?:❱ )?\d{1,7}\b|\(\.\.\.\)|\^{1,200}$|[│|]|\.{3} \d{1,6} frames hidden")
-_CARET = lazy(r"\^{1,200}")
-_HEADED = lazy(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
-_LINKED = lazy(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
-_PYTEST = lazy(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}):(?: (in )?([\w.<>]{1,200})|$)")
 # Lines of source that pytest may print between two frames of one failure.
 _MAX_APART = 60
 _MAX_BELOW = 8
