@@ -53,10 +53,11 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     frames = [fact for fact in stated if fact.kind == "raised_here"] if lead.kind == "built_here" else []
     # The line of an older release may have moved since.
     older = [fact for fact in report.facts if fact.kind == "older_release" and is_unsure(lead)]
-    # When a line came in matters less than what else the report names, unless it gives a range of versions.
-    recent = [fact for fact in kinds.values() if fact.kind == "introduced_in" and fact.words is None]
-    first = tuple(fact for fact in first if fact not in recent)
-    chosen = [*dict.fromkeys((*frames, *older, *first, *recent))][: FACTS - 1]
+    # When a line came in matters less than what else the report names, or more if it names the release.
+    came = [fact for fact in kinds.values() if fact.kind == "introduced_in"]
+    recent = [fact for fact in came if fact.words is None]
+    first = (*(fact for fact in came if fact.words), *(fact for fact in first if fact not in recent))
+    chosen = [*dict.fromkeys((*frames, *first, *older, *recent))][: FACTS - 1]
     # Below a fact about another line, "it" would be that line.
     chosen.sort(key=lambda fact: fact.kind != "guarded_by" and fact not in frames)
     return tuple(chosen) if leads_with_fact(report) else (lead, *chosen)

@@ -686,3 +686,17 @@ def test_the_tag_before_a_message_is_shown_whole(tmp_path: Path):
     body = "```\n[Packs] Building zone utc with the builder\n```"
     (fact,) = of_kind(facts_of(tmp_path, files, "It stops", body), "built_here")
     assert fact.says.startswith("`Build` builds the message “[Packs] Building zone utc with the builder”")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        pytest.param("升级后出现：failed link: failed to get it: redirect failed, status: 200", True, id="chinese"),
+        pytest.param("failed link: failed to get it: redirect failed, status: 200", True, id="chain"),
+        pytest.param("The redirect failed, status: see below", False, id="prose"),
+    ],
+)
+def test_an_error_in_a_sentence_of_another_language_or_in_a_chain(tmp_path: Path, line: str, *, found: bool):
+    code = 'package zones\n\nfunc Link() error {\n\treturn fmt.Errorf("redirect failed, status: %d", code)\n}\n'
+    facts = of_kind(facts_of(tmp_path, {"zones.go": code}, "错误", f"{line}\n"), "built_here")
+    assert bool(facts) is found

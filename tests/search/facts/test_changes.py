@@ -271,3 +271,14 @@ def test_a_renamed_file_introduced_no_line(tmp_path: Path):
     git(tmp_path, "tag", "v1.3.0")
     facts = facts_at(tmp_path, head, "`load_all_zones` fails", "It works in 1.2.0 and fails in 1.3.0.")
     assert of_kind(facts, "introduced_in") == []
+
+
+@pytest.mark.parametrize(("title", "has_range"), [("Kotlin 1.2.5 support", False), ("Update 1.2.5 fails", True)])
+def test_a_version_of_another_product_in_the_title_gives_no_range(tmp_path: Path, title: str, *, has_range: bool):
+    make_repository(tmp_path, {"zones/io.py": OTHER})
+    git(tmp_path, "tag", "v1.2.0")
+    make_repository(tmp_path, {"zones/io.py": ONE}, message="Open handles")
+    git(tmp_path, "tag", "v1.3.0")
+    head = make_repository(tmp_path, {"zones/io.py": ONE, "other.py": "x = 1\n"})
+    facts = facts_at(tmp_path, head, title, "`load` broke in 1.2.5.", first=["zones/io.py"])
+    assert any("within 1.2.0 → 1.3.0" in fact.says for fact in facts) is has_range

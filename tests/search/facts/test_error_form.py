@@ -274,3 +274,17 @@ def test_a_call_that_is_no_method_is_not_the_method_that_is_missing(tmp_path: Pa
         files = {"a.js": f"function f(context) {{\n  return {call}\n}}\n"}
         found = facts_of(tmp_path / folder, files, "It stops", "```\nTypeError: context.getZone is not a function\n```")
         assert len(of_kind(found, "raised_here")) == count
+
+
+def test_of_several_imports_the_one_in_the_folder_that_the_log_names(tmp_path: Path):
+    line = "from host.schemas import BuildData\n"
+    files = {
+        "plugins/zonehelper/__init__.py": f"import os\n{line}",
+        "plugins/zonehelper/patch.py": f"def patch():\n    {line}    return BuildData\n",
+        "plugins/othertool/__init__.py": line,
+    }
+    body = "```\nplugin.py - loading plugin zonehelper failed: cannot import name 'BuildData' from 'host.schemas'\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It does not start", body), "raised_here")
+    assert (fact.path, fact.line) == ("plugins/zonehelper/__init__.py", 2)
+    body = body.replace("zonehelper", "zones")
+    assert of_kind(facts_of(tmp_path / "other", files, "It does not start", body), "raised_here") == []

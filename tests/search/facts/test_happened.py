@@ -355,6 +355,11 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
         ("$x = $names['kind'];", "Using null as an array offset is deprecated", None),
         ("$this->rows->attach($x);", "Method Rows::attach() is deprecated since 8.5", "has `attach(…)`"),
         ("function f(Row $row = null) {", "Implicitly marking parameter $row as nullable", "has `Row $row = null`"),
+        (
+            "'row' => fn(string $row = null) => $row,",
+            "Implicitly marking parameter $row as nullable",
+            "has `string $row",
+        ),
         ("close(done)", "panic: close of closed channel", "has `close(done)`"),
         ("let x = a - b;", "attempt to subtract with overflow", "has `a - b`"),
         ("let x = a - b - c;", "attempt to subtract with overflow", None),

@@ -200,3 +200,10 @@ def test_a_sentence_without_spaces_is_found_where_the_code_has_it(tmp_path: Path
     files = {"Booking.java": f'class Booking {{\n  void book() {{\n    throw new Taken("{text}");\n  }}\n}}\n'}
     (found,) = of_kind(facts_of(tmp_path, files, title.format(text), body.format(text)), "quoted_here")
     assert (found.line, found.words, found.strong) == (3, text, True)
+
+
+@pytest.mark.parametrize(("text", "count"), [("npm run zones", 0), ("open the zones", 1)])
+def test_the_command_of_a_tool_is_no_text_of_the_program(tmp_path: Path, text: str, count: int):
+    files = {"src/new.ts": f'export function hint() {{\n  return "{text}";\n}}\n'}
+    facts = facts_of(tmp_path, files, "It stops", f"I ran `{text}` and it stops.")
+    assert len([fact for fact in of_kind(facts, "quoted_here") if fact.says.startswith("The text “")]) == count

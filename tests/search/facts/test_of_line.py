@@ -26,6 +26,10 @@ def test_the_recent_change_that_added_a_named_line(tmp_path: Path):
     head = make_repository(tmp_path, {"acme/zones.py": NEW, "other.py": "x = 1\n"})
     (fact,) = of_kind(facts_at(tmp_path, head, "It fails", BODY), "introduced_in")
     assert fact.says.endswith("”, released in 1.2.0.")
+    assert fact.words is None
+    (fact,) = of_kind(facts_at(tmp_path, head, "It fails", f"Version 1.2.0\n\n{BODY}"), "introduced_in")
+    assert fact.words == "1.2.0"
+    fact = replace(fact, words=None)
     repository = Repository.open(tmp_path)
     assert verify(replace(fact, says=says), repository, head, BODY) == "another release has the change first"
     older = replace(fact, text="def open_zone(name):", line=1)
@@ -44,6 +48,22 @@ def test_a_change_that_brought_no_code_introduced_nothing(tmp_path: Path, files:
         make_repository(tmp_path, {"acme/zones.py": OLD})
     head = make_repository(tmp_path, files, message=message)
     assert of_kind(facts_at(tmp_path, head, "It fails", BODY), "introduced_in") == []
+
+
+def test_a_change_of_annotations_introduced_no_line(tmp_path: Path):
+    make_repository(tmp_path, {"acme/zones.py": OLD})
+    typed = OLD.replace("(name)", "(name: str) -> Zone", 1)
+    head = make_repository(tmp_path, {"acme/zones.py": typed}, message="Describe arguments")
+    assert of_kind(facts_at(tmp_path, head, "It fails", "See `acme/zones.py` line 1."), "introduced_in") == []
+
+
+def test_the_change_of_the_line_that_builds_a_message(tmp_path: Path):
+    make_repository(tmp_path, {"acme/zones.py": OLD})
+    code = "def open_zone(name):\n    raise ZoneError('the zone is not yet open today')\n"
+    change = make_repository(tmp_path, {"acme/zones.py": code}, message="Refuse zones")
+    facts = facts_at(tmp_path, change, "It fails", "```\nZoneError: the zone is not yet open today\n```")
+    (fact,) = of_kind(facts, "introduced_in")
+    assert (fact.line, fact.change) == (2, change)
 
 
 def test_a_line_that_was_moved_from_another_file_is_older(tmp_path: Path):

@@ -885,3 +885,27 @@ def test_the_error_that_a_handler_prints_above_the_place(tmp_path: Path, message
     body = f"```\n{message}\nin /srv/www/lib/kelp.php at line 4.\n\n{calls}```\n"
     (fact, *_) = of_kind(facts_of(tmp_path, {"lib/kelp.php": code}, "Warning", body), "raised_here")
     assert (fact.line, fact.says.startswith(says)) == (4, True), fact.says
+
+
+@pytest.mark.parametrize(
+    ("has", "unclaimed"), [("from .base import Zone\n", True), ("from .base import Area\n", False)]
+)
+def test_an_import_of_what_an_own_module_has_supports_no_claim(tmp_path: Path, has: str, *, unclaimed: bool):
+    files = {"main.py": "from .core.zones import Zone\n", "core/zones/__init__.py": has}
+    trace = '  File "/srv/plugins/acme/main.py", line 1, in <module>\n    from .core.zones import Zone\n'
+    error = "ImportError: cannot import name 'Zone' from 'plugins.acme.core.zones' (/srv/plugins/acme)"
+    body = f"```\nTraceback (most recent call last):\n{trace}{error}\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It does not start", body), "raised_here")
+    assert (fact.path, fact.unclaimed) == ("main.py", unclaimed)
+
+
+def test_a_static_initialiser_of_java_has_the_line_of_its_frame(tmp_path: Path):
+    code = (
+        "package acme;\n\npublic class Version {\n    static {\n        patch = Integer.parseInt(parts[2]);\n    }\n}\n"
+    )
+    body = (
+        '```\njava.lang.NumberFormatException: For input string: "build"\n'
+        "\tat java.base/java.lang.Integer.parseInt(Integer.java:662)\n\tat acme.Version.<clinit>(Version.java:5)\n```"
+    )
+    (fact,) = of_kind(facts_of(tmp_path, {"src/acme/Version.java": code}, "It stops", body), "raised_here")
+    assert (fact.line, "calls `parseInt` on this line" in fact.says) == (5, True)

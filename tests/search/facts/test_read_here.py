@@ -218,6 +218,11 @@ VIEW = "fn draw(config: &Config) {\n    split(\n        config.zone_list_width.h
 CONFIG = "pub struct Config {\n    pub zone_list_width: Size,\n}\n\nfn new() -> Config {\n    Config {\n        zone_list_width: Size::Share(75),\n    }\n}\n"
 
 
+def test_a_name_that_another_file_mentions_in_a_comment_is_not_read_by_one_alone(tmp_path: Path):
+    files = {"src/view.rs": VIEW, "src/other.rs": "// like zone_list_width\nfn other() {}\n"}
+    assert of_kind(facts_of(tmp_path, files, "It panics", "With `zone_list_width` it panics."), "read_here") == []
+
+
 @pytest.mark.parametrize(
     ("block", "line"),
     [
@@ -236,5 +241,6 @@ def test_the_only_line_that_reads_a_setting_which_another_file_declares(tmp_path
         assert fact.says == (
             "`zone_list_width` is read on this line in `draw`; no other file of the project's code reads it."
         )
+        assert fact.unclaimed
         head = make_repository(tmp_path, {**files, "src/more.rs": VIEW})
         assert verify(fact, Repository.open(tmp_path), head, body) == "`src/more.rs` contains it as well"

@@ -366,3 +366,14 @@ def test_a_frame_of_go_in_a_removed_file_is_inside_its_function(tmp_path: Path):
     for line, found in ((4, ["internal/dolt/embedded.go:4"]), (8, [])):
         facts = facts_at(tmp_path, head, "It stops", f"I updated from v1.2.0.\n\n```\n{trace.format(line)}```\n")
         assert [f"{fact.path}:{fact.line}" for fact in of_kind(facts, "raised_here")] == found
+
+
+def test_a_line_that_fits_the_error_now_is_not_the_one_of_an_older_release(tmp_path: Path):
+    old = "fn cut(text: &str, at: usize) {\n    let n = at;\n    show(text);\n}\n"
+    make_repository(tmp_path, {"src/cut.rs": old})
+    git(tmp_path, "tag", "v1.2.0")
+    new = "fn cut(text: &str, at: usize) {\n    let head = &text[..at];\n    let n = at;\n    show(head);\n}\n"
+    head = make_repository(tmp_path, {"src/cut.rs": new})
+    error = "thread 'main' panicked at src/cut.rs:2:20:\nend byte index 1 is not a char boundary; it is inside 'é'"
+    (fact,) = of_kind(facts_at(tmp_path, head, "It panics", f"Version 1.2.0\n\n```\n{error}\n```"), "raised_here")
+    assert (fact.line, fact.says.startswith("`cut` has `&text[..at]`")) == (2, True)

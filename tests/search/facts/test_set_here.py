@@ -10,6 +10,7 @@ import pytest
 from nodes.search.facts.around.set_here import _is_shown, _only_setting, _variables
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_of, of_kind, verify
+from tests.support.repositories import make_repository
 
 PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwrap()` on a `None` value\n```"
 
@@ -178,7 +179,8 @@ def test_the_variable_that_a_compiler_names_gets_its_value_above(tmp_path: Path)
 
 def test_what_a_call_is_given_precedes_what_it_is_called_on():
     assert list(_variables("`cut` has `text.truncate(most)`; the error says", "")) == ["most", "text", "most"]
-    assert list(_variables("`cut` reads `text[most]`; the error says", "")) == ["text", "most"]
+    assert list(_variables("`cut` reads `text[most]`; the error says", "")) == ["most", "text", "most"]
+    assert list(_variables("`cut` uses `text.most`; the error says", "")) == ["text"]
 
 
 COMPARED = "    if key ~= self:read('key') then\n        return\n    end\nend\n\n"
@@ -208,3 +210,54 @@ def test_the_code_of_a_fault_is_on_other_lines_of_its_file(tmp_path: Path, more:
     for fact in found:
         other = replace(fact, says=fact.says.replace(f"{more} other", f"{more + 1} other"))
         assert verify(other, Repository.open(tmp_path), "HEAD", body) == "other lines of the file have the code"
+
+
+def test_the_same_code_further_down_the_function_is_no_other_place(tmp_path: Path):
+    code = "def read(raw):\n    a = raw.get(1)\n    return raw.get(2)\n"
+    trace = '  File "/srv/acme/model.py", line 2, in read\n    a = raw.get(1)\n'
+    body = f"```\nTraceback (most recent call last):\n{trace}AttributeError: 'str' object has no attribute 'get'\n```"
+    for name, more, count in (("same", "", 0), ("other", "\n\ndef write(raw):\n    raw.get(3)\n", 1)):
+        facts = facts_of(tmp_path / name, {"acme/model.py": f"{code}{more}"}, "It fails", body)
+        found = [fact for fact in of_kind(facts, "used_here") if "other line" in fact.says]
+        assert [fact.line for fact in found] == [7] * count
+
+
+@pytest.mark.parametrize(
+    ("more", "lines"),
+    [
+        pytest.param("", [("acme/start.py", 3)], id="one"),
+        pytest.param("".join(f"    host.data[NAME][{n}] = 1\n" for n in range(2)), [], id="three"),
+    ],
+)
+def test_where_the_missing_key_is_stored(tmp_path: Path, more: str, lines: list[tuple[str, int]]):
+    start = (
+        "def start(host, entry):\n    # host.data[NAME][entry.id] = 1\n    host.data[NAME][entry.id] = load(entry)\n"
+    )
+    code = "return self.host.data[NAME][self.entry.id]"
+    files = {
+        "acme/start.py": f"{start}{more}",
+        "acme/flow.py": f"class Flow:\n    def step(self):\n        {code}\n",
+        "tests/test_start.py": "def test_start(host):\n    host.data[NAME][2] = 2\n",
+    }
+    marks = f"{' ' * len('return ')}{'~' * len('self.host.data[NAME]')}{'^' * len('[self.entry.id]')}"
+    trace = f'  File "/srv/acme/flow.py", line 3, in step\n    {code}\n    {marks}\nKeyError: 7'
+    body = f"```\nTraceback (most recent call last):\n{trace}\n```"
+    facts = facts_of(tmp_path, files, "It fails", body)
+    found = [fact for fact in of_kind(facts, "used_here") if "gets a key" in fact.says]
+    assert [fact.at for fact in found] == lines
+    for fact in found:
+        assert fact.says == "`host.data[NAME]` gets a key on this line: `host.data[NAME][entry.id] = load(entry)`."
+        text = "".join(f"    host.data[NAME][{n}] = 1\n" for n in range(2))
+        head = make_repository(tmp_path, {**files, "acme/other.py": f"def other(host):\n{text}"})
+        assert verify(fact, Repository.open(tmp_path), head, body) == "more lines store there"
+
+
+def test_the_value_of_a_template_is_set_above_the_line_that_the_report_names(tmp_path: Path):
+    code = "<div>\n<% first_page = pages.index { |page| page.to_s.start_with?(base) } %>\n</div>\n<%= first_page+1 %>\n"
+    body = "    line 4 of [PROJECT_ROOT]/app/views/_pages.html.erb: _app_views__pages_html_erb___12_44"
+    title = "NoMethodError: undefined method '+' for nil"
+    facts = facts_of(tmp_path, {"app/views/_pages.html.erb": code}, title, f"## Backtrace\n\n{body}\n")
+    (named,) = of_kind(facts, "named_here")
+    assert named.says.endswith("has `first_page`; the error says “undefined method '+' for nil”.")
+    (found,) = of_kind(facts, "guarded_by")
+    assert (found.line, found.says.startswith("`first_page` gets its value on this line: `")) == (2, True)

@@ -14,14 +14,19 @@ from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
-from nodes.search.tokens import indent_of
+from nodes.search.tokens import WORD, indent_of
 
 OF = frozenset({"raised_here", "named_here"})
 LEAST, MAX_OTHERS = 5, 9
 """Minimum number of letters and digits of code that identify it, and maximum number of other lines with it."""
+FEW, MAX_FILES = 2, 24
+"""Maximum number of lines that store under a key, and of own files that are read for them."""
 MAX_FACTS, MAX_FRAMES, MAX_WIDTH, FAR = 3, 4, 100, 120
 """Maximum number of facts, of frames, of characters of a line that is shown, and of lines between it and the fault."""
-SAYS = re.compile(r"`([\w$]{1,80})` gets its value on this line: |`(.{1,120})` is on (\d) other lines? of this file\.")
+SAYS = re.compile(
+    r"`([\w$]{1,80})` gets its value on this line: |`(.{1,120})` is on (\d) other lines? of this file\."
+    r"|`([^`]{1,120})` gets a key on this line: "
+)
 _EVENT = re.compile(r"` (?:uses|unwraps|has|looks up|reads|slices|divides by|passes) ")
 _CODE, _QUOTED = re.compile(r"`([^`]{1,120})`"), re.compile(r"['\u2018]([A-Za-z_$][\w$]{0,80})['\u2019]")
 _REPORTED = "The report has “"
@@ -32,6 +37,8 @@ _EMPTY = re.compile(
 )
 """An empty value, which another line fills later."""
 _NAME = re.compile(r"(?<![\w$.>:@#\"'])(?![a-z]:\w)[A-Za-z_$][\w$]{0,80}(?![\w$(!\"']|::)")
+_GIVEN = re.compile(r"^[^(\[]*(?:[(\[]|$)")
+_LOOKS_UP = re.compile(r"` looks up `[^`]{1,120}` in `([^`]{1,120})`; the error says that this key")
 _NO_VARIABLE = frozenset({"this", "self", "super", "cls", "null", "undefined", "None", "nil"})
 
 
@@ -41,24 +48,26 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     If it is an argument of the function, or if the line does not say, yield the call in the next frame.
     """
     code = inquiry.code
-    for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol][:MAX_FACTS]:
-        number, row = code.number(fact.path), code.row_of(fact)
-        if number is None or row is None or fact.line is None:
+    for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MAX_FACTS]:
+        number, row = code.number(fact.path), code.row_of(fact) if fact.symbol else None
+        if number is None or (fact.symbol and row is None) or fact.line is None:
             continue
-        first = max(code.span(row).start, fact.line - FAR)
+        # The code of a template is in no function.
+        first = max(code.span(row).start if row is not None else 1, fact.line - FAR)
         above = code.lines(number)[first - 1 : fact.line]
         whole = statement(code.lines(number), fact.line)
         if same := _repeated(code, number, fact):
             yield same
+        yield from _stored(code, fact)
         names = list(_variables(fact.says, whole))
         for name in names:
             hit = code.hit(number, first + at) if (at := _only_setting(name, above)) is not None else None
-            if hit and _is_shown(shown := hit.text.strip()) and shown not in whole:
+            if hit and _is_shown(shown := _shortened(hit.text.strip())) and shown not in whole:
                 says = say("`{name}` gets its value on this line: `{code}`.", name=name, code=shown)
                 yield hit.fact("guarded_by", says, None, follows=fact.at)
                 break
         else:
-            head = code.head(row)
+            head = code.head(row) if row is not None else None
             given = head and any(whole_word(name).search(head.text) for name in names)
             if fact.kind == "raised_here" and (given or not _EVENT.search(fact.says)):
                 yield from _passed(inquiry, fact)
@@ -71,12 +80,36 @@ def _repeated(code: Code, number: int, fact: Fact) -> Fact | None:
     if shown is None or sum(map(str.isalnum, shown[1])) < LEAST or shown[1].isidentifier() or "…" in shown[1]:
         return None
     others = _with(code.lines(number), shown[1], fact.line or 0)
-    hit = code.hit(number, min(others, key=lambda at: (at < (fact.line or 0), at))) if others else None
-    if hit is None or len(others) > MAX_OTHERS:
+    # The next lines of the function run only if the fault does not occur.
+    apart = [at for at in others if code.symbol(number, at) != fact.symbol] if len(others) <= MAX_OTHERS else []
+    hit = code.hit(number, min(apart, key=lambda at: (at < (fact.line or 0), at))) if apart else None
+    if hit is None:
         return None
     lines = say("1 other line") if len(others) == 1 else say("{count} other lines", count=len(others))
     says = say("`{code}` is on {lines} of this file.", code=shown[1], lines=lines)
     return hit.fact("used_here", says, None, count=len(others), follows=fact.at)
+
+
+def _stored(code: Code, fact: Fact) -> Iterator[Fact]:
+    """Yield the few lines of own code that store under a key in what lacks the key of an error."""
+    found = _LOOKS_UP.search(fact.says)
+    value = re.sub(r"^(?:self|this)(?:\.|->)", "", found[1]) if found else ""
+    is_shared = re.search(r"\w[.\[>]", value) or value.isupper()
+    files = code.files_with(max(WORD.findall(value), key=len)) if is_shared else []
+    if len(files) > MAX_FILES:
+        return
+    code.read(files)
+    places = [(number, at) for number in files for at in _storing(code.lines(number), value)]
+    hits = [hit for place in places if not code.is_tested(*place) and (hit := code.hit(*place))]
+    for hit in hits if len(hits) <= FEW else ():
+        if _is_shown(shown := hit.text.strip()):
+            says = say("`{value}` gets a key on this line: `{code}`.", value=value, code=shown)
+            yield hit.fact("used_here", says, None, count=len(hits), follows=fact.at)
+
+
+def _storing(lines: Sequence[str], value: str) -> list[int]:
+    form = re.compile(rf"(?<![\w$]){re.escape(value)}\[[^\]\n]{{1,80}}\]\s?=(?!=)")
+    return [at for at, text in enumerate(lines, 1) if form.search(text[:1_000]) and not is_comment(text)]
 
 
 def _with(lines: Sequence[str], code: str, line: int) -> list[int]:
@@ -99,6 +132,10 @@ def _passed(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
                 return
 
 
+def _shortened(code: str) -> str:
+    return code if len(code) <= MAX_WIDTH else f"{code[: MAX_WIDTH - 2].rpartition(' ')[0]} …"
+
+
 def _is_shown(code: str) -> bool:
     return len(code) <= MAX_WIDTH and "`" not in code and not _EMPTY.search(code)
 
@@ -111,8 +148,10 @@ def _variables(says: str, whole: str) -> Iterator[str]:
         yield from (name for name in named if whole_word(name).search(whole))
         return
     shown = _CODE.findall(says, event.end() - 1)
-    # What a call is given matters more than what it is called on.
-    given = [code[code.rindex("(") :] for code in shown if "(" in code and event[0] == "` has "]
+    # What a call or a subscript is given matters more than what it is of.
+    given = [
+        _GIVEN.sub("", code).replace("..", " ") for code in shown if event[0] in ("` has ", "` reads ", "` slices ")
+    ]
     for code in (*given, *shown, whole.rpartition("\n")[0] if " unwraps " in says else ""):
         yield from (name for name in _NAME.findall(code) if name not in _NO_VARIABLE and not name.isupper())
 
@@ -146,6 +185,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if says and says[2]:
         is_same = path == fact.path and fact.line in (held := _with(witness.lines(path, 1, sys.maxsize), says[2], line))
         return None if is_same and len(held) == int(says[3]) else "other lines of the file have the code"
+    if says and says[4]:
+        hits = witness.grep(max(WORD.findall(says[4]), key=len), own=True)
+        stores = {(hit.path, hit.line) for hit in hits if _storing([hit.text], says[4])}
+        return None if (fact.path, fact.line) in stores and len(stores) <= FEW else "more lines store there"
     if says is None or path != fact.path or fact.line is None or not fact.line < line <= fact.line + FAR:
         return "it is not above the line that uses the variable"
     alone = _only_setting(says[1], witness.lines(path, fact.line, line)) == 0

@@ -1,5 +1,6 @@
 """``changed_in`` and ``introduced_in``: what changed between the version that worked and the one that does not."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from nodes.search.facts.changes.added import body_of, find_added, lines_at
@@ -10,6 +11,7 @@ from nodes.search.facts.places.moved import is_unsure
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.git import Repository
+from nodes.search.history.names import plain
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Commit, Range
 from nodes.search.history.weigh import is_mechanical
@@ -21,6 +23,10 @@ FEW = 5
 SHORT = 20
 """Number of commits from which a range is long: a change in it tells nothing, unless it has words of the report."""
 MAX_PATHS, MAX_LINES, MANY = 2, 4, 3
+_BEFORE = frozenset(
+    "version versions release releases since after update updating upgrade upgrading from using".split()
+)
+"""What may precede a version in a title and names no product."""
 _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 
@@ -51,6 +57,10 @@ def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
     stated = [claim for claim in (*claims.versions, *claims.days) if claim.part != "affected"]
     stated.sort(key=lambda claim: claim.part not in ("bad", "until"))
     words = next((claim.text for claim in stated if inquiry.issue.holds(claim.text)), None)
+    # "Kotlin 2.3.20" in the title is the version of another product wherever else the number is.
+    named = re.search(rf"([A-Z][\w.+#]{{2,30}}) v?{re.escape(words or ' ')}(?![\d.]\d)", inquiry.issue.title)
+    if named and named[1].lower() not in _BEFORE and plain(named[1]) not in inquiry.code.names:
+        return None
     span = find_range(claims, inquiry.code.log, inquiry.code.names) if words else None
     return (span, words) if words and isinstance(span, Range) and span.start is not None else None
 

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from nodes.search.facts.changes.added import body_of, lines_at
 from nodes.search.facts.changes.changed_in import claimed_range, occurs
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import changes, is_released, last_to_change, releases_of, since_release
 from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.levels import is_stated, precedence
 from nodes.search.facts.places.moved import is_unsure
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
@@ -16,6 +18,10 @@ from nodes.search.sentences import say
 
 RECENT = 180 * 86_400
 """Number of seconds before the commit that is read within which a change of a line is of interest by itself."""
+_OF_CODE = frozenset({"built_here", "quoted_here", "read_here"})
+"""Kinds about a line that the report does not name itself."""
+MAX_LINES = 2
+"""Maximum number of lines whose changes are looked for."""
 MAX_BACK = 2_000
 """Maximum number of commits in which the one that removed a definition is looked for."""
 _ENOUGH = 12
@@ -32,14 +38,14 @@ _DEFINES = r"(^|[^A-Za-z0-9_.])(def|func|function|fn|fun|sub|class|struct|interf
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the change that removed what the first line of the report uses, and the recent one that the line is of."""
-    fact = next((fact for fact in inquiry.shown if fact.line and fact.is_named_line), None)
-    if fact is None or is_unsure(fact):
-        return
-    if missing := _MISSING.search(fact.says):
-        yield from _undefined(inquiry, fact, missing[1])
-    if claimed_range(inquiry) is None:
-        yield from _recent(inquiry, fact)
+    """Yield what removed what the first lines of the report use, and the recent changes that these came in with."""
+    lines = [fact for fact in inquiry.shown if fact.line and (fact.is_named_line or fact.kind in _OF_CODE)]
+    lines.sort(key=precedence(inquiry.found, inquiry.first))
+    for fact in [fact for fact in lines if is_stated(fact) and not is_unsure(fact)][:MAX_LINES]:
+        if missing := _MISSING.search(fact.says):
+            yield from _undefined(inquiry, fact, missing[1])
+        if claimed_range(inquiry) is None:
+            yield from _recent(inquiry, fact)
 
 
 def _recent(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
@@ -51,11 +57,16 @@ def _recent(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
     commit = _details(inquiry, sha)
     if commit is None or is_mechanical(commit) or occurs(code.repository, commit.parents[0], text):
         return
+    # Types of arguments and white space are none of a line's doing.
+    if body_of(text) in map(body_of, lines_at(code, commit.parents[0], fact.path or "")):
+        return
     where = since_release(code.repository, commit.sha, releases_of(code))
+    # The release that the report names.
+    named = next((words for words in re.findall(r"\d[\w.]+\d", where) if inquiry.issue.holds(words)), None)
     values = {"sha": commit.sha[:10], "title": short(commit.subject), "where": where}
     says = say("This line came in with `{sha}` “{title}”{where}.", **values)
     yield Fact(
-        "introduced_in", says, None, fact.path, fact.line, fact.text, fact.symbol,
+        "introduced_in", says, named, fact.path, fact.line, fact.text, fact.symbol,
         change=commit.sha, count=1, follows=fact.at,
     )  # fmt: skip
 

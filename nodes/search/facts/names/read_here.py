@@ -173,8 +173,11 @@ def _uses(code: Code, words: str) -> tuple[list[tuple[int, int, bool]], bool]:
         n for n in files if any(pattern.search(line) for line in code.lines(n) if any(s in line for s in spellings))
     ]
     is_only = len(holding) == 1
-    if not is_only and len(holding) <= FEW_FILES and COMPOUND.search(words) and not words.startswith("-"):
-        holding = [n for n in holding if _only_reads(code.lines(n), spellings)]
+    if not is_only and len(holding) <= FEW_FILES and COMPOUND.search(words.strip("_")) and words[0] not in "-_":
+        given = re.compile("|".join(_GIVEN.format(re.escape(spelling)) for spelling in spellings))
+        reading = [n for n in holding if _only_reads(code.lines(n), spellings)]
+        # Each of the others declares or sets it; that one mentions it says nothing.
+        holding = reading if all(n in reading or any(map(given.match, code.lines(n))) for n in holding) else []
     # A name that several files read does not identify a place.
     if len(holding) != 1:
         return [], False
@@ -251,7 +254,9 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]], *, is_only
         )
         # A signature with the parameter was in a fixed file in 29 % of cases, so a declaration does not lead.
         is_word = words.isalpha() and words.islower()  # as well a variable of the function
-        yield hit.fact(kind, says, words, count=len(uses), strong=not declared, users=1, unclaimed=is_word)
+        yield hit.fact(
+            kind, says, words, count=len(uses), strong=not declared, users=1, unclaimed=is_word or not is_only
+        )
 
 
 def _where(hit: Hit) -> str:

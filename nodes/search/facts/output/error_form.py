@@ -19,7 +19,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.languages.table import language_of
 from nodes.search.paths.project import package_of
 from nodes.search.sentences import say
-from nodes.search.tokens import indent_of
+from nodes.search.tokens import WORD, indent_of
 
 MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""
@@ -135,6 +135,12 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     held = [place for place in places if not code.is_tested(*place)]
     if "local variable" in shape.words:
         held = [place for place in held if _may_be_unset(code, *place, shape.name)]
+    # The one that is executed first, in the folder that the line of the log names.
+    logged = " ".join(line for line in inquiry.issue.lines if shape.words in line)
+    folders = {word for word in WORD.findall(logged) if len(word) >= DISTINCTIVE}
+    inside = [place for place in held if not folders.isdisjoint(code.path(place[0]).split("/")[:-1])]
+    inside = sorted(inside, key=lambda place: bool(code.symbol(*place))) if "import name" in shape.words else []
+    held = inside[:1] or held
     if len(held) > 1:
         # The one in the function that words of the report spell.
         stems, names = report_stems(inquiry)[1], [(code.symbol(*place) or "").rpartition(".")[2] for place in held]

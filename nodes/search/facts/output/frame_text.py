@@ -16,7 +16,7 @@ MAX_WORDS = 300
 MAX_SHOWN = 6
 """Maximum number of lines of code that a notebook shows of a frame up to the line that it marks."""
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
-_NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
+_NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|(?:cl)?init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
 _UNNAMED = re.compile(r"<main>|<top \(required\)>|.*#\W{1,3}")
 """What Ruby prints in place of a function for the code of a file, and an operator, which is built in."""
 

@@ -58,8 +58,8 @@ _DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(
 _ASSERTION = re.compile(
     r"\b(?:assert\w{0,20}|stopifnot|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
 )
-_RAISES = re.compile(r"(?:raise|throw|panic!?|die|abort)\b|[\"'#*]|//")
-"""A line that raises, or that begins with a string or a comment."""
+_RAISES = re.compile(r"(?:raise|throw|panic!?|die|abort)\b|[\"'](?![\w.-]{1,60}[\"']\s?(?:=>|:))|[#*]|//")
+"""A line that raises, or that begins with a string which is no key, or with a comment."""
 _OPENS_TEXT = ("'", '"', "`", ":")
 _NEVER_NULL = frozenset({"this", "self", "super", "cls", "@"})
 

@@ -39,6 +39,12 @@ _DROPPED = re.compile(
 _RAISED = re.compile(r"(?:raise|throw)\s[^\n]{1,120}\(\s*$")  # the code before the message of an error
 _LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
 """The beginning of a log line without a time that was pasted without mark-up."""
+_FOREIGN = re.compile(
+    r"[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff5e]\s?([!-~](?=[^\n]{0,300}: )[ -~]{14,300})"
+)
+"""English in a sentence of Chinese, Japanese or Korean, which is mostly what a program printed."""
+_CHAIN = re.compile(r"\s{0,8}((?:[a-z][\w ,'/-]{3,60}: ){2,8}[ -~]{2,200})$")
+"""An error with those that wrap it, as Go prints them."""
 _LEVEL = re.compile(r"(?:\[[\w ]{1,20}\])?\W{0,3}(?:(?:bug|error|err|fatal|warning|warn)\W{1,4})?", re.IGNORECASE)
 """What a program or a reporter writes before a message."""
 _QUOTED_VALUE = re.compile(r":? (?:'[^\s']{1,60}'|\"[^\s\"]{1,60}\"|`[^\s`]{1,60}`)[.!]?")
@@ -66,6 +72,8 @@ def texts(issue: IssueParts) -> list[MessageText]:
     found += [MessageText(run, is_prose=True) for run in _runs(issue.prose)]
     announced = (message for line in issue.prose for message in ANNOUNCED.findall(line))
     found += [MessageText(normalise_space(message), is_prose=False) for message in announced]
+    quoted = (run for line in issue.prose for run in (*_FOREIGN.findall(line), *_CHAIN.findall(line)))
+    found += [MessageText(normalise_space(run), is_prose=False) for run in quoted]
     logged = {line.text for line in issue.logged}
     found += [
         MessageText(normalise_space(line), is_prose=False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
+from nodes.search.facts.code import Code, whole_word
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.frame_lines import LONGEST_FUNCTION, MappedFrame, same_start
 from nodes.search.facts.output.frame_says import passes, says_of
@@ -30,6 +31,7 @@ MAX_TRACES, REACH, MAX_ABOVE = 6, 400, 300
 SHORTEST, DEEP = 5, 3
 """Minimum length of the name of a function or a class that counts as named by words."""
 _FAILED = lazy(r"assert|panic|CHECK|expect", re.IGNORECASE)
+_IMPORTED = lazy(r"cannot import name '(\w{2,60})' from '([\w.]{3,80})'")
 _ACCESS = re.compile(
     r"(?:.*[.:#])?(?:get(?:_Item)?|set|remove(?:At)?|elementAt|charAt|substring|subList|(?:_?check|range|out|throw)\w{0,60})(?:\$.*)?",
     re.IGNORECASE,
@@ -87,9 +89,19 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # In chains, the first and the last trace were right equally often (4 of 12).
         unclaimed = follows or may_have_moved or bool(frame.gone) or len(chain) > 1 or is_group
         unclaimed = unclaimed or _is_elsewhere(inquiry.issue, frame, event, lines[frame.line - 1])
+        unclaimed = unclaimed or _has_import(inquiry.code, frame.error)
         refuses = is_refusal(lines, frame.line, frame.start)
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
         yield from named
+
+
+def _has_import(code: Code, error: str) -> bool:
+    """Return whether an own module has the name that it lacks by an error: another version is installed."""
+    found = _IMPORTED.search(error)
+    path = "/".join(found[2].split(".")[-2:]) if found else ""
+    numbers = [number for end in (f"{path}.py", f"{path}/__init__.py") for number in code.ending(end) if path]
+    code.read(numbers)
+    return any(whole_word(found[1]).search("\n".join(code.lines(number))) for number in numbers if found)
 
 
 def _is_elsewhere(issue: IssueParts, frame: MappedFrame, event: Happened | None, line: str) -> bool:
@@ -189,6 +201,10 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     is_counted = mapped.trace.language == "vim"  # from the head of its function
     named, printed = named_release(inquiry), frame_text(inquiry.issue, mapped.trace, mapped.frame)
     if line is None or is_counted or printed or (mapped.exact and not named):
+        return mapped
+    here = statement(inquiry.code.lines(mapped.number), line) if inquiry.code.text(mapped.number, line) else ""
+    event = happened(here, mapped.error)
+    if named and event and not event.null:  # the version is that of the next release
         return mapped
     release = named.release if named else _fitting_release(inquiry, mapped, line)
     now = line_now(inquiry.code, release, mapped.number, line)

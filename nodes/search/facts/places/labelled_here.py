@@ -39,7 +39,11 @@ _UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
 """Words of a language without spaces."""
 SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
-_CODE = re.compile(r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$")
+_CODE = re.compile(
+    r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$"
+    r"|^(?:npm|npx|yarn|pnpm|bun|pip|cargo|go|git|docker|make|sudo|brew|dotnet|flutter|mix) [a-z-]+\b"
+)
+"""Code, and the commands of tools."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
