@@ -469,3 +469,12 @@ def test_a_comment_does_not_send_a_maintainer_to_a_list() -> None:
     message = f"After 2 wider searches, confidence in the first place is 47%: {READ_THE_LIST}"
     assert READ_THE_LIST not in comment(**{**NOT_FOUND, "suspects": (SUSPECT,)}, review_message=message)
     assert "Compare them." in comment(**{**NOT_FOUND, "suspects": (SUSPECT,)}, review_message="Compare them.")
+
+
+def test_what_the_code_says_precedes_further_lines_that_the_report_only_names() -> None:
+    lead = replace(BUILT, kind="named_here", says="The report names this line of `parse`.")
+    again = [replace(lead, path=f"src/{n}.py", line=n, symbol="load") for n in (3, 4)]
+    read = replace(lead, kind="read_here", says="`mode` is read on this line.", path="src/mode.py", words="mode")
+    report = {**FOUND, "statement": "facts", "root_cause": None, "verdict": lead.says, "facts": (lead, *again, read)}
+    shown = unfolded(comment(**report))
+    assert 0 < shown.index("`mode` is read") < shown.index("3.py")

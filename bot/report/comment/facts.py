@@ -44,8 +44,10 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         if (fact.path, fact.line) != (lead.path, lead.line) and (fact.path, fact.says) not in shown:
             lines.setdefault((fact.path, fact.line), fact)
             shown.add((fact.path, fact.says))
-    elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: SUSPECTS - 1]
-    same = [fact for fact in lines.values() if fact.path == lead.path and fact.line]
+    # Further lines that the report only names tell a reader less than what the code says.
+    found = sorted(lines.values(), key=lambda fact: fact.says.startswith("The report names this line"))
+    elsewhere = [fact for fact in found if fact.path != lead.path][: SUSPECTS - 1]
+    same = [fact for fact in found if fact.path == lead.path and fact.line]
     # Without a claim, the other places of the report matter as much as what surrounds the first.
     stated = (*elsewhere, *same) if report.statement != "claim" else (*same, *elsewhere)
     first = (*stated, *kinds.values()) if report.statement != "claim" and elsewhere else (*kinds.values(), *stated)

@@ -245,6 +245,8 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         gone = "linked_here" if fact.change else "named_here"  # the change may have fixed it
         kind = LEADING.index(gone if is_gone(fact) else "read_here") if is_weak else kind
         is_weak |= fact.kind == "named_here" and not fact.strong
+        # Of two expressions, that which no other line has tells where it is.
+        is_weak |= fact.kind == "quoted_here" and (fact.count or 0) > 1
         # Another line with the same call is of interest below the one that the report names.
         kind = LEADING.index("used_here") if fact.kind == "quoted_here" and fact.follows else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind

@@ -94,11 +94,12 @@ PAGE = '<button id="resetBtn">\n<script>\nfind("resetBtn").hide();\nfind("resetB
 TOOLS = "export function bar() {\n  return <Bar id='btn-save-zone' />;\n}\n"
 
 
-def test_the_name_of_the_project_leads_nowhere(tmp_path: Path):
-    files = {"src/draw.ts": "export class ZoneMap {\n  draw() {\n    return 1;\n  }\n}\n"}
+@pytest.mark.parametrize("name", ["ZoneMap", "ZoneMapController"])
+def test_the_name_of_the_project_leads_nowhere(tmp_path: Path, name: str):
+    files = {"src/draw.ts": f"export class {name} {{\n  draw() {{\n    return 1;\n  }}\n}}\n"}
     for folder, more in (("a", {}), ("b", {"package.json": '{"name": "zone-map"}\n'})):
         facts = facts_of(tmp_path / folder, files | more, "Zone map reloads after the update")
-        assert any(" are in the name `ZoneMap`" in fact.says for fact in facts) is (not more)
+        assert any(f" are in the name `{name}`" in fact.says for fact in facts) is (not more)
 
 
 def test_below_a_trace_of_other_code_words_lead_nowhere(tmp_path: Path):

@@ -288,3 +288,14 @@ def test_of_several_imports_the_one_in_the_folder_that_the_log_names(tmp_path: P
     assert (fact.path, fact.line) == ("plugins/zonehelper/__init__.py", 2)
     body = body.replace("zonehelper", "zones")
     assert of_kind(facts_of(tmp_path / "other", files, "It does not start", body), "raised_here") == []
+
+
+def test_a_member_that_is_searched_for_in_nothing_below_a_bundle(tmp_path: Path):
+    files = {
+        "package.json": '{"name": "zones", "main": "dist/run.js"}\n',
+        "src/index.ts": "export const fail = (error: unknown) => {\n  if ('isZoneError' in error && error.isZoneError) {\n    stop();\n  }\n};\n",
+    }
+    error = "TypeError: Cannot use 'in' operator to search for 'isZoneError' in undefined"
+    body = f"```\n{error}\n    at Object.fail (/snapshot/zones/dist/run.js:7:21)\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It stops", body), "raised_here")
+    assert (fact.line, "has `'isZoneError' in error`" in fact.says) == (2, True)

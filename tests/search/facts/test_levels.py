@@ -167,6 +167,12 @@ def test_a_use_in_the_type_of_the_title_does_not_lead_before_its_function():
     assert statement([TYPE, function, in_type, in_function], FILES, 0.9).headline == in_function
 
 
+def test_an_expression_of_one_line_leads_before_one_of_two():
+    two = replace(_fact("a.py", "quoted_here"), count=2, line=3)
+    one = replace(two, count=1, line=9)
+    assert statement([two, one], FILES, 0.9).headline == one
+
+
 def test_a_short_pasted_line_leads_only_where_nothing_else_does():
     pasted = replace(_fact("a.py", "pasted_here"), count=1)
     named = replace(_fact("a.py", "named_here"), in_title=True)

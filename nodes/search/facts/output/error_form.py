@@ -85,7 +85,7 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     # A constant and a name that is imported are on few lines of a file.
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
     is_missing = shape.words.startswith(("Method not found", "NoSuchMethodError"))  # that a library lacks
-    is_anywhere = shape.of or is_missing or is_built or re.search("export|Cannot find", shape.words)
+    is_anywhere = shape.of or is_missing or is_built or re.search("export|Cannot find|to search for", shape.words)
     traced = bool(inner) and not (is_anywhere and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)

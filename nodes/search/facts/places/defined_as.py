@@ -42,7 +42,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     code, (_, stems) = inquiry.code, report_stems(inquiry)
     # The project's own name says nothing about a place in it.
-    best = {name: row for name, row in _in_first(inquiry).items() if plain(name) not in code.names}
+    best = {name: row for name, row in _in_first(inquiry).items() if plain(_without_roles(name)) not in code.names}
     for name, row in best.items() if len(best) == 1 and _is_defined_once(inquiry, *best) else ():
         hit = code.head(row)
         words = ELLIPSIS.join(stems[part] for part in _acts(parts_of(name), stems) if part in stems)
@@ -50,6 +50,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             values = {"words": words, "name": name, "path": hit.path}
             says = say("The words “{words}” are in the name `{name}`, which only `{path}` defines.", **values)
             yield hit.fact_of_few("quoted_here", says, max(words.split(ELLIPSIS), key=len), 1)
+
+
+def _without_roles(name: str) -> str:
+    return "".join(part for part in PART.findall(name) if terms_of(part)[:1] != () and terms_of(part)[0] not in _ROLES)
 
 
 def _in_first(inquiry: FinderInput) -> dict[str, int]:
