@@ -252,7 +252,7 @@ def test_a_language_without_a_catalogue_changes_nothing(language: str) -> None:
 @pytest.mark.tried("placeholders and catalogue sentences in foreign text")
 def test_foreign_text_is_repeated_and_never_formatted(language: str) -> None:
     foreign = "{code} {0.__class__} {part} %s is called here, in this file; it was closed. {place}"
-    sentence = "Nothing more is needed from the reporter."
+    sentence = "The report links to this line."
     question = replace(ANSWERED, text=f"Is it {foreign}?", answer=sentence)
     told = report_comment(
         NOTHING.model_copy(

@@ -266,11 +266,9 @@ def _with_change(says: str, fact: Fact, links: Links) -> str:
 
 
 def _reporter(report: TriageReport, write: Translator) -> str:
-    """Return at most one request, or that no further information is needed."""
-    if report.kind not in ("bug", "docs"):
+    """Return at most one request; that nothing more is needed is no program's to know."""
+    if report.kind not in ("bug", "docs") or not report.missing:
         return ""
-    if not report.missing:
-        return write(say("Nothing more is needed from the reporter.")) if report.statement == "claim" else ""
     wanted = report.missing[0]
     write = write.whole(wanted) if report.written_by == "rules" else write
     text = prose(write(wanted))

@@ -700,3 +700,13 @@ def test_an_error_in_a_sentence_of_another_language_or_in_a_chain(tmp_path: Path
     code = 'package zones\n\nfunc Link() error {\n\treturn fmt.Errorf("redirect failed, status: %d", code)\n}\n'
     facts = of_kind(facts_of(tmp_path, {"zones.go": code}, "错误", f"{line}\n"), "built_here")
     assert bool(facts) is found
+
+
+def test_a_message_with_which_another_one_begins_is_not_built_in_one_place(tmp_path: Path):
+    first = 'Log("Zone set-up failed: critical zones are missing");'
+    code = (
+        f'class Zones {{\n  void A() {{\n    {first}\n  }}\n  void B() {{\n    Log("Zone set-up failed");\n  }}\n}}\n'
+    )
+    body = "```\nERROR Zone set-up failed: critical zones are missing\nERROR Zone set-up failed\n```"
+    facts = of_kind(facts_of(tmp_path, {"Zones.cs": code}, "It stops", body), "built_here")
+    assert [fact.line for fact in facts] == [3]

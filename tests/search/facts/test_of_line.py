@@ -104,3 +104,10 @@ def test_no_change_removed_what_is_or_never_was_defined(tmp_path: Path, after: s
     make_repository(tmp_path, {"acme/view.py": VIEW, "acme/zone.py": "class Zone:\n    pass\n"})
     head = make_repository(tmp_path, {"acme/view.py": VIEW, "acme/zone.py": after}, message="Work on zones")
     assert of_kind(facts_at(tmp_path, head, "It fails", TRACE), "changed_in") == []
+
+
+def test_a_line_that_a_change_wrote_otherwise_is_not_new(tmp_path: Path):
+    make_repository(tmp_path, {"acme/zones.php": "<?php\n$size = function (string $default = null) {\n  go();\n};\n"})
+    code = "<?php\n$size = fn(string $default = null) => go();\n"
+    head = make_repository(tmp_path, {"acme/zones.php": code}, message="Use short functions")
+    assert of_kind(facts_at(tmp_path, head, "It fails", "See `acme/zones.php` line 2."), "introduced_in") == []

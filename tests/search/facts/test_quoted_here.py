@@ -301,3 +301,11 @@ def test_other_lines_with_the_call_of_a_named_line_are_stated_below_it(tmp_path:
     if found:
         stated = statement(facts, ["zones.php"], 0.5).stated
         assert [fact.line for fact in stated][:2] == [3, 6]
+
+
+def test_the_script_of_a_page_has_the_expression_as_well(tmp_path: Path):
+    files = {"src/seek.js": "function seek(video, t) {\n  video.currentZone = t;\n}\n"}
+    page = {"web/page.html": "<script>\nvideo.currentZone = t;\n</script>\n"}
+    for name, more, count in (("alone", {}, 1), ("page", page, 0)):
+        facts = facts_of(tmp_path / name, files | more, "It is wrong", "It is `video.currentZone = t` there.")
+        assert len([fact for fact in of_kind(facts, "quoted_here") if "on no other line" in fact.says]) == count

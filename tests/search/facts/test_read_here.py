@@ -244,3 +244,10 @@ def test_the_only_line_that_reads_a_setting_which_another_file_declares(tmp_path
         assert fact.unclaimed
         head = make_repository(tmp_path, {**files, "src/more.rs": VIEW})
         assert verify(fact, Repository.open(tmp_path), head, body) == "`src/more.rs` contains it as well"
+
+
+def test_the_name_of_a_tool_is_declared_where_it_is_given_and_read_where_it_is_compared(tmp_path: Path):
+    code = 'func tools() []Tool {\n\treturn Tool(name: "list_zones", size: 1)\n}\n\nfunc run(name) {\n\tswitch name {\n\tcase "list_zones":\n\t\tlist()\n\t}\n}\n'
+    facts = facts_of(tmp_path, {"zones.go": code}, "It is wrong", "`list_zones` is wrong.")
+    found = {fact.line: fact.kind for fact in of_kind(facts, "read_here", "default_here")}
+    assert found == {2: "default_here", 7: "read_here"}

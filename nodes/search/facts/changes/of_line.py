@@ -15,6 +15,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.types import Commit
 from nodes.search.history.weigh import is_mechanical
 from nodes.search.sentences import say
+from nodes.search.tokens import WORD
 
 RECENT = 180 * 86_400
 """Number of seconds before the commit that is read within which a change of a line is of interest by itself."""
@@ -24,6 +25,8 @@ MAX_LINES = 2
 """Maximum number of lines whose changes are looked for."""
 MAX_BACK = 2_000
 """Maximum number of commits in which the one that removed a definition is looked for."""
+ALIKE = 0.5
+"""Minimum share of words that a rewritten line has of the one before it."""
 _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 SAYS = re.compile(
@@ -57,8 +60,9 @@ def _recent(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
     commit = _details(inquiry, sha)
     if commit is None or is_mechanical(commit) or occurs(code.repository, commit.parents[0], text):
         return
-    # Types of arguments and white space are none of a line's doing.
-    if body_of(text) in map(body_of, lines_at(code, commit.parents[0], fact.path or "")):
+    # Types of arguments and white space are none of a line's doing, and one that is written otherwise is not new.
+    before = lines_at(code, commit.parents[0], fact.path or "")
+    if body_of(text) in map(body_of, before) or any(_resembles(text, line) for line in before):
         return
     where = since_release(code.repository, commit.sha, releases_of(code))
     # The release that the report names.
@@ -69,6 +73,12 @@ def _recent(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
         "introduced_in", says, named, fact.path, fact.line, fact.text, fact.symbol,
         change=commit.sha, count=1, follows=fact.at,
     )  # fmt: skip
+
+
+def _resembles(line: str, other: str) -> bool:
+    """Return whether two lines have most of their words in common."""
+    words, others = ({*WORD.findall(text)} for text in (line, other))
+    return len(words & others) >= ALIKE * len(words | others) > 0
 
 
 def _undefined(inquiry: FinderInput, fact: Fact, name: str) -> Iterator[Fact]:

@@ -62,6 +62,7 @@ _ENTRY = r"\s*[\"']{0}[\"']\s*(?:=>|:(?!:))\s*\S"
 _PARAMETER = (
     r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
     r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
+    r"|(?<![\w$.])[\"']?(?:name|id|key|title|label|command)[\"']?\s?[:=]\s?[\"']{0}[\"']"
     r"|^\s*(?:\w{{1,20}}\s+){{0,4}}[A-Za-z_$][\w$]{{0,80}}\s?(?::\s?[^=\n]{{1,40}})?=\s?[\"'](?:--)?{0}[\"']\s?[,;]?\s*$"
 )
 """A parameter, a member with a type or a value, or a constant with the name as its value."""

@@ -137,9 +137,14 @@ def _matches(code: Code, issue: IssueParts, ranks: Sequence[tuple[str, int]]) ->
     )
     # A literal that has a part of the words of another one for the same text is another message.
     whole = [match.words for match in found]
-    found = [it for it in found if not any(it.words != words and words.startswith(f"{it.words} ") for words in whole)]
+    found = [it for it in found if not any(_begins(it.words, words) for words in whole)]
     output = list(_side_by_side(code, found, issue.title))
     return output, [*output, *found]
+
+
+def _begins(words: str, whole: str) -> bool:
+    """Return whether words are the beginning of longer ones."""
+    return whole.startswith(words) and not whole[len(words) : len(words) + 1].isalnum() and whole != words
 
 
 def _identifies(code: Code, match: _Match, count: int, *, shown: bool) -> bool:

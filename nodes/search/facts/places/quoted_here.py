@@ -12,7 +12,7 @@ from nodes.search.facts.names.read_here import IMPORT
 from nodes.search.facts.output.happened import is_assertion
 from nodes.search.facts.places.expressions import KEY, Expression, classes, expressions
 from nodes.search.facts.types import Fact, Hit
-from nodes.search.facts.witness import Witness
+from nodes.search.facts.witness import Witness, is_own
 from nodes.search.history.names import plain
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
@@ -30,6 +30,7 @@ _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
 _OF_ERROR = re.compile(r"(?i)\b(?:error|warning|deprecat|exception|panic|undefined|undeclared|not (?:found|defined))")
 _NAME = re.compile(r"(?<![\w$])(?=\w{0,60}(?:[a-z\d][A-Z]|_))[A-Za-z]\w{5,60}(?![\w$])|(?<![\w$])[a-z]{7,60}(?=\()")
+PAGES = (".html", ".htm", ".cshtml", ".erb", ".ejs", ".twig", ".jinja", ".j2", ".mustache", ".hbs")
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 _CALL = re.compile(r"(?!(?:self|this|cls)\b)\w+(?:\.|->)(\w+)\($")
 _DEFINES = re.compile(
@@ -122,7 +123,7 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
     is_defined = len(defined) == 1 and one.marked
     for number, line in defined if is_defined else places:
         hit = code.hit(number, line)
-        if hit is None or not inquiry.issue.holds(one.words):
+        if hit is None or not inquiry.issue.holds(one.words) or _page_with(inquiry.witness, one):
             continue
         says = say("`{code}` is in `{place}`, {only}.", code=one.words, place=hit.place, only=only_of(len(places)))
         on_first = hit.path in inquiry.first[:1] and len({number for number, _ in places}) == 1
@@ -154,7 +155,14 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if (fact.path, fact.line) not in {(hit.path, hit.line) for hit in held}:
         return "the line is not code"
     other = next((hit.path for hit in held if hit.path != fact.path), fact.path)
-    return None if len(held) <= (fact.count or 0) else f"`{other}` contains it as well"
+    page = _page_with(witness, one)
+    return None if len(held) <= (fact.count or 0) and not page else f"`{page or other}` contains it as well"
+
+
+def _page_with(witness: Witness, one: Expression) -> str | None:
+    """Return a page whose script has an expression; it is code, although no language's file has it."""
+    pages = (hit for hit in witness.grep(max(one.names, key=len)) if hit.path.endswith(PAGES) and not is_own(hit.path))
+    return next((hit.path for hit in pages if one.is_in(hit.text[:MAX_WIDTH])), None)
 
 
 def checked_hits(witness: Witness, one: Expression, name: str) -> list[Hit]:
