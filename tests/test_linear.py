@@ -91,7 +91,7 @@ def only_matched(name: str) -> bool:
     module, _, constant = name.rpartition(".")
     form = rf"(\bfiller=)?\b{re.escape(constant)}\b(\.match\(|\.fullmatch\(| = )?"
     # Several patterns of one table are unpacked in one assignment.
-    source = re.sub(r"(?m)^_\w+(?:, _\w+)+ = ", "", getsource(import_module(module)))
+    source = re.sub(r"(?m)^\w+(?:, \w+)+ = ", "", getsource(import_module(module)))
     uses = re.findall(form, source)
     return constant.startswith("_") and all(map(any, uses))
 

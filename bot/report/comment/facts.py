@@ -58,7 +58,8 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     # When a line came in matters less than what else the report names, or more if it names the release.
     came = [fact for fact in kinds.values() if fact.kind == "introduced_in"]
     recent = [fact for fact in came if fact.words is None]
-    first = (*(fact for fact in came if fact.words), *(fact for fact in first if fact not in recent))
+    later = [fact for fact in stated if fact.kind == "changed_in" and fact.chosen]
+    first = (*later, *(fact for fact in came if fact.words), *(fact for fact in first if fact not in recent))
     chosen = [*dict.fromkeys((*frames, *first, *older, *recent))][: FACTS - 1]
     # Below a fact about another line, "it" would be that line.
     chosen.sort(key=lambda fact: fact.kind != "guarded_by" and fact not in frames)

@@ -75,6 +75,9 @@ def find_facts(
     # A handler that prints an error is not its cause.
     caught = {fact.follows for fact in facts if fact.says.startswith("It runs where this catches an error")}
     facts = tuple(replace(it, unclaimed=True) if it.kind == "built_here" and it.at in caught else it for it in facts)
+    # What has changed since the release of the report may be fixed.
+    fixed = {fact.path for fact in facts if fact.kind == "changed_in" and fact.says.startswith("After ")}
+    facts = tuple(replace(it, unclaimed=True) if it.path in fixed else it for it in facts)
     return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in facts)
 
 

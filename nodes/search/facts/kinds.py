@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
-from nodes.search.facts.changes import changed_in, named_change, of_line, releases
+from nodes.search.facts.changes import changed_in, named_change, of_line, releases, since
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
     absent,
@@ -59,6 +59,7 @@ FINDERS: tuple[Finder, ...] = (
     called_from.find,
     used_here.find,
     of_line.find,
+    since.find,
     changed_in.find,
     releases.find,
     tested_here.find,
@@ -73,7 +74,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (bounds, decided_here, defined_as, entries, labelled_here, of_line, required, set_here)
+_BY_SENTENCE = (bounds, decided_here, defined_as, entries, labelled_here, of_line, required, set_here, since)
 """Modules that find facts of a kind which another module finds too."""
 
 

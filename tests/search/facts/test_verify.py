@@ -104,5 +104,6 @@ def test_every_kind_has_a_check():
         "removed",
         "required",
         "set_here",
+        "since",
     }
     assert CHECKS.keys() == set(get_args(Kind)) | of_another_kind

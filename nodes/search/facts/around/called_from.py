@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
 from nodes.search.facts.inquiry import FinderInput
@@ -10,6 +11,7 @@ from nodes.search.facts.output.refusals import raises
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
+from nodes.search.tokens import load_sections
 
 OF = frozenset({"built_here", "raised_here", "pasted_here", "linked_here"})
 MAX_FUNCTIONS = 3
@@ -20,23 +22,10 @@ FEW = 2
 MAX_FILES = 16
 ENOUGH_FILES = 200
 """Maximum number of files that are read when a person asks for the calls."""
-_SPECIAL = re.compile(
-    r"__\w+__|constructor|init|new|main|run|call|get|set|build|update|create|render|handle|execute|apply|parse"
+_FORMS = load_sections(Path(__file__).with_name("calls.txt"))
+_SPECIAL, _COMMENT, _STRING, _REMARK, _TYPED, _BODY = (
+    re.compile("".join(_FORMS[name])) for name in ("special", "comment", "string", "remark", "typed", "body")
 )
-_COMMENT = re.compile(r"^\s*(?:#(?!define\s)|//|\*|/\*|--)")
-_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'|`[^`\n]{0,400}`")
-_REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.{0,200}?\*/")
-_TYPED = re.compile(
-    r"(?:^|[;{}])\s*(?:\[\[?[^\]\n]{0,80}\]?\]\s*)?(?!(?:return|await|throw|new|else|yield|not|in|and|or|do|case|go|defer|raise|assert|delete"
-    r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof)\b)"
-    r"(?:[\w:.<>,\[\]]{0,80}[\w>\]]\??[\s*&]{1,9}){1,9}$"
-)
-"""Text that precedes a name in a declaration: types and modifiers, but nothing that is executed."""
-_BODY = re.compile(
-    r"\s*\([^()\n]{0,300}\)(?:\s*\{|\s*:\s*[\w{\[<][^?\n]*[;{,]\s*$"
-    r"|\s+(?!(?:and|or|if|in|is|not|for|else|then|do|unless|while|as)\b)[\w*(\[][^;=+&|?]*$)"
-)
-"""Text that follows a name in a declaration without a preceding type: a body or a type."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.names import plain
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, term_hash
+from nodes.search.tokens import STOPWORDS, load_sections, term_hash
 
 MAX_NAMES = 30
 """Maximum number of names of one issue that are looked up."""
@@ -30,52 +31,13 @@ MAX_FILES = 8
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
 FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
 """An option in prose, which needs no mark-up to be one."""
-_DECLARES = (
-    r"(?:add_argument|add_option|addOption|[Oo]ption|opt|with_name|[Aa]rg(?:ument)?|new|long|flag|[A-Z]\w{{0,20}}VarP?"
-    r"|[Ss]tring|[Bb]ool|[Ii]nt|[Dd]uration|DEFINE_\w{{1,20}}|strcmp|strncmp|longCommandWArg|click\.\w{{1,20}})"
-    r"\s{{0,4}}[(!]\s{{0,4}}[^\"'\n]{{0,60}}(?:[\"'][^\"'\n]{{0,40}}[\"'],\s{{0,4}}){{0,2}}[\"'](?:-\w,? )?(?:--)?{0}"
-    r"(?![\w-])|\blong\s{{0,4}}=\s{{0,4}}[\"']{0}[\"']|\{{\s{{0,4}}[\"']{0}[\"']\s{{0,4}},\s{{0,4}}(?:no|required|optional)_argument"
+_FORMS = {name: "".join(rows) for name, rows in load_sections(Path(__file__).with_name("reads.txt")).items()}
+_DECLARES, _SETS, _ARGUMENT, _ASSIGNED, _ENTRY, _PARAMETER, _GIVEN, WRITES = (
+    _FORMS[name] for name in "declares sets argument assigned entry parameter given writes".split()
 )
-"""A line that declares an option of a program."""
-_SETS = (
-    r"^(?:(?:export|const|static|public|final|let|var|val|private|constexpr|std::string|String|int|bool|boolean)\s+){{0,5}}"
-    r"{0}\s{{0,4}}(?::[^=\n]{{1,40}})?=(?!=)"
+_OPENS, _KEY, _SETTING, _SET, MACHINE, _COMMENT, IMPORT = (
+    re.compile(_FORMS[name]) for name in "opens key setting set machine comment import".split()
 )
-"""A line that declares a setting of a module."""
-_ARGUMENT = r"\s{{0,80}}(?:[\"']-\w[\"'],\s{{0,4}})?[\"'](?:--)?{0}(?:/[^\"']{{1,60}})?[\"'],"
-"""The argument of a call that declares an option, on the line below the call, or, in Go, below its variable."""
-_OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument)\(\s{0,80}$|^\s{0,80}&[\w.]{1,80},$")
-_KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
-_SETTING = re.compile(r"\s{0,40}([a-z]\w{5,60}|[A-Z]\w{0,40}_\w{1,40})[\"']?\s?[:=]\s?[\w\"'.-][^(){}]{0,100}$")
-_SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
-"""An option with its value."""
-# System information and examples in reports have these in code spans, and no option is meant.
-MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
-_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|!?\[))|//|\*|/\*|--\s|\"\"\"|''')")
-IMPORT = re.compile(
-    r"\s{0,200}(?:(?:import|from|use|using|#\s?include|export \*|package)\b|const [^=]{1,99}= require\()"
-)
-"""A line that imports names of other files, or declares a package."""
-_ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
-_ENTRY = r"\s*[\"']{0}[\"']\s*(?:=>|:(?!:))\s*\S"
-"""A line with an entry of a table, which sets a value and reads none."""
-_PARAMETER = (
-    r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
-    r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
-    r"|(?<![\w$.])[\"']?(?:name|id|key|title|label|command)[\"']?\s?[:=]\s?[\"']{0}[\"']"
-    r"|^\s*(?:\w{{1,20}}\s+){{0,4}}[A-Za-z_$][\w$]{{0,80}}\s?(?::\s?[^=\n]{{1,40}})?=\s?[\"'](?:--)?{0}[\"']\s?[,;]?\s*$"
-)
-"""A parameter, a member with a type or a value, or a constant with the name as its value."""
-
-_GIVEN = (
-    r"\s{{0,80}}(?:(?:pub(?:\([a-z]{{1,9}}\))?|readonly|val|var|private|public)\s){{0,3}}[\"']?{0}[\"']?\??\s?:(?![:=])"
-)
-"""A field with its type, or an entry with its value, at the beginning of a line."""
-WRITES = (
-    r"(?<![A-Za-z])(?:(?P<adds>add|register|define|declare|create)|set|put|remove|delete|with)(?:_\w{{0,40}}|[A-Z]\w{{0,40}})?\s?\("
-    r"[^\"'(\n]{{0,40}}[\"']{0}[\"']"
-)
-"""A call that declares or changes a setting."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:

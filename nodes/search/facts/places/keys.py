@@ -2,39 +2,24 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.types import Hit
 from nodes.search.facts.witness import Witness, is_own
 from nodes.search.paths.roles import role_of
-from nodes.search.tokens import comparable
+from nodes.search.tokens import comparable, load_sections
 
 LONG_NAME, MAX_WIDTH = 8, 1_000
 """Minimum length of the last part of a key that needs no tables, and maximum number of characters of a line."""
-_KEYED = re.compile(
-    r"\s(?:name|x:Key)=[\"'](?P<xml>[\w.-]{3,80})[\"'][^>]{0,80}>$|^\s*[\"']?(?P<key>[\w.-]{3,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[\"']?$"
-    r"|^\s*\"(?P<text>[^\"\\]{0,120} [^\"\\]{1,120})\"\s{0,4}(?::|=>)\s{0,4}\"$"
-)
-"""What precedes a text in a file of texts: its key, or the text in the language of the code."""
-MARKUP = re.compile(
-    r"\.(?:vue|svelte|[jt]sx|x?html?|a?xaml|jinja2?|j2|twig|qml|razor|cshtml|erb|[hl]?eex|hbs|ejs|njk|slim|haml|astro|liquid"
-    r"|mustache|gohtml|tmpl|blade\.php|ui|glade)$"
+_FORMS = load_sections(Path(__file__).with_name("keys.txt"))
+_KEYED, MARKUP, _OPENED, FILE_OF_TEXTS, _TEXTS = (
+    re.compile("".join(_FORMS[name])) for name in ("keyed", "markup", "opened", "file of texts", "texts")
 )
 _TEXT_KEYS = frozenset({"message", "defaultMessage"})
 """Keys of the text within the table of a key, as extensions of browsers and FormatJS write it."""
-_OPENED = re.compile(r"(\s*)[\"']?([\w.-]{1,80})[\"']?\s{0,4}(?:[:=]|=>)\s{0,4}[{\[(]?\s*$")
-"""A line that begins a table in a file of texts."""
-FILE_OF_TEXTS = re.compile(
-    r"(?:^|/)(?:i18n|l10n|locales?|lang|languages?|translations?)/|(?:^|/)(?:strings|translations?|messages)\.\w+$"
-    r"|(?:^|/)(?:Lang|Languages?|Locales?|Locali[sz]ations?|Translations?|Strings)/[^/]+\.(?:a?xaml|json|ya?ml|xml|toml|ini)$"
-    r"|\.(?:resx|restext|po|pot|arb|strings|properties|ftl)$"
-)
 
-_TEXTS = re.compile(
-    r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`|(?<=>)\s{0,40}([^<>{}\n]{1,200}?)\s{0,40}(?=<)"
-)
-"""The strings of a line, and the text between two tags."""
 NOT_SEARCHED = (":!*.md", ":!*.rst", ":!*.txt", ":!*.po", ":!*.pot", ":!*.svg", ":!*.map", ":!*.min.*", ":!*/LC_*.mo")
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from pathlib import Path
 
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.places.keys import MAX_WIDTH, NOT_SEARCHED, as_label, has_text, key_of, keys_of, spaced, uses_of
@@ -12,7 +13,7 @@ from nodes.search.facts.witness import Witness, fault_of_few
 from nodes.search.history.names import plain
 from nodes.search.issue.mentions.places import URL
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD, comparable, query_terms
+from nodes.search.tokens import STOPWORDS, WORD, comparable, load_sections, query_terms
 
 MAX_MARKED, MAX_PLAIN = 6, 60
 """Maximum number of marked labels of one report, and of other words that may be labels; one search finds all."""
@@ -20,30 +21,17 @@ FEW, FEW_PLACES, FEW_USES = 2, 3, 8
 """Maximum number of lines of one place, of places that have a label, and of those that use its key."""
 LEAST_WORDS, MOST_WORDS, MOST_PLAIN_WORDS = 2, 9, 5
 """Number of words of a label; a single word is in many strings."""
-_MARKED = re.compile(
-    r"“([^“”\n]{6,80})”|„([^„“”\n]{6,80})[“”]|«([^«»\n]{6,80})»|「([^「」\n]{4,60})」|\"(?=\S)([^\"\n]{1,300})(?<=\S)\""
-    r"|\u2018([^\u2018\u2019\n]{6,80})\u2019|(?<![\w'])'([^'\n]{6,80})'(?!\w)|\*\*([^*\n]{6,80})\*\*|`([^`\n]{6,80})`"
+_FORMS = load_sections(Path(__file__).with_name("labels.txt"))
+_MARKED, _FIELD, SAYS, _MENU, _WORDS, _UNSPACED, _CODE = (
+    re.compile("".join(_FORMS[name])) for name in ("marked", "field", "says", "menu", "words", "unspaced", "code")
 )
-"""Words that a reporter quotes or stresses."""
-_FIELD = re.compile(r"[\s>*+-]{0,12}\*\*[^*\n]{1,80}(?::\*\*|\*\*\s?:)")
-"""The stressed name of a field of a form, before its value."""
-SAYS = re.compile("The text “")
-_MENU = re.compile(r"\s(?:>|->|→|»)\s")
 _CUE = re.compile(
     r"(?i)\b(?:click|press|tap|(?:un|de)?(?:check|tick|select)|choos|open|go to|going to|toggl|enabl|disabl)\w{0,4}"
     r"(?: on)?(?: the)? "
 )
 """What precedes the name of something to click."""
-_WORDS = re.compile(r"[^\W\d_][\w'-]{0,60}(?: [^\W_][\w'-]{0,60})+")
-_UNSPACED = re.compile(r"[々\u3040-\u30ff\u3400-\u9fff]{4,30}")
-"""Words of a language without spaces."""
 SHORTEST_UNSPACED, LONGEST_UNSPACED = 4, 12
 """Number of characters of a label among them."""
-_CODE = re.compile(
-    r"[(){}\[\]=;<>\\/]|\w\.\w|(?<!\w)--?\w|:$|\w_\w|^(?:import|from) \w+$"
-    r"|^(?:npm|npx|yarn|pnpm|bun|pip|cargo|go|git|docker|make|sudo|brew|dotnet|flutter|mix) [a-z-]+\b"
-)
-"""Code, and the commands of tools."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:

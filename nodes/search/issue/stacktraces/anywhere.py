@@ -24,44 +24,21 @@ _MAX_HEADING = 500
 _GAP = 6
 """Maximum number of lines of source and notes between two frames."""
 _FORMS = load_sections(Path(__file__).with_name("anywhere.txt"))
-_LEAD, _TAIL = (lazy("".join(_FORMS[name])) for name in ("lead", "tail"))
+_LEAD, _TAIL, _CREATED, _LINK, _NAME, _CALL, _ADDRESS, _UNPLACED = (
+    lazy("".join(_FORMS[name])) for name in "lead tail created link name call address unplaced".split()
+)
+_MESSAGE, _BOXED, _COMPILED, _MESSAGE_AFTER, _THROWN, _LABEL, _CALL_STACK, _CMDLET, _JULIA = (
+    lazy("".join(_FORMS[name]))
+    for name in "message boxed compiled message_after thrown label call_stack cmdlet julia".split()
+)
 _NAMED_ERRORS = tuple(map(lazy, _FORMS["named errors"]))
-_CREATED = lazy(r"\w{1,80}:file://")
-_LINK = lazy(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
-"""What is between the name of a function and the path after it."""
-_NAME = lazy(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
-_CALL = lazy(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
-"""A name that is not a plain word."""
-_ADDRESS = lazy(r"\(?\+?0x[0-9a-fA-F]{1,16}")
 _CAPTION = lazy(
     r"stack ?trace|trace ?back|back ?trace|call ?stack|\bstack\b.{0,20}:$|goroutine|panic|recovered", re.IGNORECASE
 )
 _TITLE = lazy(r"#{2,6} \w")
 """The title of a part of a report."""
 _RECENT_LAST = lazy(r"most recent call last", re.IGNORECASE)
-_MESSAGE = lazy(
-    r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
-    r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
-)
-_BOXED = lazy(r"ERROR {1,3}\[(?P<error>[\w.]{1,80}): (?P<message>.{1,400})\]$")
-_COMPILED = lazy(r": (?:fatal )?error: (.{1,400})")
-_MESSAGE_AFTER = lazy(r": (?!note: |at \w)")
-"""Not a compiler's note, nor what V prints of its own frames."""
-_THROWN = lazy(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
-"""Dart's heading, whose message is on the next line."""
-_LABEL = lazy(
-    r"^(?:.{0,400}Unhandled Exception: |T\w{1,60}\.HandleException: |(?:Uncaught |\(in promise\):? |ERROR ?){1,3})"
-)
-"""What precedes an error's class."""
-_UNPLACED = lazy(
-    r"(?P<path>[\w./-]{1,200}): in (?:(?:function|method|upvalue|local|field|global) )?"
-    r"[<'`‘](?P<name>[\w.:]{1,100})['’>]$"  # noqa: RUF001
-)
-_CALL_STACK = lazy(r"[\w.-]{1,60}: (.{1,400})")
-"""What a program of Haskell prints above ``CallStack (from HasCallStack):``."""
-_CMDLET = lazy(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
 _CALLEES = (".R", ".r", ".pl", ".pm", ".t")
-_JULIA = lazy(r"\[\d{1,4}\] (\S[^(]{0,200})")
 
 
 @dataclass(frozen=True, slots=True)

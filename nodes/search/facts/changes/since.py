@@ -1,0 +1,98 @@
+"""``changed_in`` for the release that a report names: a later change of lines with a name of the error."""
+
+import re
+from collections.abc import Iterator
+
+from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.changes.releases import (
+    changes,
+    is_released,
+    made_before,
+    named_release,
+    releases_of,
+    since_release,
+)
+from nodes.search.facts.inquiry import FinderInput
+from nodes.search.facts.names.named import SYMPTOM
+from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.history.names import plain
+from nodes.search.history.versions import Release, parse_version
+from nodes.search.history.weigh import is_mechanical
+from nodes.search.issue.query import COMPOUND
+from nodes.search.sentences import say
+
+MAX_NAMES, MAX_PATHS, MAX_WIDTH, FEW = 4, 3, 400, 3
+"""Maximum numbers of names and of files that are looked up, of characters of a line, and of changes."""
+SHORTEST = 5
+SAYS = re.compile(
+    r"After (?P<release>\S{1,40}), `[0-9a-f]{10}` “.{1,90}” changed lines "
+    r"with `(?P<name>\w{1,80})` of `[^`]{1,400}`(?P<where>, [^`“”]{1,60})\.$"
+)
+_OF_ERROR = re.compile(r"(?i)error|exception|deprecat|warning|panic|undefined|not (?:found|defined)|detected")
+_DOTTED = re.compile(
+    r"(?<![\w./-])[A-Za-z_]\w{1,60}(?:\.[A-Za-z_]\w{1,60}){1,5}(?![\w/-])|(?<![\w./-])[A-Za-z_]\w{4,60}(?![\w./-])"
+)
+_ACCESS = re.compile(r"^(?:get|set|add|remove)_(?=[A-Z])")
+_IN = r"(^|[^A-Za-z0-9_]){}([^A-Za-z0-9_]|$)"
+"""A whole word, as git reads patterns."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the last of few changes since the release that changed lines with a name of the error, per file."""
+    named = named_release(inquiry)
+    # Without one, it is of the last release at best, unless its reporter builds the program.
+    made = [release for release in releases_of(inquiry.code).all if not release.version.is_prerelease]
+    release = named.release if named else max(made, key=lambda release: release.made, default=None)
+    if release is None or release.commit == inquiry.code.sha:
+        return
+    shown = [fact for fact in inquiry.shown if fact.line and fact.path]
+    names = list(_names(inquiry))[:MAX_NAMES]
+    for path in list(dict.fromkeys(fact.path or "" for fact in shown))[:MAX_PATHS] if names else ():
+        found = (fact for name in names if (fact := _changed(inquiry, release, path, name)))
+        if fact := next(found, None):
+            yield fact
+
+
+def _names(inquiry: FinderInput) -> Iterator[str]:
+    """Yield the names of the title and of errors that code may have: compound ones and parts of dotted ones."""
+    seen = set[str]()
+    for text in (inquiry.issue.title, *filter(_OF_ERROR.search, inquiry.issue.lines)):
+        for words in _DOTTED.findall(text[:MAX_WIDTH]):
+            for part in reversed(words.split(".")):
+                name = _ACCESS.sub("", part)
+                is_code = "." in words or COMPOUND.search(name)
+                if is_code and len(name) >= SHORTEST and not SYMPTOM.search(name) and name not in seen:
+                    seen.add(name)
+                    if plain(name) not in inquiry.code.names:
+                        yield name
+
+
+def _changed(inquiry: FinderInput, release: Release, path: str, name: str) -> Fact | None:
+    code = inquiry.code
+    span = (code.sha, f"^{release.commit}", "--", path)
+    found = changes(code.repository, f"--max-count={FEW + 1}", f"-G{_IN.format(name)}", *span)
+    commit = next(iter(code.log.details(found[:1])), None) if 0 < len(found) <= FEW else None
+    if commit is None or is_mechanical(commit):
+        return None
+    where = since_release(code.repository, commit.sha, releases_of(code))
+    values = {"sha": commit.sha[:10], "title": short(commit.subject), "where": where, "name": name, "path": path}
+    says = say(
+        "After {release}, `{sha}` “{title}” changed lines with `{name}` of `{path}`{where}.",
+        release=str(release.version), **values,
+    )  # fmt: skip
+    return Fact("changed_in", says, name, path, change=commit.sha, count=1, chosen=True)
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the change is later than the release, and that it changed a line of the file with the name."""
+    says, change, path = SAYS.match(fact.says), fact.change or "", fact.path or ""
+    version = parse_version(says["release"]) if says else None
+    commits = [item.commit for made in made_before(witness) if version and (item := made.exactly(version))]
+    if says is None or not witness.mentions(says["name"]) or witness.message(change) is None:
+        return "the issue does not have the name, or the history the change"
+    pattern = f"-G{_IN.format(says['name'])}"
+    later = (changes(witness.repository, "-1", pattern, change, f"^{commit}", "--", path) for commit in commits)
+    if not any(found[:1] == [change] for found in later):
+        return "the change is not later than the release, or does not change such a line"
+    return None if is_released(witness, fact, says["where"]) else "another release has the change first"

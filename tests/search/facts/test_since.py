@@ -1,0 +1,69 @@
+"""A change since the release of a report that changed lines with a name of its error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts import Fact
+from nodes.search.git import Repository
+from tests.search.facts.finding import facts_at, of_kind, verify
+from tests.support.repositories import git, make_repository
+
+OLD = (
+    "from host import is_zone_task\n\n\ndef run(task):\n    if is_zone_task(task):\n        return task\n    return 0\n"
+)
+NEW = OLD.replace("from host import", "from kernel import")
+TITLE = "DeprecationWarning: 'host.is_zone_task' is deprecated"
+BODY = (
+    "```\n  /srv/acme/run.py:5: DeprecationWarning: 'host.is_zone_task' is deprecated\n"
+    "    if is_zone_task(task):\n```\n"
+    "See `acme/run.py` line 5.\n"
+)
+
+
+def _since(facts: tuple[Fact, ...]) -> list[Fact]:
+    return [fact for fact in of_kind(facts, "changed_in") if fact.says.startswith("After ")]
+
+
+@pytest.mark.parametrize("words", ["", "acme 1.2.0\n\n"])
+def test_a_later_change_of_a_name_of_the_error_is_stated_and_nothing_is_claimed(tmp_path: Path, words: str):
+    make_repository(tmp_path, {"acme/run.py": OLD})
+    git(tmp_path, "tag", "v1.2.0")
+    change = make_repository(tmp_path, {"acme/run.py": NEW}, message="Ask the kernel")
+    body = f"{words}{BODY}"
+    facts = facts_at(tmp_path, change, TITLE, body)
+    (fact,) = _since(facts)
+    assert (fact.change, fact.path, fact.chosen) == (change, "acme/run.py", True)
+    assert fact.says == (
+        f"After 1.2.0, `{change[:10]}` “Ask the kernel” changed lines with `is_zone_task` of `acme/run.py`, "
+        "in no final release yet."
+    )
+    assert all(other.unclaimed for other in facts if other.path == "acme/run.py")
+    repository = Repository.open(tmp_path)
+    wrong = replace(fact, says=fact.says.replace("`is_zone_task`", "`kernel`"))
+    assert verify(wrong, repository, change, f"{TITLE}\n{body}\nkernel") is None
+    wrong = replace(fact, says=fact.says.replace("After 1.2.0", "After 1.3.0"))
+    assert "not later than the release" in (verify(wrong, repository, change, f"{TITLE}\n{body}") or "")
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        pytest.param(OLD.replace("return 0", "return 1"), "Say so", id="other-lines"),
+        pytest.param(NEW, "Format the imports", id="mechanical"),
+    ],
+)
+def test_a_change_of_other_lines_or_of_none_is_not_stated(tmp_path: Path, new: str, message: str):
+    make_repository(tmp_path, {"acme/run.py": OLD})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"acme/run.py": new}, message=message)
+    assert _since(facts_at(tmp_path, head, TITLE, BODY)) == []
+
+
+def test_without_a_release_no_change_is_later(tmp_path: Path):
+    make_repository(tmp_path, {"acme/run.py": OLD})
+    head = make_repository(tmp_path, {"acme/run.py": NEW}, message="Ask the kernel")
+    assert _since(facts_at(tmp_path, head, TITLE, BODY)) == []
