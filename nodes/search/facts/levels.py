@@ -51,6 +51,7 @@ _CATCHES_ALL = re.compile(
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
 _SAYS_LITTLE = re.compile(r"The words “[^”]{1,400}” are in the name |The word “")
+_PRINTED = re.compile(r"The report has “(?:fatal )?error\b")
 _DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
 _COMMENT = re.compile(r"#|//|/\*|\*")
 _EMPTY = re.compile(r"(?:pass|\.\.\.|return(?:\s{1,9}(?:None|null|nil|undefined))?;?|[{}();]{0,9}|end)$")
@@ -233,6 +234,8 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
     known = {"defined_once", "named_here", *uses}
     # What prints every crash says less about this one than its line.
     prints_all = any(fact.kind == "built_here" and fact.refuses for fact in facts)
+    # What unwraps the result of a tool says less than the error that the tool prints.
+    printed = any(fact.kind == "named_here" and fact.strong and _PRINTED.match(fact.says) for fact in facts)
 
     def key(fact: Fact) -> tuple[bool, int, bool, int, bool]:
         kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
@@ -241,6 +244,8 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
             kind = len(LEADING)
         if fact.kind == "named_here" and fact.is_named_line and fact.strong:
             kind = LEADING.index("raised_here" if prints_all or not fact.unclaimed else "used_here")
+        if fact.kind == "raised_here" and printed and " unwraps " in fact.says:
+            kind = LEADING.index("named_here")
         is_weak = fact.kind == "raised_here" and not fact.strong
         gone = "linked_here" if fact.change else "named_here"  # the change may have fixed it
         kind = LEADING.index(gone if is_gone(fact) else "read_here") if is_weak else kind

@@ -299,3 +299,14 @@ def test_a_member_that_is_searched_for_in_nothing_below_a_bundle(tmp_path: Path)
     body = f"```\n{error}\n    at Object.fail (/snapshot/zones/dist/run.js:7:21)\n```"
     (fact,) = of_kind(facts_of(tmp_path, files, "It stops", body), "raised_here")
     assert (fact.line, "has `'isZoneError' in error`" in fact.says) == (2, True)
+
+
+def test_the_line_that_includes_a_header_which_is_not_found(tmp_path: Path):
+    line = "#include <soc/kelp_peripherals.h>\n"
+    files = {"src/config_six.h": f"#ifdef KELP\n{line}#endif\n", "src/config_five.h": f"{line}int five;\n"}
+    error = "fatal error: soc/kelp_peripherals.h: No such file or directory"
+    body = f"The failing include is in `src/config_six.h`:\n\n```text\n{error}\n```"
+    (fact,) = of_kind(facts_of(tmp_path, files, "It does not build", body), "raised_here")
+    assert (fact.path, fact.line) == ("src/config_six.h", 2)
+    (tmp_path / "both").mkdir()
+    assert of_kind(facts_of(tmp_path / "both", files, "It does not build", f"```\n{error}\n```"), "raised_here") == []

@@ -53,6 +53,13 @@ def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message:
             "int n = row[at];", "", "index 5 out of bounds for type 'int [4]'", "reads `row[at]`", id="sanitizer"
         ),
         pytest.param(
+            "public static function add(Zone $zone) {",
+            "TypeError",
+            "A\\Zone::add(): Argument #1 ($zone) must be of type A\\Zone, Zone given",
+            None,
+            id="where-it-is-defined",
+        ),
+        pytest.param(
             "return a.zone.zone(x)",
             "",
             "module 'a.zone' has no attribute 'zone'",

@@ -284,3 +284,12 @@ def test_a_strong_fact_on_the_first_file_alone_raises_the_confidence_and_a_name_
     assert with_facts(0.7, FILES, [_fact("a.py")]) > nothing
     assert with_facts(0.7, FILES, [IN_TITLE]) <= nothing
     assert with_facts(0.7, (), [_fact("a.py")]) == 0
+
+
+def test_the_error_of_a_tool_leads_before_the_line_that_unwraps_its_result():
+    unwraps = replace(_fact("a.rs", "raised_here"), says="`main` unwraps `build()`; the error says that it failed.")
+    unwraps = replace(unwraps, unclaimed=True, line=32)
+    printed = replace(_fact("b.c", "named_here"), says="The report has “error: bad type” for this line.", line=140)
+    assert statement([unwraps, printed], FILES, 0.5).headline == printed
+    other = replace(printed, says="The report has “warning: bad type” for this line.")
+    assert statement([unwraps, other], FILES, 0.5).headline == unwraps

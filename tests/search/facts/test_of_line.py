@@ -111,3 +111,18 @@ def test_a_line_that_a_change_wrote_otherwise_is_not_new(tmp_path: Path):
     code = "<?php\n$size = fn(string $default = null) => go();\n"
     head = make_repository(tmp_path, {"acme/zones.php": code}, message="Use short functions")
     assert of_kind(facts_at(tmp_path, head, "It fails", "See `acme/zones.php` line 2."), "introduced_in") == []
+
+
+def test_the_change_that_removed_the_module_which_a_line_imports(tmp_path: Path):
+    code = "from .zone_utils import open_zone\n\nopen_zone()\n"
+    make_repository(tmp_path, {"acme/main.py": code, "acme/zone_utils.py": "def open_zone():\n    pass\n"})
+    change = make_repository(tmp_path, {"acme/main.py": code}, message="Tidy up")
+    body = (
+        '```\nTraceback (most recent call last):\n  File "/srv/acme/main.py", line 1, in <module>\n'
+        "    from .zone_utils import open_zone\nModuleNotFoundError: No module named 'acme.zone_utils'\n```"
+    )
+    (fact,) = of_kind(facts_at(tmp_path, change, "It does not start", body), "changed_in")
+    assert fact.says == f"`{change[:10]}` “Tidy up” removed `acme/zone_utils.py`."
+    back = make_repository(tmp_path, {"acme/main.py": code, "acme/zone_utils.py": "x = 1\n"})
+    assert of_kind(facts_at(tmp_path, back, "It does not start", body), "changed_in") == []
+    assert verify(fact, Repository.open(tmp_path), back, body) == "the file is there"

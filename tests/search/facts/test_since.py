@@ -67,3 +67,15 @@ def test_without_a_release_no_change_is_later(tmp_path: Path):
     make_repository(tmp_path, {"acme/run.py": OLD})
     head = make_repository(tmp_path, {"acme/run.py": NEW}, message="Ask the kernel")
     assert _since(facts_at(tmp_path, head, TITLE, BODY)) == []
+
+
+@pytest.mark.parametrize(("subject", "count"), [("Sort the values", 1), ("Sort the rows", 0)])
+def test_a_common_name_must_be_in_the_title_of_the_change(tmp_path: Path, subject: str, count: int):
+    make_repository(tmp_path, {"acme/run.py": "def run(rows):\n    return rows.values[0]\n"})
+    git(tmp_path, "tag", "v1.2.0")
+    code = "def run(rows):\n    rows.values.sort()\n    return rows.values[0]\n"
+    head = make_repository(tmp_path, {"acme/run.py": code}, message=subject)
+    trace = '  File "/srv/acme/run.py", line 3, in run\n    return rows.values[0]\nValueError: bad rows.values'
+    body = f"```\nTraceback (most recent call last):\n{trace}\n```"
+    facts = facts_at(tmp_path, head, "Error with rows.values", body)
+    assert len(_since(facts)) == count

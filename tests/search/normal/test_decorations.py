@@ -43,3 +43,10 @@ def test_a_frame_without_a_function_is_separated_from_the_message_before_it():
     frames = "at c:\\zones\\out\\io.js:4:9 at next (c:\\zones\\out\\run.js:7:1) at async go (c:\\zones\\out\\a.js:1:2)"
     (trace,) = find_traces(normalise(f"Error: no zone, see https://zones.example {frames}").text)
     assert [frame.path.rpartition("/")[2] for frame in trace.frames] == ["io.js", "run.js", "a.js"]
+
+
+def test_the_name_of_a_file_that_an_editor_linked_is_plain_again():
+    linked = 'File "/config/acme/__[init__.py](http://init__.py/)", line 37, in setup'
+    assert normalise(linked).text == 'File "/config/acme/__init__.py", line 37, in setup'
+    other = "see [zones.md](https://example.org/zones.md)"
+    assert normalise(other).text == other

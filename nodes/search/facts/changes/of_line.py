@@ -31,11 +31,12 @@ _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 SAYS = re.compile(
     r"This line came in with `[0-9a-f]{10}` “.{1,90}”(?P<where>, (?:released|in no) [^”\n]{1,80}?)\.$"
-    r"|`[0-9a-f]{10}` “.{1,90}” removed the definition of `(?P<name>\w{1,80})`\.$"
+    r"|`[0-9a-f]{10}` “.{1,90}” removed (?:the definition of `(?P<name>\w{1,80})`|`(?P<path>[^`]{1,400})`)\.$"
 )
 _MISSING = re.compile(
     r"(?<!\w)(\w{4,80})[!?]?`; the error says (?:that this does not exist\.|“[^”]{1,200} is not a function”)"
 )
+_LOST = re.compile(r"^\s{0,40}from \.(\w{2,60}) import ")
 _DEFINES = r"(^|[^A-Za-z0-9_.])(def|func|function|fn|fun|sub|class|struct|interface|trait) +{}[^A-Za-z0-9_]"
 """A definition in languages that mark one with a word, also as git reads patterns."""
 
@@ -47,6 +48,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for fact in [fact for fact in lines if is_stated(fact) and not is_unsure(fact)][:MAX_LINES]:
         if missing := _MISSING.search(fact.says):
             yield from _undefined(inquiry, fact, missing[1])
+        if lost := _LOST.search(fact.text or ""):
+            yield from _removed(inquiry, fact, lost[1])
         if claimed_range(inquiry) is None:
             yield from _recent(inquiry, fact)
 
@@ -96,6 +99,19 @@ def _undefined(inquiry: FinderInput, fact: Fact, name: str) -> Iterator[Fact]:
         yield Fact("changed_in", says, None, paths[0], change=commit.sha, count=1, follows=fact.at)
 
 
+def _removed(inquiry: FinderInput, fact: Fact, module: str) -> Iterator[Fact]:
+    """Yield the change that removed a module of Python that a line imports from its own folder."""
+    folder = (fact.path or "").rpartition("/")[0]
+    path = f"{folder}/{module}.py".lstrip("/")
+    is_there = any(map(inquiry.code.ending, (path, f"{path.removesuffix('.py')}/__init__.py")))
+    if module.isidentifier() and not is_there and "No module named" in fact.says:
+        found = changes(inquiry.code.repository, "-1", "--diff-filter=D", inquiry.code.sha, "--", path)
+        if commit := _details(inquiry, found[0] if found else None):
+            values = {"sha": commit.sha[:10], "title": short(commit.subject), "path": path}
+            says = say("`{sha}` “{title}” removed `{path}`.", **values)
+            yield Fact("changed_in", says, None, change=commit.sha, count=1, follows=fact.at)
+
+
 def _details(inquiry: FinderInput, sha: str | None) -> Commit | None:
     """Return a commit that has one before it."""
     commit = next(iter(inquiry.code.log.details([sha])), None) if sha else None
@@ -110,9 +126,12 @@ def _defining(witness: Witness, sha: str, name: str) -> list[str]:
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the change is in the history, and that it added the line or removed the last definition."""
-    change, path, says = fact.change or "", fact.path or "", SAYS.match(fact.says)
+    change, says = fact.change or "", SAYS.match(fact.says)
+    path = fact.path or (says and says["path"]) or ""
     if says is None or witness.message(change) is None or path not in witness.changed(change):
         return "the history of the commit that is read has no such change of this file"
+    if says["path"]:
+        return "the file is there" if witness.repository.entry(witness.sha, path) else None
     before = witness.repository.resolve(f"{change}~1")
     if says["name"]:
         is_so = path in _defining(witness, before, says["name"]) and not _defining(witness, change, says["name"])

@@ -12,6 +12,7 @@ from nodes.search.facts.changes.releases import (
     releases_of,
     since_release,
 )
+from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.named import SYMPTOM
 from nodes.search.facts.types import Fact
@@ -24,7 +25,8 @@ from nodes.search.sentences import say
 
 MAX_NAMES, MAX_PATHS, MAX_WIDTH, FEW = 4, 3, 400, 3
 """Maximum numbers of names and of files that are looked up, of characters of a line, and of changes."""
-SHORTEST = 5
+SHORTEST, RARE = 5, 10
+"""Minimum length of a name, and of one of a single word that is rare."""
 SAYS = re.compile(
     r"After (?P<release>\S{1,40}), `[0-9a-f]{10}` “.{1,90}” changed lines "
     r"with `(?P<name>\w{1,80})` of `[^`]{1,400}`(?P<where>, [^`“”]{1,60})\.$"
@@ -48,8 +50,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     shown = [fact for fact in inquiry.shown if fact.line and fact.path]
     names = list(_names(inquiry))[:MAX_NAMES]
+    lines = "\n".join((inquiry.issue.title, *(fact.text or "" for fact in shown)))
     for path in list(dict.fromkeys(fact.path or "" for fact in shown))[:MAX_PATHS] if names else ():
-        found = (fact for name in names if (fact := _changed(inquiry, release, path, name)))
+        found = (fact for name in names if (fact := _changed(inquiry, release, path, name, lines)))
         if fact := next(found, None):
             yield fact
 
@@ -68,12 +71,16 @@ def _names(inquiry: FinderInput) -> Iterator[str]:
                         yield name
 
 
-def _changed(inquiry: FinderInput, release: Release, path: str, name: str) -> Fact | None:
+def _changed(inquiry: FinderInput, release: Release, path: str, name: str, lines: str) -> Fact | None:
+    """Return the fact about a name that the change's title has, or a rare one of the title or a shown line."""
     code = inquiry.code
     span = (code.sha, f"^{release.commit}", "--", path)
     found = changes(code.repository, f"--max-count={FEW + 1}", f"-G{_IN.format(name)}", *span)
     commit = next(iter(code.log.details(found[:1])), None) if 0 < len(found) <= FEW else None
     if commit is None or is_mechanical(commit):
+        return None
+    word, is_rare = whole_word(name), len(name) >= RARE or COMPOUND.search(name)
+    if not word.search(commit.subject) and not (is_rare and word.search(lines)):
         return None
     where = since_release(code.repository, commit.sha, releases_of(code))
     values = {"sha": commit.sha[:10], "title": short(commit.subject), "where": where, "name": name, "path": path}

@@ -254,7 +254,8 @@ def _argument(line: str, whole: str) -> Happened | None:
     found = _ARGUMENT.search(whole) or _NULL_ARGUMENT.search(whole)
     name = re.escape(found["name"]) if found and "name" in found.groupdict() else r"[A-Za-z_]\w{1,80}"
     calls = list(re.finditer(rf"(?<![\w$])({name})\s?\(", line)) if found else []
-    if found is None or len(calls) != 1:
+    # Where the function is defined, nothing is passed to it.
+    if found is None or len(calls) != 1 or re.search(r"\b(?:function|def|func|fn)\s{1,9}&?$", line[: calls[0].start()]):
         return None
     arguments = split(line[calls[0].end() : closing(line, calls[0].end() - 1)])
     shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""

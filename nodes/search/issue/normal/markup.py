@@ -4,9 +4,11 @@ import html
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
 from nodes.search.issue.normal.evidence import is_frame, is_traced
 from nodes.search.issue.normal.mapped import Edit, Mapped, Row, marked_runs, rows
+from nodes.search.tokens import load_sections
 
 _ODD = re.compile(
     "\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I|(?<=\\S)#01[12]"
@@ -15,20 +17,11 @@ _ODD = re.compile(
 )
 """Line ends of other systems, characters that look like nothing or like a space, a tab as ``cat -A`` writes it, both as
 the log of the system does, and spaces that a program found in the picture of a place."""
-_COLOUR = re.compile(
-    r"(?:\x1b|␛|\^\[|\\(?:x1[bB]|u001[bB]|033|e))(?:\[[0-9;:?]{0,40}[A-Za-z]|\]8;[^\x07\x1b\\\n]{0,400}(?:\x07|(?:\x1b|␛|\^\[)\\))"
-    r"|\[(?:\d{1,3};){0,5}\d{1,3}m"
+_FORMS = load_sections(Path(__file__).with_name("markup.txt"))
+_LINKED, _COLOUR, _TAG, _ENTITY, _QUOTE, _WRAPPED = (
+    re.compile("".join(_FORMS[name])) for name in ("linked", "colour", "tag", "entity", "quote", "wrapped")
 )
-"""Colours and links of a terminal; many tools lose the escape character or print its code."""
-_TAG = re.compile(
-    r"</?(?:pre|code|samp|tt|kbd|span|font|details|summary|p|div|b|i|em|strong)(?: [^<>\n]{0,300})?>|<br ?/?>"
-)
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|lt|gt|amp|quot|apos|nbsp|ldquo|rdquo|lsquo|rsquo);")
 _BREAKS = ("<br", "<pre", "</pre", "<p>", "</p", "<div", "</div")
-_QUOTE = re.compile(r"[ ]{0,3}>(?!>>(?: |$))(?: |$|(?=>))|[ ]{0,3}>(?!>>(?: |$))(?=\S)")
-"""The mark of a quotation; Python's prompt ``>>>`` is not one."""
-_WRAPPED = re.compile(r"[ \t]{0,40}(?:[-*+] {1,3})?(?:`([^`]{1,2000})`|\"((?:[^\"\\]|\\.){1,2000})\",?)[ \t]{0,9}$")
-"""A line in marks of its own: of code, or of a string in a list of JSON."""
 _SIDES, _CORNERS, _RULES = "│┃║|", "╭┌┏╔╮┐┓╗╰└┗╚╯┘┛╝├┣╠┤┫╣+", "─━═-"
 _ASCII = "|+"
 
@@ -36,7 +29,9 @@ _ASCII = "|+"
 def plain_characters(text: str) -> list[Edit]:
     """Replace line ends of other systems and invisible characters."""
     kinds = {"\r\n": "\n", "\r": "\n", "\u00a0": " ", "^I": "\t", "#012": "\n", "#011": "\t"}
-    return [Edit(found.start(), found.end(), kinds.get(found[0], "")) for found in _ODD.finditer(text)]
+    odd = [Edit(found.start(), found.end(), kinds.get(found[0], "")) for found in _ODD.finditer(text)]
+    linked = [Edit(found.start(), found.end(), found[1]) for found in _LINKED.finditer(text)]
+    return sorted((*odd, *linked), key=lambda edit: edit.start)
 
 
 def colours(text: str) -> list[Edit]:
