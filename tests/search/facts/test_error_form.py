@@ -310,3 +310,19 @@ def test_the_line_that_includes_a_header_which_is_not_found(tmp_path: Path):
     assert (fact.path, fact.line) == ("src/config_six.h", 2)
     (tmp_path / "both").mkdir()
     assert of_kind(facts_of(tmp_path / "both", files, "It does not build", f"```\n{error}\n```"), "raised_here") == []
+
+
+@pytest.mark.parametrize(
+    ("error", "count"),
+    [
+        pytest.param("can't access property 0, Se.zoneVals is undefined", 1, id="firefox"),
+        pytest.param("undefined is not an object (evaluating 'e.zoneVals[0]')", 1, id="safari"),
+        pytest.param("can't access property 1, Se.zoneVals is undefined", 0, id="another-index"),
+    ],
+)
+def test_the_member_that_a_bundle_names_leads_to_its_only_use(tmp_path: Path, error: str, count: int):
+    code = "export function edit(rule) {\n  const all = rule.zoneVals;\n  return keep(+rule.zoneVals[0], all);\n}\n"
+    facts = of_kind(
+        facts_of(tmp_path, {"src/edit.ts": code}, "It stops", f"```\nTypeError: {error}\n```"), "raised_here"
+    )
+    assert [fact.line for fact in facts] == [3] * count

@@ -909,3 +909,15 @@ def test_a_static_initialiser_of_java_has_the_line_of_its_frame(tmp_path: Path):
     )
     (fact,) = of_kind(facts_of(tmp_path, {"src/acme/Version.java": code}, "It stops", body), "raised_here")
     assert (fact.line, "calls `parseInt` on this line" in fact.says) == (5, True)
+
+
+def test_a_line_of_another_version_is_shown_at_a_call_of_the_next_frame(tmp_path: Path):
+    calls = "    setState(() => a = 1);\n    setState(() => a = 2);\n"
+    code = f"class Zone {{\n  Future<void> check() async {{\n    await load();\n{calls}  }}\n}}\n"
+    body = (
+        "```\nNull check operator used on a null value\n"
+        "#0      State.setState (package:flutter/src/widgets/framework.dart:1219)\n"
+        "#1      Zone.check (package:acme/zone.dart:182)\n<asynchronous suspension>\n```"
+    )
+    (fact,) = of_kind(facts_of(tmp_path, {"lib/zone.dart": code}, "It stops", body), "raised_here")
+    assert (fact.line, "the line may have moved" in fact.says) == (5, True)

@@ -125,9 +125,10 @@ def mapped_at(code: Code, issue: IssueParts, trace: StackTrace, depth: int, numb
         # The line of another version may be a blank one or a comment now.
         at_inside = (code.text(number, inside) or "").strip() if inside else ""
         is_blank = inside is not None and span.symbol is not None and (not at_inside or at_inside.startswith(_REMARKS))
-        near = _calls(code.lines(number), span, inner) if is_blank else []
+        # A number outside the function is of another version, whose call may be any of them.
+        near = _calls(code.lines(number), span, inner) if is_blank or (inside is None and span.symbol) else []
         nearest = min(near, key=lambda at: abs(at - given), default=None)
-        at = line or (nearest if is_blank else inside) or _line_of_name(code, number, span)
+        at = line or (nearest if is_blank else inside) or nearest or _line_of_name(code, number, span)
         # Without a function, a number beyond the last line is from another version of the file.
         is_there = line or span.symbol or (frame.line or 0) <= span.end
         if not span.symbol:  # a blank line of this commit is another one in the version that was run
