@@ -3,15 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from nodes.search.facts.changes import releases
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import (
-    changes,
-    is_released,
-    made_before,
-    named_release,
-    releases_of,
-    since_release,
-)
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.names.named import SYMPTOM
@@ -25,6 +18,8 @@ from nodes.search.sentences import say
 
 MAX_NAMES, MAX_PATHS, MAX_WIDTH, FEW = 4, 3, 400, 3
 """Maximum numbers of names and of files that are looked up, of characters of a line, and of changes."""
+RECENT = 60 * 86_400
+"""Number of seconds before the commit that is read within which a change may be what ended the fault."""
 SHORTEST, RARE = 5, 10
 """Minimum length of a name, and of one of a single word that is rare."""
 SAYS = re.compile(
@@ -42,9 +37,9 @@ _IN = r"(^|[^A-Za-z0-9_]){}([^A-Za-z0-9_]|$)"
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the last of few changes since the release that changed lines with a name of the error, per file."""
-    named = named_release(inquiry)
+    named = releases.named_release(inquiry)
     # Without one, it is of the last release at best, unless its reporter builds the program.
-    made = [release for release in releases_of(inquiry.code).all if not release.version.is_prerelease]
+    made = [release for release in releases.releases_of(inquiry.code).all if not release.version.is_prerelease]
     release = named.release if named else max(made, key=lambda release: release.made, default=None)
     if release is None or release.commit == inquiry.code.sha:
         return
@@ -67,7 +62,8 @@ def _names(inquiry: FinderInput) -> Iterator[str]:
                 is_code = "." in words or COMPOUND.search(name)
                 if is_code and len(name) >= SHORTEST and not SYMPTOM.search(name) and name not in seen:
                     seen.add(name)
-                    if plain(name) not in inquiry.code.names:
+                    # What the project itself defines is in most of its changes.
+                    if not (plain(name) in inquiry.code.names or inquiry.code.definitions(name)):
                         yield name
 
 
@@ -75,14 +71,15 @@ def _changed(inquiry: FinderInput, release: Release, path: str, name: str, lines
     """Return the fact about a name that the change's title has, or a rare one of the title or a shown line."""
     code = inquiry.code
     span = (code.sha, f"^{release.commit}", "--", path)
-    found = changes(code.repository, f"--max-count={FEW + 1}", f"-G{_IN.format(name)}", *span)
+    found = releases.changes(code.repository, f"--max-count={FEW + 1}", f"-G{_IN.format(name)}", *span)
     commit = next(iter(code.log.details(found[:1])), None) if 0 < len(found) <= FEW else None
-    if commit is None or is_mechanical(commit):
+    # A change that is older has been in use for long, if not in a release.
+    if commit is None or is_mechanical(commit) or commit.committed < code.log.committed_at - RECENT:
         return None
     word, is_rare = whole_word(name), len(name) >= RARE or COMPOUND.search(name)
     if not word.search(commit.subject) and not (is_rare and word.search(lines)):
         return None
-    where = since_release(code.repository, commit.sha, releases_of(code))
+    where = releases.since_release(code.repository, commit.sha, releases.releases_of(code))
     values = {"sha": commit.sha[:10], "title": short(commit.subject), "where": where, "name": name, "path": path}
     says = say(
         "After {release}, `{sha}` “{title}” changed lines with `{name}` of `{path}`{where}.",
@@ -95,11 +92,13 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the change is later than the release, and that it changed a line of the file with the name."""
     says, change, path = SAYS.match(fact.says), fact.change or "", fact.path or ""
     version = parse_version(says["release"]) if says else None
-    commits = [item.commit for made in made_before(witness) if version and (item := made.exactly(version))]
+    commits = [item.commit for made in releases.made_before(witness) if version and (item := made.exactly(version))]
     if says is None or not witness.mentions(says["name"]) or witness.message(change) is None:
         return "the issue does not have the name, or the history the change"
     pattern = f"-G{_IN.format(says['name'])}"
-    later = (changes(witness.repository, "-1", pattern, change, f"^{commit}", "--", path) for commit in commits)
+    later = (
+        releases.changes(witness.repository, "-1", pattern, change, f"^{commit}", "--", path) for commit in commits
+    )
     if not any(found[:1] == [change] for found in later):
         return "the change is not later than the release, or does not change such a line"
-    return None if is_released(witness, fact, says["where"]) else "another release has the change first"
+    return None if releases.is_released(witness, fact, says["where"]) else "another release has the change first"
