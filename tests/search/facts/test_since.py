@@ -79,3 +79,11 @@ def test_a_common_name_must_be_in_the_title_of_the_change(tmp_path: Path, subjec
     body = f"```\nTraceback (most recent call last):\n{trace}\n```"
     facts = facts_at(tmp_path, head, "Error with rows.values", body)
     assert len(_since(facts)) == count
+
+
+def test_a_change_of_what_the_project_itself_defines_is_not_stated(tmp_path: Path):
+    own = {"acme/host.py": "def is_zone_task(task):\n    return task\n"}
+    make_repository(tmp_path, {"acme/run.py": OLD, **own})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"acme/run.py": NEW, **own}, message="Ask the kernel")
+    assert _since(facts_at(tmp_path, head, TITLE, BODY)) == []
