@@ -18,7 +18,6 @@ from nodes.search.facts.names import (
 from nodes.search.facts.output import built_here, error_form, raised_here, removed
 from nodes.search.facts.places import (
     bounds,
-    defined_as,
     entries,
     labelled_here,
     linked_here,
@@ -48,7 +47,6 @@ FINDERS: tuple[Finder, ...] = (
     error_form.find,
     decided_here.find,
     labelled_here.find,
-    defined_as.find,
     bounds.find,
     entries.find,
     required.find,
@@ -74,7 +72,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (bounds, decided_here, defined_as, entries, labelled_here, of_line, required, set_here, since)
+_BY_SENTENCE = (bounds, decided_here, entries, labelled_here, of_line, required, set_here, since)
 """Modules that find facts of a kind which another module finds too."""
 
 

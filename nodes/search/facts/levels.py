@@ -50,7 +50,6 @@ _CATCHES_ALL = re.compile(
 """The names by which languages register the code that every crash of a program passes through."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
-_SAYS_LITTLE = re.compile(r"The words “[^”]{1,400}” are in the name |The word “")
 _PRINTED = re.compile(r"The report has “(?:fatal )?error\b")
 _DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
 _COMMENT = re.compile(r"#|//|/\*|\*")
@@ -255,8 +254,6 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         # Another line with the same call is of interest below the one that the report names.
         kind = LEADING.index("used_here") if fact.kind == "quoted_here" and fact.follows else kind
         kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
-        # That words are in a name, or one in a file, says less than a name itself.
-        kind, is_weak = (LEADING.index("defined_once"), True) if _SAYS_LITTLE.match(fact.says) else (kind, is_weak)
         is_inside = fact.symbol in of_title and (fact.is_named_line or fact.kind not in known)
         rank = first.index(fact.path) if fact.path in first else len(first)
         # Of several links, a report gives the most important one first.

@@ -129,8 +129,7 @@ class Fact:
     @property
     def is_named_line(self) -> bool:
         """Whether the report itself names the line: by a stack frame, a link, a path, its code or its text."""
-        beginnings = ("The text “", "The words “")
-        is_text = self.kind == "quoted_here" and self.says.startswith(beginnings)
+        is_text = self.kind == "quoted_here" and self.says.startswith("The text “")
         is_text = is_text and (self.strong or self.chosen)
         is_beyond = self.says.endswith(" lines at this commit.")  # the file has no such line
         return (self.kind in NAMED_BY_REPORT or is_text) and not self.in_title and (self.line is not None or is_beyond)

@@ -141,18 +141,6 @@ def test_a_use_of_another_name_leads_before_the_definition_that_the_title_names(
     assert statement([raised, replace(USES, follows=("a.py", 1))], FILES, 0.9).headline == raised
 
 
-def test_that_words_are_in_a_name_or_in_a_file_leads_last():
-    title = replace(_fact("a.py"), symbol="Zone.load", text="def load(self):", line=9, in_title=True)
-    for says in (
-        "The words “load … zone” are in the name `load_zone`, which",
-        "The word “zone” of the title is in `f`",
-    ):
-        little = replace(WEAK, says=says, line=3)
-        assert statement([little, title], FILES, 0.9).stated == (title, little)
-        assert statement([little], FILES, 0.5).headline == little
-        assert statement([replace(IN_TITLE, symbol=None, line=None), little], FILES, 0.5).headline == little
-
-
 def test_a_linked_line_leads_before_a_use_in_the_function_that_the_title_names():
     title = replace(_fact("a.py"), symbol="Zone.load", text="def load(self):", line=9, in_title=True)
     linked, inside = _fact("a.py", "linked_here"), replace(USES, symbol="Zone.load", line=12, follows=("a.py", 9))

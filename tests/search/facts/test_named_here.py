@@ -200,50 +200,10 @@ def test_the_error_of_a_log_in_json_precedes_its_warning(tmp_path: Path):
     assert [(fact.path, fact.strong) for fact in found] == [("up/work.go", True), ("up/store.go", False)]
 
 
-DEFINED = {
-    "python": ("jobs.py", "class DropIndex:\n    x = 1\n", "DropIndex"),
-    "javascript": ("jobs.js", "export class DropIndex {\n  run(x) {\n    return x\n  }\n}\n", "DropIndex"),
-    "typescript": ("jobs.ts", "export class DropIndex {\n  run(x: number) {\n    return x\n  }\n}\n", "DropIndex"),
-    "go": ("jobs.go", "package jobs\n\ntype DropIndex struct {\n\tX int\n}\n", "DropIndex"),
-    "rust": ("jobs.rs", "pub struct DropIndex {\n    x: u8,\n}\n", "DropIndex"),
-    "java": ("Jobs.java", "class DropIndex {\n  int run() {\n    return 1;\n  }\n}\n", "DropIndex"),
-    "c": ("jobs.c", "struct drop_index {\n  int x;\n};\n", "drop_index"),
-}
-
-
-@pytest.mark.parametrize("language", DEFINED)
-def test_words_side_by_side_that_spell_a_type_of_the_first_file(tmp_path: Path, language: str):
-    path, content, name = DEFINED[language]
-    facts = facts_of(tmp_path, {path: content}, "Drop index loses an entry", first=[path])
-    (found,) = of_kind(facts, "named_here", "quoted_here")
-    assert (found.path, found.words, found.symbol, found.strong) == (path, "index", name, True)
-    assert found.says == f"The words “Drop … index” are in the name `{name}`, which only `{path}` defines."
-    assert name in (found.text or "")
-
-
-def test_words_of_an_object_in_the_title_spell_nothing(tmp_path: Path):
-    title = 'The job stops: {"message":"Drop that index"}'
-    facts = facts_of(tmp_path, {"jobs.py": DEFINED["python"][1]}, title, first=["jobs.py"])
+def test_words_of_the_title_that_spell_a_type_are_no_fact(tmp_path: Path):
+    files = {"jobs.py": "class DropIndex:\n    x = 1\n"}
+    facts = facts_of(tmp_path, files, "Drop index loses an entry", first=["jobs.py"])
     assert of_kind(facts, "named_here", "quoted_here") == []
-
-
-@pytest.mark.parametrize(
-    ("files", "title"),
-    [
-        pytest.param({"b.py": "x = 1\n", "a.py": DEFINED["python"][1]}, "Drop index fails", id="not-the-first-file"),
-        pytest.param(
-            {"a.py": DEFINED["python"][1], "b.py": "class DropIndex:\n    pass\n"}, "Drop index fails", id="two-files"
-        ),
-        pytest.param({"a.py": DEFINED["python"][1]}, "Raindrop index", id="part-of-a-word"),
-        pytest.param(
-            {"a.py": DEFINED["python"][1], **{f"u{n}.py": f"DropIndex({n})\n" for n in range(31)}},
-            "Drop index fails",
-            id="used-everywhere",
-        ),
-    ],
-)
-def test_words_that_spell_no_definition_of_the_first_file(tmp_path: Path, files: dict[str, str], title: str):
-    assert of_kind(facts_of(tmp_path, files, title, first=list(files)), "named_here", "quoted_here") == []
 
 
 def test_a_part_of_a_dotted_name_that_names_one_file(tmp_path: Path):

@@ -921,3 +921,13 @@ def test_a_line_of_another_version_is_shown_at_a_call_of_the_next_frame(tmp_path
     )
     (fact,) = of_kind(facts_of(tmp_path, {"lib/zone.dart": code}, "It stops", body), "raised_here")
     assert (fact.line, "the line may have moved" in fact.says) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "unclaimed"), [("NoClassDefFoundError: host/Zone", True), ("ArithmeticException: / by zero", False)]
+)
+def test_a_class_that_is_not_there_at_run_time_supports_no_claim(tmp_path: Path, error: str, *, unclaimed: bool):
+    code = "package acme;\n\npublic class SetUp {\n    Object make() {\n        return total / count;\n    }\n}\n"
+    body = f"```\njava.lang.{error}\n\tat acme.SetUp.make(SetUp.java:5)\n\tat acme.Main.main(Main.java:3)\n```"
+    (fact,) = of_kind(facts_of(tmp_path, {"src/acme/SetUp.java": code}, "It stops", body), "raised_here")
+    assert (fact.line, fact.unclaimed) == (5, unclaimed)

@@ -95,7 +95,6 @@ def test_every_kind_has_a_check():
     of_another_kind = {
         "bounds",
         "decided_here",
-        "defined_as",
         "entries",
         "error_form",
         "labelled_here",

@@ -13,13 +13,13 @@ from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.refusals import is_refusal
 from nodes.search.facts.output.shapes import MADE, Shape, is_possible, shape_of
-from nodes.search.facts.places.defined_as import parts_of, report_stems
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
+from nodes.search.issue.mentions.places import URL
 from nodes.search.languages.table import language_of
 from nodes.search.paths.project import package_of
 from nodes.search.sentences import say
-from nodes.search.tokens import WORD, indent_of
+from nodes.search.tokens import STOPWORDS, WORD, indent_of, terms_of
 
 MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""
@@ -33,6 +33,8 @@ MAX_LINES, MAX_WIDTH = 8_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
 FEW_LINES, MAX_FILES = 3, 8
 """Maximum numbers of lines of a larger project that have the form, and of names of files that are looked up."""
+_PREFIXES = frozenset(("", *"is has show use enable disable allow on handle toggle set get".split()))
+"""Prefixes that names have before the words that people use."""
 _VARIANT = re.compile(r"\s{0,80}([A-Z]\w{1,60})\s?(?:[({,]|$)")
 _OF_SCRIPTS = re.compile(r"Cannot read propert|is not an object \(eval|can't access property|is not a function")
 """What only JavaScript prints."""
@@ -143,13 +145,29 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     held = inside[:1] or held
     if len(held) > 1:
         # The one in the function that words of the report spell.
-        stems, names = report_stems(inquiry)[1], [(code.symbol(*place) or "").rpartition(".")[2] for place in held]
-        parts = [parts_of(f"get_{name}") for name in names]  # of one word, a name has itself as its only part
-        held = [place for place, some in zip(held, parts, strict=True) if some and stems.keys() >= {*some}]
+        stems, names = (
+            _stems_of("\n".join((inquiry.issue.title, *inquiry.issue.prose))),
+            [(code.symbol(*place) or "").rpartition(".")[2] for place in held],
+        )
+        parts = [_parts_of(f"get_{name}") for name in names]  # of one word, a name has itself as its only part
+        held = [place for place, some in zip(held, parts, strict=True) if some and stems >= {*some}]
     if len(held) != 1 or not (is_few or _is_rare(inquiry, shape)):
         return None
     fact = _fact(inquiry, shape.words, *held[0])
     return fact and replace(fact, strong=is_few)
+
+
+def _stems_of(text: str) -> set[str]:
+    """Return the stems of the plain words of a text."""
+    found = (word for word in WORD.findall(URL.sub(" ", text)) if word.isascii() and word.isalpha())
+    plain = (word for word in found if word[1:].islower() or word.isupper())
+    return {stems[0] for word in plain if word.lower() not in STOPWORDS and (stems := terms_of(word))}
+
+
+def _parts_of(name: str) -> list[str]:
+    """Return the stems of the words of a name that say something."""
+    *parts, _ = terms_of(name) or ("",)
+    return [part for part in dict.fromkeys(parts) if part not in STOPWORDS and part not in _PREFIXES]
 
 
 def _may_be_unset(code: Code, number: int, line: int, name: str) -> bool:

@@ -117,7 +117,9 @@ def _is_elsewhere(issue: IssueParts, frame: MappedFrame, event: Happened | None,
     # A global of Lua is set by another file; a library that checks its own state deep inside has broken it.
     is_global = "global '" in frame.error and "nil value" in frame.error
     is_deep = frame.error.startswith("panic") and frame.trace.frames.index(frame.frame) >= DEEP
-    other = of_library or is_made or is_global or is_deep
+    # What a program was compiled with is not what it is run with.
+    is_unlinked = "NoClassDefFoundError" in frame.error or "UnsatisfiedLinkError" in frame.error
+    other = of_library or is_made or is_global or is_deep or is_unlinked
     return asserts or other or stopped or frame.in_program or frame.reports or cleans_up(frame)
 
 
