@@ -700,6 +700,7 @@ def test_an_error_in_a_sentence_of_another_language_or_in_a_chain(tmp_path: Path
     code = 'package zones\n\nfunc Link() error {\n\treturn fmt.Errorf("redirect failed, status: %d", code)\n}\n'
     facts = of_kind(facts_of(tmp_path, {"zones.go": code}, "错误", f"{line}\n"), "built_here")
     assert bool(facts) is found
+    assert all("“redirect failed, status: 200”" in fact.says for fact in facts)
 
 
 def test_a_message_with_which_another_one_begins_is_not_built_in_one_place(tmp_path: Path):

@@ -60,6 +60,7 @@ _DIAGNOSES = re.compile(
 _IN_QUOTES = re.compile(r"[\"“](?=\S)([^\"“”\n]{1,300})(?<=\S)[\"”]")
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
+_VALUE = re.compile(r"[:=]? ?(?:\d{1,12}|\"[\w./-]{1,24}\"|'[\w./-]{1,24}')(?=[.,;)]?$)")
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
 """A line with a string that is not a comment."""
 MAX_SPANS, LONG_ENOUGH = 400, 24
@@ -251,7 +252,10 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, *, together: bool) ->
     if hit is None or not inquiry.issue.holds(match.words) or is_test(hit.symbol):
         return None
     opening = "[" if f"[{match.words}" in match.text.text and "]" in match.words else ""  # a tag before the message
-    names, what = enclosing(match.literal.before)[0], f"“{opening}{shortened(match.words)}”"
+    # A value at the end distinguishes it from a longer message that begins so.
+    value = _VALUE.match(match.text.text.partition(match.words)[2]) if match.literal.takes_value else None
+    end = value[0] if value and not match.text.cut else ""
+    names, what = enclosing(match.literal.before)[0], f"“{opening}{shortened(match.words)}{end}”"
     prints = bool(names and _PROGRESS_CALLS.search(names[0])) or any(name.endswith("stdout.write") for name in names)
     # A script has no other call with which to print an error; nothing is claimed from such a call.
     is_fault = prints and bool(_OF_FAULT.search(match.words))
