@@ -9,8 +9,9 @@ import pytest
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.stacktraces.families import find_traces
 from nodes.search.paths.project import PathIndex
-from tests.search.facts.finding import facts_of, of_kind
+from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.growth import assert_cheap
+from tests.support.repositories import git, make_repository
 
 PYTHON = (
     "# a line that came later\ndef load(path):\n    handle = open_it(path)\n    return handle\n\n\n"
@@ -929,5 +930,8 @@ def test_a_line_of_another_version_is_shown_at_a_call_of_the_next_frame(tmp_path
 def test_a_class_that_is_not_there_at_run_time_supports_no_claim(tmp_path: Path, error: str, *, unclaimed: bool):
     code = "package acme;\n\npublic class SetUp {\n    Object make() {\n        return total / count;\n    }\n}\n"
     body = f"```\njava.lang.{error}\n\tat acme.SetUp.make(SetUp.java:5)\n\tat acme.Main.main(Main.java:3)\n```"
-    (fact,) = of_kind(facts_of(tmp_path, {"src/acme/SetUp.java": code}, "It stops", body), "raised_here")
+    make_repository(tmp_path, {"src/acme/SetUp.java": code})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"src/acme/SetUp.java": code, "b.txt": "b"})
+    (fact,) = of_kind(facts_at(tmp_path, head, "It stops", f"Version 1.2.0\n\n{body}"), "raised_here")
     assert (fact.line, fact.unclaimed) == (5, unclaimed)

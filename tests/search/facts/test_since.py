@@ -10,7 +10,7 @@ import pytest
 from nodes.search.facts import Fact
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, of_kind, verify
-from tests.support.repositories import git, make_repository
+from tests.support.repositories import WHEN, git, make_repository
 
 OLD = (
     "from host import is_zone_task\n\n\ndef run(task):\n    if is_zone_task(task):\n        return task\n    return 0\n"
@@ -87,3 +87,15 @@ def test_a_change_of_what_the_project_itself_defines_is_not_stated(tmp_path: Pat
     git(tmp_path, "tag", "v1.2.0")
     head = make_repository(tmp_path, {"acme/run.py": NEW, **own}, message="Ask the kernel")
     assert _since(facts_at(tmp_path, head, TITLE, BODY)) == []
+
+
+def test_a_change_of_long_ago_is_not_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    make_repository(tmp_path, {"acme/run.py": OLD})
+    git(tmp_path, "tag", "v1.2.0")
+    make_repository(tmp_path, {"acme/run.py": NEW}, message="Ask the kernel")
+    made = int(git(tmp_path, "log", "-1", "--format=%ct"))
+    for days, count in ((30, 1), (90, 0)):
+        monkeypatch.setitem(WHEN, "GIT_COMMITTER_DATE", f"@{made + days * 86_400} +0000")
+        git(tmp_path, "commit", "--allow-empty", "-m", "Wait")
+        head = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+        assert len(_since(facts_at(tmp_path, head, TITLE, BODY))) == count
