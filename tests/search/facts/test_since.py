@@ -99,3 +99,21 @@ def test_a_change_of_long_ago_is_not_stated(tmp_path: Path, monkeypatch: pytest.
         git(tmp_path, "commit", "--allow-empty", "-m", "Wait")
         head = git(tmp_path, "rev-parse", "HEAD").decode().strip()
         assert len(_since(facts_at(tmp_path, head, TITLE, BODY))) == count
+
+
+def test_a_change_of_a_side_branch_that_precedes_the_release_is_not_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    make_repository(tmp_path, {"acme/run.py": OLD})
+    made = int(git(tmp_path, "log", "-1", "--format=%ct"))
+    base = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+    change = make_repository(tmp_path, {"acme/run.py": NEW}, message="Ask the kernel")
+    monkeypatch.setitem(WHEN, "GIT_COMMITTER_DATE", f"@{made + 86_400} +0000")
+    tree = git(tmp_path, "rev-parse", f"{base}^{{tree}}").decode().strip()
+    release = git(tmp_path, "commit-tree", tree, "-p", base, "-m", "Release").decode().strip()
+    git(tmp_path, "tag", "v1.2.0", release)
+    monkeypatch.setitem(WHEN, "GIT_COMMITTER_DATE", f"@{made + 2 * 86_400} +0000")
+    git(tmp_path, "commit", "--allow-empty", "-m", "Wait")
+    head = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+    assert change != head
+    assert _since(facts_at(tmp_path, head, TITLE, BODY)) == []

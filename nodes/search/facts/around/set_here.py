@@ -95,7 +95,8 @@ def _stored(code: Code, fact: Fact) -> Iterator[Fact]:
     found = _LOOKS_UP.search(fact.says)
     value = re.sub(r"^(?:self|this)(?:\.|->)", "", found[1]) if found else ""
     is_shared = re.search(r"\w[.\[>]", value) or value.isupper()
-    files = code.files_with(max(WORD.findall(value), key=len)) if is_shared else []
+    names = WORD.findall(value) if is_shared else []
+    files = code.files_with(max(names, key=len)) if names else []
     if len(files) > MAX_FILES:
         return
     code.read(files)

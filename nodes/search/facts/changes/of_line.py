@@ -58,7 +58,7 @@ def _recent(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
     code, text = inquiry.code, (fact.text or "").strip()
     if sum(map(str.isalnum, text)) < _ENOUGH:
         return
-    since = f"--since={code.log.committed_at - RECENT}"
+    since = f"--since=@{max(0, code.log.committed_at - RECENT)} +0000"
     sha = last_to_change(code.repository, text, None, code.sha, fact.path or "", since)
     commit = _details(inquiry, sha)
     if commit is None or is_mechanical(commit) or occurs(code.repository, commit.parents[0], text):
@@ -131,7 +131,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if says is None or witness.message(change) is None or path not in witness.changed(change):
         return "the history of the commit that is read has no such change of this file"
     if says["path"]:
-        return "the file is there" if witness.repository.entry(witness.sha, path) else None
+        is_there = any(witness.repository.entry(sha, path) for sha in (change, witness.sha))
+        return "the file is there" if is_there else None
     before = witness.repository.resolve(f"{change}~1")
     if says["name"]:
         is_so = path in _defining(witness, before, says["name"]) and not _defining(witness, change, says["name"])

@@ -1,4 +1,4 @@
-"""``changed_in`` for the release that a report names: a later change of lines with a name of the error."""
+"""``changed_in`` after the release of a report, or else the last one: a change of lines with a name of the error."""
 
 import re
 from collections.abc import Iterator
@@ -73,8 +73,8 @@ def _changed(inquiry: FinderInput, release: Release, path: str, name: str, lines
     span = (code.sha, f"^{release.commit}", "--", path)
     found = releases.changes(code.repository, f"--max-count={FEW + 1}", f"-G{_IN.format(name)}", *span)
     commit = next(iter(code.log.details(found[:1])), None) if 0 < len(found) <= FEW else None
-    # A change that is older has been in use for long, if not in a release.
-    if commit is None or is_mechanical(commit) or commit.committed < code.log.committed_at - RECENT:
+    # A change that is older has been in use for long, if not in a release; one of a side branch may precede that.
+    if commit is None or is_mechanical(commit) or commit.committed < max(release.made, code.log.committed_at - RECENT):
         return None
     word, is_rare = whole_word(name), len(name) >= RARE or COMPOUND.search(name)
     if not word.search(commit.subject) and not (is_rare and word.search(lines)):
@@ -92,12 +92,15 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the change is later than the release, and that it changed a line of the file with the name."""
     says, change, path = SAYS.match(fact.says), fact.change or "", fact.path or ""
     version = parse_version(says["release"]) if says else None
-    commits = [item.commit for made in releases.made_before(witness) if version and (item := made.exactly(version))]
+    named = [item for made in releases.made_before(witness) if version and (item := made.exactly(version))]
     if says is None or not witness.mentions(says["name"]) or witness.message(change) is None:
         return "the issue does not have the name, or the history the change"
     pattern = f"-G{_IN.format(says['name'])}"
     later = (
-        releases.changes(witness.repository, "-1", pattern, change, f"^{commit}", "--", path) for commit in commits
+        releases.changes(
+            witness.repository, "-1", f"--since=@{item.made} +0000", pattern, change, f"^{item.commit}", "--", path
+        )
+        for item in named
     )
     if not any(found[:1] == [change] for found in later):
         return "the change is not later than the release, or does not change such a line"

@@ -88,8 +88,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         may_have_moved = not frame.is_known and event is None
         # In chains, the first and the last trace were right equally often (4 of 12).
         unclaimed = follows or may_have_moved or bool(frame.gone) or len(chain) > 1 or is_group
-        unclaimed = unclaimed or _is_elsewhere(inquiry.issue, frame, event, lines[frame.line - 1])
         unclaimed = unclaimed or _has_import(inquiry.code, frame.error)
+        unclaimed = unclaimed or _is_elsewhere(inquiry.issue, frame, event, lines[frame.line - 1])
         refuses = is_refusal(lines, frame.line, frame.start)
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library, unclaimed=unclaimed)
         yield from named

@@ -30,7 +30,7 @@ _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """A session as an example, in a string of several lines."""
 _OF_ERROR = re.compile(r"(?i)\b(?:error|warning|deprecat|exception|panic|undefined|undeclared|not (?:found|defined))")
 _NAME = re.compile(r"(?<![\w$])(?=\w{0,60}(?:[a-z\d][A-Z]|_))[A-Za-z]\w{5,60}(?![\w$])|(?<![\w$])[a-z]{7,60}(?=\()")
-PAGES = (".html", ".htm", ".cshtml", ".erb", ".ejs", ".twig", ".jinja", ".j2", ".mustache", ".hbs")
+_PAGES = (".html", ".htm", ".cshtml", ".erb", ".ejs", ".twig", ".jinja", ".j2", ".mustache", ".hbs")
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 _CALL = re.compile(r"(?!(?:self|this|cls)\b)\w+(?:\.|->)(\w+)\($")
 _DEFINES = re.compile(
@@ -161,7 +161,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
 
 def _page_with(witness: Witness, one: Expression) -> str | None:
     """Return a page whose script has an expression; it is code, although no language's file has it."""
-    pages = (hit for hit in witness.grep(max(one.names, key=len)) if hit.path.endswith(PAGES) and not is_own(hit.path))
+    pages = (hit for hit in witness.grep(max(one.names, key=len)) if hit.path.endswith(_PAGES) and not is_own(hit.path))
     return next((hit.path for hit in pages if one.is_in(hit.text[:MAX_WIDTH])), None)
 
 
