@@ -25,7 +25,8 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     others = [fact for fact in report.facts if fact is not lead]
     kinds: dict[str, Fact] = {}
     supporting = (fact for fact in others if fact.kind in _SUPPORTING)
-    for fact in sorted(supporting, key=lambda fact: _SUPPORTING.index(fact.kind)):
+    # Where else the same code is matters more than who calls it.
+    for fact in sorted(supporting, key=lambda fact: (not _has_same_code(fact), _SUPPORTING.index(fact.kind))):
         # It is about the leading fact's line or file, and not about another fact's line.
         explains = fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
         # One that names the change of the headline repeats it.
@@ -64,6 +65,10 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     # Below a fact about another line, "it" would be that line.
     chosen.sort(key=lambda fact: fact.kind != "guarded_by" and fact not in frames)
     return tuple(chosen) if leads_with_fact(report) else (lead, *chosen)
+
+
+def _has_same_code(fact: Fact) -> bool:
+    return fact.kind == "used_here" and fact.words is None
 
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:

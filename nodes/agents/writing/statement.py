@@ -36,7 +36,7 @@ _NO_LINE = say("No checked fact ties this report to a line of the code.")
 _NO_PLACE = say("No checked fact decides on one place in the code.")
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
-    "question": ("documented_here", "defined_once", "read_here", "default_here"),
+    "question": ("documented_here", "defined_once", "built_here", "read_here", "default_here"),
     "feature": ("linked_here", "named_here"),
     "docs": ("documented_here", "linked_here", "defined_once"),
 }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.types import Fact
@@ -13,42 +14,24 @@ from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, 
 from nodes.search.issue.normal.report import UNKNOWN, LogLine, as_written, log_lines, normalise
 from nodes.search.issue.query import MAX_ISSUE_TEXT
 from nodes.search.issue.stacktraces.families import find_traces
-from nodes.search.tokens import folded
+from nodes.search.tokens import folded, load_sections
 from nodes.search.types import Query, StackTrace
 
 MAX_LINE = 2_000
 """Maximum number of characters of a line that are read."""
-_BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[ {0,2}\]")
-_IMAGE = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,1000}\)|<(?:img|video)\b[^>\n]{0,1000}>")
-_IMAGE_URL = re.compile(
-    r"https?://(?:user-images\.githubusercontent\.com|[^\s/]{1,80}/[^\s]{1,200}/assets)/\S{1,300}"
-    r"|https?://[^\s)>\"']{1,300}\.(?:png|jpe?g|gif|webp|svg|mp4|mov)\b[^\s)>\"']{0,100}",
-    re.IGNORECASE,
+_FORMS = load_sections(Path(__file__).with_name("inquiry.txt"))
+_BOX, _IMAGE, _IMAGE_URL, _FORM_HEADING, _TAG, _LICENCE, _SPAN, _IDENTIFIER, _DEPRECATED = (
+    re.compile("".join(_FORMS[name]))
+    for name in "box image image_url form_heading tag licence span identifier deprecated".split()
 )
-_FORM_HEADING = re.compile(r" {0,3}#{2,6}[ \t]{1,8}\S.{0,120}$")
-_TAG = re.compile(
-    r"\s{0,9}(?:\[\W{0,4}(?:(?:bugs?|questions?|issue|error|help|critical|urgent|regression|feature)"
-    r"(?: report| request)?|[^\x00-\x7f]{1,12})\W{0,4}\]|(?:bug|question|critical|urgent|regression)(?=\s?:))\s?:?",
-    re.IGNORECASE,
-)
-"""The kind of an issue or how urgent it is, before its title."""
-_LICENCE = re.compile(
-    r"licensed under the|permission is hereby granted|without warrant(?:y|ies)|gnu (?:lesser |affero )?general public"
-    r"|all rights reserved|redistribution and use in source|spdx-license-identifier",
-    re.IGNORECASE,
-)
-_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
 _TRACE = "\1"
 """Placeholder for a removed stack trace."""
 # Of 809 later files that had a fact in development issues, 13 were in the fix.
 _DECLARED = ("defined_once", "default_here", "named_change", "introduced_in")
-_IDENTIFIER = re.compile(r"(?<![\w.])_?[A-Za-z][a-z0-9]{1,30}(?:_[a-z0-9]{2,30}|[A-Z][a-z0-9]{1,30}){1,6}(?!\w)")
 MIN_NAMES = 3
 """Minimum number of names of a report that tell whose code it is about."""
 FIRST = 5
 """Number of ranked files that a report may show."""
-_DEPRECATED = re.compile(r"\bdeprecated and will be \w")
-"""What a program prints of a fault that it does not have yet."""
 
 
 @dataclass(frozen=True)

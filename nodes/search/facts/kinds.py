@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodes.search.facts.around import called_from, guarded_by, set_here, used_here
+from nodes.search.facts.around import called_from, guarded_by, same_code, set_here, used_here
 from nodes.search.facts.changes import changed_in, named_change, of_line, releases, since
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import (
@@ -52,6 +52,7 @@ FINDERS: tuple[Finder, ...] = (
     required.find,
     changed_in.find_only,
     # The next finders explain facts of those above, so they come after them.
+    same_code.find,
     set_here.find,  # tells more about a missing value than the condition
     guarded_by.find,
     called_from.find,
@@ -72,7 +73,7 @@ CHECKS: dict[str, Check] = {
     "older_release": releases.check,
 }
 """The check of each kind, by the name of its module; it returns the reason why a fact does not hold, or None."""
-_BY_SENTENCE = (bounds, decided_here, entries, labelled_here, of_line, required, set_here, since)
+_BY_SENTENCE = (bounds, decided_here, entries, labelled_here, of_line, required, same_code, set_here, since)
 """Modules that find facts of a kind which another module finds too."""
 
 

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
 from typing import Literal
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind, declares_type
+from nodes.search.tokens import load_sections
 
 Level = Literal["claimed", "stated", "ranked", "none"]
 """The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
@@ -41,19 +44,15 @@ LONG_LINE = 36
 """Minimum number of characters of a single line of code for it to identify its place."""
 MAX_EMPTY_FUNCTION = 80
 """Maximum number of lines of a function whose body may be empty on purpose; most of them are documentation."""
-_CATCHES_ALL = re.compile(
-    r"\b(?:set_hook|excepthook|set_exception_handler|set_error_handler|register_shutdown_function|set_terminate|sigaction"
-    r"|rescue_from|at_exit|faulthandler|signal\.signal|signal\.Notify)\b|\brecover\(\)|\buncaught_?exception"
-    r"|\bun(?:caught|handled)_?(?:exception|error|rejection)|[sS]etDefaultUncaught",
-    re.IGNORECASE,
+_FORMS = load_sections(Path(__file__).with_name("levels.txt"))
+_CATCHES_ALL, _ENDS, _REGISTERED, _PRINTED, _DOCUMENTED, _EMPTY = (
+    re.compile("".join(_FORMS[name])) for name in "catches_all ends registered printed documented empty".split()
 )
-"""The names by which languages register the code that every crash of a program passes through."""
+MAX_ABOVE = 24
+"""Maximum number of lines with documentation and annotations above a definition."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
-_PRINTED = re.compile(r"The report has “(?:fatal )?error\b")
-_DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
 _COMMENT = re.compile(r"#|//|/\*|\*")
-_EMPTY = re.compile(r"(?:pass|\.\.\.|return(?:\s{1,9}(?:None|null|nil|undefined))?;?|[{}();]{0,9}|end)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +269,18 @@ def limited(code: Code, fact: Fact) -> Fact:
         return fact
     number, start, end = code.span(row)
     body = code.lines(number)[start - 1 : end]
+    if fact.kind == "defined_once" and _is_registered(code, row):
+        return replace(fact, strong=False, unclaimed=True)
     withheld = is_empty(body) or (fact.strong and _prints_crashes(code, symbol.rpartition(".")[2], body))
     return replace(fact, unclaimed=True, refuses=True) if withheld else fact
+
+
+def _is_registered(code: Code, row: int) -> bool:
+    """Return whether what precedes a definition gives it to a framework."""
+    head = code.head(row)
+    above = code.lines(int(code.index.def_file[row]))[max(0, head.line - 1 - MAX_ABOVE) : head.line - 1] if head else ()
+    attached = takewhile(lambda line: line.strip() and not _ENDS.search(line), reversed(above))
+    return any(map(_REGISTERED.match, attached))
 
 
 def _prints_crashes(code: Code, name: str, body: Sequence[str]) -> bool:

@@ -20,20 +20,14 @@ from nodes.search.issue.mentions.markdown import without_comments
 from nodes.search.issue.normal.evidence import is_fence
 from nodes.search.issue.normal.report import without_lower_levels
 from nodes.search.issue.stacktraces.families import find_traces
-from nodes.search.tokens import STOPWORDS, query_terms, shingles
+from nodes.search.tokens import STOPWORDS, load_sections, query_terms, shingles
 from nodes.search.types import Query, StackTrace
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6}[ \t]{1,8}(\S.{0,120})|\*\*([^*\n]{2,60})\*\*:?[ \t]{0,8})$")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[[ xX]\]")
-_URL = re.compile(r"https?://\S{1,2000}")
-_ENVIRONMENT = re.compile(
-    r"\bversions?\b|environment|operating system|^os\b|system info|install|backend|dependenc|jupyter|^browser|checklist"
-    r"|extra tools|platform|extensions|\bsearch(ed)?\b|contribut|willing|\bterms\b|code of conduct|prerequisites",
-    re.IGNORECASE,
-)
-"""Headings of form sections that describe the environment, or that confirm the form was read."""
-_VERSION = re.compile(
-    r"(?: {0,3}[>*`-]{1,2}[ \t]{1,2}| {0,3})[\w.()-][\w.() -]{0,29}[:=]{1,2}[ \t]{0,8}v?\d{1,6}(\.\d{1,6}){1,4}"
+_FORMS = load_sections(Path(__file__).with_name("query.txt"))
+_URL, _ENVIRONMENT, _VERSION, CODE_LINE, QUOTED = (
+    re.compile("".join(_FORMS[name])) for name in "url environment version code_line quoted".split()
 )
 _MAX_LINE = 2_000  # characters of a line in which a version or a heading is searched for
 STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
@@ -45,14 +39,11 @@ MAX_ISSUE_TEXT = 60_000
 # A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
 # them.
 MAX_TERMS = 600
-# Prompts of Python, IPython and shells: reporters paste sessions without a fence.
-CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
 IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
 DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
 IMPORT = re.compile(r"^[ \t>.]{0,8}from ([\w.]{1,200}) import ([\w, ]{1,300})", re.MULTILINE)
 PATH = re.compile(r"[\w@.+/\\-]{3,300}")
 COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
-QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 FIELDS = ("title", "prose", "code")
 BACKTICK_FACTOR = 1.6
 """Factor for the weight of a word that occurs in backticks."""

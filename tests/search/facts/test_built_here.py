@@ -518,7 +518,7 @@ LOGGED = "def work(queue):\n    log.info('the worker took the lock of %s', queue
 def test_a_message_of_progress_is_stated_for_the_first_file_alone(tmp_path: Path, first: str, strong: bool):
     files, body = {"queue.py": LOGGED, "other.py": "X = 1\n"}, "```\n12:00 INFO the worker took the lock of mail\n```"
     facts = of_kind(facts_of(tmp_path, files, "It hangs", body, first=(first, "queue.py")), "built_here")
-    assert [(fact.strong, fact.unclaimed) for fact in facts] == [(strong, strong)]
+    assert [(fact.strong, fact.unclaimed) for fact in facts] == [(strong, True)]
 
 
 def test_a_message_of_a_fault_is_no_progress_whatever_prints_it(tmp_path: Path):
@@ -711,3 +711,23 @@ def test_a_message_with_which_another_one_begins_is_not_built_in_one_place(tmp_p
     body = "```\nERROR Zone set-up failed: critical zones are missing\nERROR Zone set-up failed\n```"
     facts = of_kind(facts_of(tmp_path, {"Zones.cs": code}, "It stops", body), "built_here")
     assert [fact.line for fact in facts] == [3]
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "claimed"),
+    [
+        ("throw new Error({})", "the pond of the zone is empty", True),
+        ("console.error({})", "the pond of the zone is empty", True),
+        ("report(node, sprintf({}))", "this value of the zone is never used", False),
+        ("report(node, sprintf({}))", "the value of the zone is unknown", True),
+    ],
+)
+def test_only_a_message_of_an_error_supports_a_claim(tmp_path: Path, call: str, message: str, *, claimed: bool):
+    code = f"function load(node) {{\n  {call.format(repr(message))};\n}}\n"
+    (found,) = of_kind(facts_of(tmp_path, {"a.js": code}, "Zones", f"```\n{message}\n```"), "built_here")
+    assert found.unclaimed is not claimed
+
+
+def test_the_heading_of_a_crash_report_identifies_no_place(tmp_path: Path):
+    code = 'fun build(): String {\n    return print("Acme pond crash report")\n}\n'
+    assert not of_kind(facts_of(tmp_path, {"a.kt": code}, "It stops", "```\nAcme pond crash report\n```"), "built_here")

@@ -39,6 +39,9 @@ CASES = [
     pytest.param("a.ts", 'import { rows } from "acme/core"\nrows()\n', "Error: Cannot find module 'acme/core'", 1, id="module"),
     pytest.param("a.rs", "fn f(row: &Row) {\n    match row {\n        Row::A => a(),\n        Row::B => unreachable!(),\n    }\n}\n", "panicked: internal error: entered unreachable code", 4, id="unreachable"),
     pytest.param("a.kt", "fun f(row: Any?): Zone {\n    val near = row as Zone?\n    return row as Zone\n}\n", "null cannot be cast to non-null type b.Zone", 3, id="cast-to-non-null"),
+    pytest.param("a.php", "<?php\nclass Zones {\n    public function firstZone(): Zone\n    {\n        return $this->cache->get('zone');\n    }\n}\n", "Acme\\Zones::firstZone(): Return value must be of type Acme\\Zone, __PHP_Incomplete_Class returned", 3, id="returned-type"),
+    pytest.param("src/ZoneMixin.java", '@Mixin(Zone.class)\npublic abstract class ZoneMixin {\n    @Inject(method = "draw", at = @At("HEAD"))\n    public void drawZone(Zone zone) {\n        zone.draw();\n    }\n    public void drawZone(Zone zone, int at) {\n    }\n}\n', "Invalid descriptor on acme.mixins.json:ZoneMixin from mod acme->@Inject::drawZone(La/Zone;)V! Expected (La/Zone;I)V", 4, id="mixin"),
+    pytest.param("src/ZoneMixin.java", '@Mixin(Zone.class)\npublic abstract class ZoneMixin {\n    @Inject(method = "draw", at = @At("HEAD"))\n    private static void drawZone(Zone zone) {\n        zone.draw();\n    }\n}\n', "Critical injection failure: @Inject annotation on drawZone could not find any targets matching 'draw'", 4, id="mixin-without-a-target"),
 ]  # fmt: skip
 
 
@@ -46,6 +49,29 @@ CASES = [
 def test_the_only_line_with_the_form_is_found(tmp_path: Path, path: str, code: str, error: str, line: int):
     found = of_kind(facts_of(tmp_path, {path: code}, "It fails", f"```\n{error}\n```"), "raised_here")
     assert [(fact.path, fact.line, fact.strong) for fact in found] == [(path, line, True)]
+
+
+def test_a_module_that_a_file_uses_and_does_not_import(tmp_path: Path):
+    files = {
+        "core/run.py": "import os\n\n\ndef path():\n    return shutil.which('acme') or shutil.which('acme.exe')\n",
+        "core/copy.py": "import shutil\n\n\ndef copy(a, b):\n    shutil.copy(a, b)\n",
+        "core/bare.py": "from shutil import *\n\n\ndef bare(a, b):\n    return shutil.copy(a, b)\n",
+    }
+    text = "It logs this:\n\nError getting the status: name 'shutil' is not defined"
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", text), "raised_here")
+    assert (found.path, found.line) == ("core/run.py", 5)
+    del files["core/run.py"]
+    assert not of_kind(facts_of(tmp_path / "bound", files, "It fails", text), "raised_here")
+
+
+def test_a_missing_module_is_found_below_frames_of_the_host(tmp_path: Path):
+    files = {"pages.py": "from acme.web import page\n\n\ndef show():\n    return page()\n", "main.py": "import pages\n"}
+    trace = (
+        'Traceback (most recent call last):\n  File "/opt/acme/host/star.py", line 434, in load\n    __import__(path)\n'
+    )
+    text = f"It says “No module named 'acme.web'”.\n\n{trace}"
+    (found,) = of_kind(facts_of(tmp_path, files, "It does not install", text), "raised_here")
+    assert (found.path, found.line) == ("pages.py", 1)
 
 
 def test_in_a_large_project_the_files_with_a_distinctive_name_are_read(tmp_path: Path):

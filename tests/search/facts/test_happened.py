@@ -312,6 +312,11 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
             "uses `held`; the error says that this was `None`",
         ),
         ("for a in self.rows:", "TypeError: 'NoneType' object is not iterable", "uses `self.rows`"),
+        (
+            "Service.call(this, name);",
+            "TypeError: Class constructor Service cannot be invoked without 'new'",
+            "has `Service.call(…)`",
+        ),
         ("x, y = held", "TypeError: 'NoneType' object is not iterable", None),
         (
             "foreach ($this->rows() as $a) {",

@@ -167,6 +167,46 @@ CASES = {
         "%Warning-WIDTH: ../rtl/alu.sv:2:24: Operator ADD expects 32 bits\n%Error-BLKSEQ: ../rtl/file.sv:2:29: Unsupported: blocked\n",
         "rtl/file.sv", 2, "this line",
     ),
+    "an include that a compiler follows": Case(
+        {"src/dock.h": "struct Dock {\n  int deep() { return host_->lock_; }\n};\n", "src/dock.cpp": '#include "dock.h"\n'},
+        "```\nIn file included from build/src/dock.cpp:1:\nbuild/src/dock.h: In member function 'int Dock::deep()':\n"
+        "build/src/dock.h:2:31: error: 'class Host' has no member named 'lock_'\n    2 |   int deep() { return host_->lock_; }\n"
+        "In file included from build/src/dock.cpp:1,\n                 from build/src/all.cpp:1:\n```",
+        "src/dock.h", 2, "The report has “error: 'class Host' has no member named 'lock_'”", kind="named_here",
+    ),
+    "a script installed without its ending": Case(
+        {"acmetool.py": 'import gi\n\ngi.require_version("Gtk", "4.0")\n', "other.py": "x = 1\n"},
+        'Traceback (most recent call last):\n  File "/app/bin/acmetool", line 3, in <module>\n    gi.require_version("Gtk", "4.0")\n'
+        '  File "/app/lib/python3.13/site-packages/gi/__init__.py", line 125, in require_version\n    raise ValueError(1)\n'
+        "ValueError: Namespace Gtk not available\n",
+        "acmetool.py", 3, "calls `require_version` on this line",
+    ),
+    "a box around the code": Case(
+        {"lib/dock.ex": "defmodule Dock do\n  @type record ::\n          {atom, integer}\nend\n"},
+        "```\n    warning: type record/0 is overriding a built-in type\n    │\n  2 │   @type record ::\n    │   ~~~~~~~~~~~~~~~\n    │\n"
+        "    └─ lib/dock.ex:2: (file)\n```",
+        "lib/dock.ex", 2, "The report has “warning: type record/0 is overriding a built-in type” for this line",
+    ),
+    "an expression that is too long": Case(
+        {"dock.php": "<?php\nfunction dock() {\n    return $applicationFactoryOfTheDock->newCacheFactoryOfBerths()->newPlainWikiCache( 1 );\n}\n"},
+        "```\nError: Call to undefined method Acme\\CacheFactory::newPlainWikiCache() in dock.php:3\n```",
+        "dock.php", 3, "uses `newPlainWikiCache`; the error says that this does not exist.",
+    ),
+    "an error in the title": Case(
+        {"rules/sort.js": "function create(context) {\n  const name = context.getFilename();\n  return name;\n}\n"},
+        "The rule fails.\n\nMaybe it is\n\nin some\n\nolder\n\nversion.\n\nSee line 2 in `rules/sort.js`.",
+        "rules/sort.js", 2, "the error says “context.getFilename is not a function”", title="`context.getFilename` is not a function",
+    ),
+    "the first of a stack of places": Case(
+        {"lib/Dock.class": "<?php\nclass Dock {\n  function moor() { return error('berth'); }\n}\n", "index.php": "<?php\nrun();\n$dock->moor();\n"},
+        "```\nError (BAD) : No such berth\n\n    in lib/Dock.class at line 3 (Api::error)\n    in index.php at line 3 (Dock::moor)\n```",
+        "lib/Dock.class", 3, "The report names this line",
+    ),
+    "a panic without marks": Case(
+        {"src/main.rs": "fn main() {\n    std::fs::write(\n        &path,\n        text,\n    )\n    .unwrap();\n}\n"},
+        "thread 'main' (42) panicked at src/main.rs:6:6:\ncalled Result::unwrap() on an Err value: Os { code: 2 }\n",
+        "src/main.rs", 6, "unwraps `std::fs::write(&path,text,)`; the error says that it failed.",
+    ),
 }  # fmt: skip
 
 
@@ -203,6 +243,11 @@ def test_what_an_error_names_and_no_file_has_is_stated(tmp_path: Path):
     (found,) = of_kind(facts_of(tmp_path, files, "[Question] It fails", body), "absent")
     assert (found.words, found.strong) == ("windowMs", True)
     assert not of_kind(facts_of(tmp_path / "b", {"a.ts": "limit.windowMs;\n"}, "It fails", body), "absent")
+
+
+def test_a_method_of_every_object_is_never_missing(tmp_path: Path):
+    body = 'java.lang.NullPointerException: Cannot invoke "Object.getClass()" because "<parameter1>" is null'
+    assert not of_kind(facts_of(tmp_path, {"a.kt": "val limit = 1\n"}, "It fails", body), "absent")
 
 
 def test_the_kind_of_an_issue_in_its_title_is_no_text_of_the_interface(tmp_path: Path):

@@ -10,7 +10,6 @@ import pytest
 from nodes.search.facts.around.set_here import _is_shown, _only_setting, _variables
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_of, of_kind, verify
-from tests.support.repositories import make_repository
 
 PANIC = "```\nthread 'main' panicked at src/pond.rs:{}:10:\ncalled `Option::unwrap()` on a `None` value\n```"
 
@@ -222,36 +221,6 @@ def test_the_same_code_further_down_the_function_is_no_other_place(tmp_path: Pat
         assert [fact.line for fact in found] == [7] * count
 
 
-@pytest.mark.parametrize(
-    ("more", "lines"),
-    [
-        pytest.param("", [("acme/start.py", 3)], id="one"),
-        pytest.param("".join(f"    host.data[NAME][{n}] = 1\n" for n in range(2)), [], id="three"),
-    ],
-)
-def test_where_the_missing_key_is_stored(tmp_path: Path, more: str, lines: list[tuple[str, int]]):
-    start = (
-        "def start(host, entry):\n    # host.data[NAME][entry.id] = 1\n    host.data[NAME][entry.id] = load(entry)\n"
-    )
-    code = "return self.host.data[NAME][self.entry.id]"
-    files = {
-        "acme/start.py": f"{start}{more}",
-        "acme/flow.py": f"class Flow:\n    def step(self):\n        {code}\n",
-        "tests/test_start.py": "def test_start(host):\n    host.data[NAME][2] = 2\n",
-    }
-    marks = f"{' ' * len('return ')}{'~' * len('self.host.data[NAME]')}{'^' * len('[self.entry.id]')}"
-    trace = f'  File "/srv/acme/flow.py", line 3, in step\n    {code}\n    {marks}\nKeyError: 7'
-    body = f"```\nTraceback (most recent call last):\n{trace}\n```"
-    facts = facts_of(tmp_path, files, "It fails", body)
-    found = [fact for fact in of_kind(facts, "used_here") if "gets a key" in fact.says]
-    assert [fact.at for fact in found] == lines
-    for fact in found:
-        assert fact.says == "`host.data[NAME]` gets a key on this line: `host.data[NAME][entry.id] = load(entry)`."
-        text = "".join(f"    host.data[NAME][{n}] = 1\n" for n in range(2))
-        head = make_repository(tmp_path, {**files, "acme/other.py": f"def other(host):\n{text}"})
-        assert verify(fact, Repository.open(tmp_path), head, body) == "more lines store there"
-
-
 def test_the_value_of_a_template_is_set_above_the_line_that_the_report_names(tmp_path: Path):
     code = "<div>\n<% first_page = pages.index { |page| page.to_s.start_with?(base) } %>\n</div>\n<%= first_page+1 %>\n"
     body = "    line 4 of [PROJECT_ROOT]/app/views/_pages.html.erb: _app_views__pages_html_erb___12_44"
@@ -261,3 +230,23 @@ def test_the_value_of_a_template_is_set_above_the_line_that_the_report_names(tmp
     assert named.says.endswith("has `first_page`; the error says “undefined method '+' for nil”.")
     (found,) = of_kind(facts, "guarded_by")
     assert (found.line, found.says.startswith("`first_page` gets its value on this line: `")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "set_at"),
+    [
+        pytest.param(["self.state = None", "self.state = State()"], 6, id="once"),
+        pytest.param(["self.state = State()", "self.state = State(2)"], None, id="twice"),
+        pytest.param(["other.self.state = 3", "use(self.state == 3)"], None, id="never"),
+    ],
+)
+def test_the_only_line_of_a_file_that_sets_a_member(tmp_path: Path, lines: list[str], set_at: int | None):
+    body = "\n".join(f"        {line}" for line in lines)
+    code = f"class Pond:\n    def draw(self):\n        return self.state.name\n    def fill(self):\n{body}\n"
+    trace = (
+        'Traceback (most recent call last):\n  File "pond.py", line 3, in draw\n    return self.state.name\n'
+        "AttributeError: 'NoneType' object has no attribute 'name'\n"
+    )
+    facts = facts_of(tmp_path, {"pond.py": code}, "It fails", trace)
+    found = [fact for fact in of_kind(facts, "guarded_by") if "on no other of this file" in fact.says]
+    assert [fact.line for fact in found] == ([set_at] if set_at else [])

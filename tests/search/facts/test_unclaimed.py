@@ -109,3 +109,27 @@ def test_a_function_that_is_empty_on_purpose_supports_no_claim(tmp_path: Path, c
     facts = facts_of(tmp_path, {"shop/cart.py": code}, "Rows are lost", "`Cart.add_rows` is empty.")
     (found,) = of_kind(facts, "defined_once")
     assert found.unclaimed is unclaimed
+
+
+@pytest.mark.parametrize(
+    ("mark", "strong"),
+    [("@server.tool()", False), ("@app.get('/rows')", False), ("@functools.lru_cache(3)", True), ("@property", True)],
+)
+def test_a_function_that_a_framework_calls_does_not_lead_because_it_is_named(
+    tmp_path: Path, mark: str, *, strong: bool
+):
+    head = f"{mark}\n# The rows.\ndef list_rows(limit):\n"
+    code = f"def total(rows):\n    return sum(rows)\n\n\n{head}    return total([limit])\n"
+    facts = facts_of(tmp_path, {"shop/cart.py": code}, "`list_rows` fails for all rows", "It says nothing.")
+    (found,) = of_kind(facts, "defined_once")
+    assert (found.strong, found.unclaimed) == (strong, not strong)
+
+
+def test_an_attribute_of_rust_that_registers_a_function(tmp_path: Path):
+    body = (
+        '    #[tool(\n        name = "rows",\n    )]\n    pub fn list_rows(&self) -> u8 {\n        self.n + 1\n    }\n'
+    )
+    for mark, strong in (("tool", False), ("inline", True)):
+        files = {"src/cart.rs": f"impl Cart {{\n{body.replace('tool', mark)}}}\n"}
+        facts = facts_of(tmp_path / mark, files, "`Cart::list_rows` fails for all rows", "It says nothing.")
+        assert [fact.strong for fact in of_kind(facts, "defined_once")] == [strong]

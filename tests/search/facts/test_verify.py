@@ -102,6 +102,7 @@ def test_every_kind_has_a_check():
         "releases",
         "removed",
         "required",
+        "same_code",
         "set_here",
         "since",
     }

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
+from pathlib import Path
 
 from nodes.search.facts.around.called_from import is_call, is_comment
 from nodes.search.facts.code import Code, outside_docstrings, whole_word
@@ -14,31 +15,22 @@ from nodes.search.facts.output.on_a_line import statement
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.sentences import say
-from nodes.search.tokens import WORD, indent_of
+from nodes.search.tokens import indent_of, load_sections
 
 OF = frozenset({"raised_here", "named_here"})
-LEAST, MAX_OTHERS = 5, 9
-"""Minimum number of letters and digits of code that identify it, and maximum number of other lines with it."""
-FEW, MAX_FILES = 2, 24
-"""Maximum number of lines that store under a key, and of own files that are read for them."""
 MAX_FACTS, MAX_FRAMES, MAX_WIDTH, FAR = 3, 4, 100, 120
 """Maximum number of facts, of frames, of characters of a line that is shown, and of lines between it and the fault."""
 SAYS = re.compile(
-    r"`([\w$]{1,80})` gets its value on this line: |`(.{1,120})` is on (\d) other lines? of this file\."
-    r"|`([^`]{1,120})` gets a key on this line: "
+    r"`([\w$]{1,80})` gets its value on this line: |`([^`]{1,80})` is set on this line and on no other of this file: "
 )
-_EVENT = re.compile(r"` (?:uses|unwraps|has|looks up|reads|slices|divides by|passes) ")
-_CODE, _QUOTED = re.compile(r"`([^`]{1,120})`"), re.compile(r"['\u2018]([A-Za-z_$][\w$]{0,80})['\u2019]")
-_REPORTED = "The report has “"
+EVENT = re.compile(r"` (?:uses|unwraps|has|looks up|reads|slices|divides by|passes) ")
+CODE, QUOTED = re.compile(r"`([^`]{1,120})`"), re.compile(r"['\u2018]([A-Za-z_$][\w$]{0,80})['\u2019]")
+REPORTED = "The report has “"
 """The beginning of a sentence with what a tool prints about a line."""
-_EMPTY = re.compile(
-    r"=\s?(?:array\(\)|\[\]|\{\}|\"\"|''|(?:list|dict|set)\(\)|new \w{1,40}(?:<[^<>\n]{0,60}>)?\(\)"
-    r"|\w{1,40}(?:\[\w{1,20}\]\w{0,40})?\{\})\s?;?$"
+_FORMS = load_sections(Path(__file__).with_name("set_here.txt"))
+_EMPTY, _NAME, _GIVEN, _NO_VALUE, _NOTHING = (
+    re.compile("".join(_FORMS[name])) for name in "empty name given no_value nothing".split()
 )
-"""An empty value, which another line fills later."""
-_NAME = re.compile(r"(?<![\w$.>:@#\"'])(?![a-z]:\w)[A-Za-z_$][\w$]{0,80}(?![\w$(!\"']|::)")
-_GIVEN = re.compile(r"^[^(\[]*(?:[(\[]|$)")
-_LOOKS_UP = re.compile(r"` looks up `[^`]{1,120}` in `([^`]{1,120})`; the error says that this key")
 _NO_VARIABLE = frozenset({"this", "self", "super", "cls", "null", "undefined", "None", "nil"})
 
 
@@ -56,9 +48,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         first = max(code.span(row).start if row is not None else 1, fact.line - FAR)
         above = code.lines(number)[first - 1 : fact.line]
         whole = statement(code.lines(number), fact.line)
-        if same := _repeated(code, number, fact):
-            yield same
-        yield from _stored(code, fact)
         names = list(_variables(fact.says, whole))
         for name in names:
             hit = code.hit(number, first + at) if (at := _only_setting(name, above)) is not None else None
@@ -68,56 +57,29 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 break
         else:
             head = code.head(row) if row is not None else None
+            yield from _set_once(code, number, fact)
             given = head and any(whole_word(name).search(head.text) for name in names)
-            if fact.kind == "raised_here" and (given or not _EVENT.search(fact.says)):
+            if fact.kind == "raised_here" and (given or not EVENT.search(fact.says)):
                 yield from _passed(inquiry, fact)
 
 
-def _repeated(code: Code, number: int, fact: Fact) -> Fact | None:
-    """Return the next line of a file that has the same code as the fault, if few have it: often with the same fault."""
-    event = _EVENT.search(fact.says)
-    shown = _CODE.search(fact.says, event.end() - 1) if event else None
-    if shown is None or sum(map(str.isalnum, shown[1])) < LEAST or shown[1].isidentifier() or "…" in shown[1]:
-        return None
-    others = _with(code.lines(number), shown[1], fact.line or 0)
-    # The next lines of the function run only if the fault does not occur.
-    apart = [at for at in others if code.symbol(number, at) != fact.symbol] if len(others) <= MAX_OTHERS else []
-    hit = code.hit(number, min(apart, key=lambda at: (at < (fact.line or 0), at))) if apart else None
-    if hit is None:
-        return None
-    lines = say("1 other line") if len(others) == 1 else say("{count} other lines", count=len(others))
-    says = say("`{code}` is on {lines} of this file.", code=shown[1], lines=lines)
-    return hit.fact("used_here", says, None, count=len(others), follows=fact.at)
+def _set_once(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
+    """Yield the only line of the file that sets a member which had no value, in another function."""
+    found = _NO_VALUE.search(fact.says)
+    at = _settings(code.lines(number), found[1]) if found else []
+    hit = code.hit(number, at[0]) if len(at) == 1 else None
+    if found and hit and hit.symbol != fact.symbol and _is_shown(shown := _shortened(hit.text.strip())):
+        says = say("`{name}` is set on this line and on no other of this file: `{code}`.", name=found[1], code=shown)
+        yield hit.fact("guarded_by", says, None, follows=fact.at)
 
 
-def _stored(code: Code, fact: Fact) -> Iterator[Fact]:
-    """Yield the few lines of own code that store under a key in what lacks the key of an error."""
-    found = _LOOKS_UP.search(fact.says)
-    value = re.sub(r"^(?:self|this)(?:\.|->)", "", found[1]) if found else ""
-    is_shared = re.search(r"\w[.\[>]", value) or value.isupper()
-    names = WORD.findall(value) if is_shared else []
-    files = code.files_with(max(names, key=len)) if names else []
-    if len(files) > MAX_FILES:
-        return
-    code.read(files)
-    places = [(number, at) for number in files for at in _storing(code.lines(number), value)]
-    hits = [hit for place in places if not code.is_tested(*place) and (hit := code.hit(*place))]
-    for hit in hits if len(hits) <= FEW else ():
-        if _is_shown(shown := hit.text.strip()):
-            says = say("`{value}` gets a key on this line: `{code}`.", value=value, code=shown)
-            yield hit.fact("used_here", says, None, count=len(hits), follows=fact.at)
-
-
-def _storing(lines: Sequence[str], value: str) -> list[int]:
-    form = re.compile(rf"(?<![\w$]){re.escape(value)}\[[^\]\n]{{1,80}}\]\s?=(?!=)")
-    return [at for at, text in enumerate(lines, 1) if form.search(text[:1_000]) and not is_comment(text)]
-
-
-def _with(lines: Sequence[str], code: str, line: int) -> list[int]:
-    """Return the other lines of a file that have a piece of code, outside comments."""
-    before, after = (r"(?<![\w$])" if code[0].isalnum() else "", r"(?![\w$])" if code[-1].isalnum() else "")
-    form = re.compile(f"{before}{re.escape(code)}{after}")
-    return [at for at, text in enumerate(lines, 1) if at != line and form.search(text[:1_000]) and not is_comment(text)]
+def _settings(lines: Sequence[str], name: str) -> list[int]:
+    """Return the lines that give a member a value other than none."""
+    form = re.compile(
+        rf"(?<![\w$.>]){re.escape(name)}(?:\s?:\s?[^=\n(]{{1,60}})?\s{{0,9}}(?:\?\?|\|\|)?=(?![=>~])\s{{0,9}}(.{{0,20}})"
+    )
+    found = ((at, form.search(text[:1_000])) for at, text in enumerate(lines, 1) if name in text)
+    return [at for at, it in found if it and not _NOTHING.match(it[1]) and not is_comment(lines[at - 1])]
 
 
 def _passed(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
@@ -143,12 +105,12 @@ def _is_shown(code: str) -> bool:
 
 def _variables(says: str, whole: str) -> Iterator[str]:
     """Yield the variables of the expressions in a sentence about a line of code, then those of what it unwraps."""
-    event = _EVENT.search(says)
+    event = EVENT.search(says)
     if event is None:
-        named = _QUOTED.findall(says) if says.startswith(_REPORTED) else ()
+        named = QUOTED.findall(says) if says.startswith(REPORTED) else ()
         yield from (name for name in named if whole_word(name).search(whole))
         return
-    shown = _CODE.findall(says, event.end() - 1)
+    shown = CODE.findall(says, event.end() - 1)
     # What a call or a subscript is given matters more than what it is of.
     given = [
         _GIVEN.sub("", code).replace("..", " ") for code in shown if event[0] in ("` has ", "` reads ", "` slices ")
@@ -184,12 +146,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line sets the variable above the line that uses it, and no line between them does."""
     says, (path, line) = SAYS.match(fact.says), fact.follows or ("", 0)
     if says and says[2]:
-        is_same = path == fact.path and fact.line in (held := _with(witness.lines(path, 1, sys.maxsize), says[2], line))
-        return None if is_same and len(held) == int(says[3]) else "other lines of the file have the code"
-    if says and says[4]:
-        hits = witness.grep(max(WORD.findall(says[4]), key=len), own=True)
-        stores = {(hit.path, hit.line) for hit in hits if _storing([hit.text], says[4])}
-        return None if (fact.path, fact.line) in stores and len(stores) <= FEW else "more lines store there"
+        alone = path == fact.path and _settings(witness.lines(path, 1, sys.maxsize), says[2]) == [fact.line]
+        return None if alone else "other lines of the file set it"
     if says is None or path != fact.path or fact.line is None or not fact.line < line <= fact.line + FAR:
         return "it is not above the line that uses the variable"
     alone = _only_setting(says[1], witness.lines(path, fact.line, line)) == 0

@@ -26,7 +26,11 @@ SAYS = re.compile(
     r"After (?P<release>\S{1,40}), `[0-9a-f]{10}` “.{1,90}” changed lines "
     r"with `(?P<name>\w{1,80})` of `[^`]{1,400}`(?P<where>, [^`“”]{1,60})\.$"
 )
-_OF_ERROR = re.compile(r"(?i)error|exception|deprecat|warning|panic|undefined|not (?:found|defined)|detected")
+_OF_ERROR = re.compile(
+    r"(?i)deprecat|undefined (?:method|function)|method not found|(?:missing|no ?such) ?method|removed|cannot import"
+    r"|has no attr"
+)
+"""What an error says of a name that is gone, or that will be; the change of another name is often no reason."""
 _DOTTED = re.compile(
     r"(?<![\w./-])[A-Za-z_]\w{1,60}(?:\.[A-Za-z_]\w{1,60}){1,5}(?![\w/-])|(?<![\w./-])[A-Za-z_]\w{4,60}(?![\w./-])"
 )
@@ -46,7 +50,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     shown = [fact for fact in inquiry.shown if fact.line and fact.path]
     names = list(_names(inquiry))[:MAX_NAMES]
     lines = "\n".join((inquiry.issue.title, *(fact.text or "" for fact in shown)))
-    for path in list(dict.fromkeys(fact.path or "" for fact in shown))[:MAX_PATHS] if names else ():
+    # The file of a fact that only explains another one is not that of the error.
+    paths = dict.fromkeys(fact.path or "" for fact in shown if not fact.follows)
+    for path in list(paths)[:MAX_PATHS] if names else ():
         found = (fact for name in names if (fact := _changed(inquiry, release, path, name, lines)))
         if fact := next(found, None):
             yield fact
@@ -55,11 +61,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _names(inquiry: FinderInput) -> Iterator[str]:
     """Yield the names of the title and of errors that code may have: compound ones and parts of dotted ones."""
     seen = set[str]()
-    for text in (inquiry.issue.title, *filter(_OF_ERROR.search, inquiry.issue.lines)):
+    traced = (f"{trace.error}: {trace.message}" for trace in inquiry.issue.traces)
+    for text in filter(_OF_ERROR.search, (*inquiry.issue.lines, *traced)):
         for words in _DOTTED.findall(text[:MAX_WIDTH]):
             for part in reversed(words.split(".")):
                 name = _ACCESS.sub("", part)
-                is_code = "." in words or COMPOUND.search(name)
+                is_code = ("." in words or COMPOUND.search(name)) and "assert" not in name.lower()
                 if is_code and len(name) >= SHORTEST and not SYMPTOM.search(name) and name not in seen:
                     seen.add(name)
                     # What the project itself defines is in most of its changes.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import changes, releases_of, since_release
@@ -17,29 +18,17 @@ from nodes.search.git.errors import SearchError
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
+from nodes.search.tokens import load_sections
 
 MAX_ABSENT, MAX_MISSED, SHORTEST = 3, 4, 5
-_ASKS = re.compile(
-    r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
-    r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
-    r"|has no attribute|lacks?|need)\b",
-    re.IGNORECASE,
+_FORMS = load_sections(Path(__file__).with_name("absent.txt"))
+_ASKS, _MISSING, _LACKS, _IMPORT, _FUNCTION, _NUMBERED = (
+    re.compile("".join(_FORMS[name])) for name in "asks missing lacks import function numbered".split()
 )
-_MISSING = re.compile(r"not (?:a function|defined|found)|has no|undefined (?:method|function)|import", re.IGNORECASE)
-"""What an error says of a name that does not exist."""
-_LACKS = re.compile(
-    r"['\"`‘“\[]([A-Za-z_]\w{4,60})['\"`’”\]][^'\"`\n]{0,30}\b(?:does not exist|no longer exists"  # noqa: RUF001
-    r"|(?:was |could )?not (?:be )?found|is not (?:defined|registered|available))",
-    re.IGNORECASE,
-)
-"""The same in the words of a program."""
-_IMPORT = re.compile(r"cannot import name '(\w{2,60})' from '([\w.]{3,80})'")
-"""What Python says of a name that a module lacks."""
+_OF_ALL = BUILT_IN | {"getClass", "hashCode", "toString", "valueOf"}
+"""Names that every object of a language has, or that it has itself."""
 MAX_BACK = 2_000
 """Maximum number of commits in which the one that removed a name is looked for."""
-_FUNCTION = re.compile(r"(?<![\w.])([A-Za-z_]\w{5,60})\(\)")
-"""A function as prose writes it."""
-_NUMBERED = re.compile(r"\bline \d|:\d")
 _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 
@@ -51,7 +40,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     missed = [shape.name for shape in errors(inquiry) if not traced or _MISSING.search(shape.words)]
     missed += [name for line in inquiry.issue.lines for name in _LACKS.findall(line[:MAX_LINE])]
     for name in list(dict.fromkeys(missed))[:MAX_MISSED]:
-        if len(name) >= SHORTEST and _CODE.search(name) and _is_absent(inquiry, name):
+        if len(name) >= SHORTEST and name not in _OF_ALL and _CODE.search(name) and _is_absent(inquiry, name):
             yield _missed(inquiry, name)
     imports = (found[0] for line in inquiry.issue.lines if (found := _IMPORT.search(line[:MAX_LINE])))
     for words in list(dict.fromkeys(imports))[:MAX_MISSED]:

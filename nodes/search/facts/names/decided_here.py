@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.code import is_test, outside_docstrings, whole_word
@@ -16,26 +17,16 @@ from nodes.search.issue.mentions.places import URL
 from nodes.search.issue.query import COMPOUND
 from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS
+from nodes.search.tokens import STOPWORDS, load_sections
 
 MAX_NAMES, MAX_HITS, FEW = 12, 80, 3
 """Maximum number of options that are looked up, of lines with one, and of places that test it."""
 SHORTEST, MAX_WIDTH = 4, 400
-_KEYWORD = re.compile(
-    r"(?<![\w-])(?:if|elif|elsif|elseif|guard|when|unless|while|switch|case|match|cond)\b\s{0,9}"
-    r"|^\s{0,200}(?:and\b|&&|or not\b|\|\|\s?!)\s{0,9}"
+_FORMS = load_sections(Path(__file__).with_name("decided_here.txt"))
+_KEYWORD, _END, _ASSIGNS, _NAMED, _QUOTED, _SNAKE, _UPPER = (
+    re.compile("".join(_FORMS[name])) for name in "keyword end assigns named quoted snake upper".split()
 )
-"""What precedes a condition, also on a line that continues one."""
-_END = re.compile(r"\s(?:then|do|else)\b|:(?:\s|$)|\{|;")
-_ASSIGNS = re.compile(r":=|(?<![=!<>])=(?!=)")
-"""What precedes the condition in Go and C++, which may assign a value first."""
 _COMPARED = r"{0}[\"'`]?\)?\s?(?:&&|\|\||\s\?\s|[=!]=)|(?:&&|\|\||[=!]==?)\s?!?[\"'`]?{0}"
-_NAMED = re.compile(r"(--?)?([A-Za-z_][\w-]{2,60})(?:\s?(?:=|:|==|!=|<=?|>=?)\s?\S.{0,60})?")
-"""An option with or without a value, alone in a code span or in quotes."""
-_QUOTED = re.compile(r"[\"“'\u2018]([A-Za-z_-][\w-]{3,60})[\"”'\u2019]")
-_SNAKE = re.compile(r"(?<![\w$./-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(./-])")
-"""A name of several words in a title, which needs no mark-up to be one."""
-_UPPER = re.compile(r"(?<![\w$.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
 _WITH_MACROS = frozenset({"c", "cpp", "csharp", "swift"})
 """Languages in which a line with a hash may be a condition."""
 SAYS = re.compile("`[^`]+` is tested by this condition in ")

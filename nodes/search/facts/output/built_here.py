@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -33,7 +34,16 @@ from nodes.search.facts.witness import Witness
 from nodes.search.index.index import lookup
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS, WORD, comparable, folded, normalise_space, query_terms, shingles
+from nodes.search.tokens import (
+    STOPWORDS,
+    WORD,
+    comparable,
+    folded,
+    load_sections,
+    normalise_space,
+    query_terms,
+    shingles,
+)
 
 MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""
@@ -42,27 +52,13 @@ COMMON = 12
 # Where more than three places build the same message, 6 % of them were in the fix.
 FEW = 3
 """Maximum number of places that build the same message; more places do not help a reader."""
-_PROGRESS_CALLS = re.compile(
-    r"(?:^|[._:])(?:info|debug|trace|verbose|notice|success|print|println|printf|echo)!?$|console\.log$"
+_FORMS = load_sections(Path(__file__).with_name("built_here.txt"))
+(_PROGRESS_CALLS, _OF_ERROR, _OF_EVERY_CRASH, _DIAGNOSES, _IN_QUOTES, _VALUE, _QUOTED, _FAILS, _ANNOUNCES) = (
+    re.compile("".join(_FORMS[name]))
+    for name in "progress_calls of_error of_every_crash diagnoses in_quotes value quoted fails announces".split()
 )
-"""Names of calls that report progress; the fault is rarely where progress is printed."""
-_OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
-"""A method in which an error class composes its own text; the code that raises the error is more relevant."""
-_OF_EVERY_CRASH = re.compile(
-    r"panicked at|panic recovered|recovered from panic|traceback \(most recent|terminate called"
-    r"|(?:unhandled|uncaught) (?:exception|error)|segmentation fault|fatal signal|(?:build|compil\w{1,5}) failed",
-    re.IGNORECASE,
-)
-"""The heading that a program or a runtime prints over the trace of any crash."""
-_DIAGNOSES = re.compile(
-    r"(?i)(?:^|/)(?:\w{0,30}_)?(?:diagnos\w{1,4}|collect_?env|env_?info|sys(?:tem)?_?info|bug_?report)\.\w{1,4}$"
-)
-_IN_QUOTES = re.compile(r"[\"“](?=\S)([^\"“”\n]{1,300})(?<=\S)[\"”]")
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
-_VALUE = re.compile(r"[:=]? ?(?:\d{1,12}|\"[\w./-]{1,24}\"|'[\w./-]{1,24}')(?=[.,;)]?$)")
-_QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
-"""A line with a string that is not a comment."""
 MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 SHORT, MAX_SHORT, MAX_NEAR = 12, 8, 24
@@ -71,8 +67,8 @@ LINES_APART = 3
 """Maximum number of lines between literals that build lines of output side by side."""
 _OF_FAULT = re.compile(rf"\b(?:{'|'.join(ERRORS['fault'])})\b", re.IGNORECASE)
 """A message that reports a problem itself, whatever call has it."""
-_ANNOUNCES = re.compile(r"\W{0,9}(?:\S{1,30}[\]:] )?[A-Z][a-z]{2,20}ing\b")
-"""A message that only says what the program begins to do."""
+_NEAR = 120
+"""Number of characters before a literal in which the call that raises or logs an error is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +121,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             # What a program printed before it crashed does not lead over the crash either.
             stressed = match.words in issue.title or match.text.text in messages or _OF_FAULT.search(match.words)
             strong = fact.strong and not is_wrapped and not others and not is_aside and bool(stressed or not on_trace)
-            withheld = fact.unclaimed or announces or not _is_printed(code, match)
+            withheld = fact.unclaimed or announces or not _is_printed(code, match) or not _tells_fault(match)
             yield replace(fact, strong=strong, several=fact.several and not (is_wrapped or others), unclaimed=withheld)
 
 
@@ -170,6 +166,11 @@ def _is_message(code: Code, match: _Match) -> bool:
 
 def _is_printed(code: Code, match: _Match) -> bool:
     return is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
+
+
+def _tells_fault(match: _Match) -> bool:
+    """Return whether a message, or the code that builds it, tells of an error; all others tell of results."""
+    return bool(_OF_FAULT.search(match.words) or _FAILS.search(match.literal.before[-_NEAR:]))
 
 
 def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator[_Match]:

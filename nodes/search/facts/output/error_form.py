@@ -87,7 +87,9 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     # A constant and a name that is imported are on few lines of a file.
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
     is_missing = shape.words.startswith(("Method not found", "NoSuchMethodError"))  # that a library lacks
-    is_anywhere = shape.of or is_missing or is_built or re.search("export|Cannot find|to search for", shape.words)
+    is_anywhere = (
+        shape.of or is_missing or is_built or re.search("export|Cannot find|to search for|No module|^@", shape.words)
+    )
     traced = bool(inner) and not (is_anywhere and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape)
@@ -135,6 +137,11 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
     code.read(numbers)
     places = ((number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape))
     held = [place for place in places if not code.is_tested(*place)]
+    if "is not defined" in shape.words:
+        held = [place for place in held if not _binds(code.lines(place[0]), shape.name)]
+    # Of the uses in one file the first one fails, and of methods for several versions the first is of the newest.
+    if re.search("is not defined|^@", shape.words) and len({number for number, _ in held}) == 1:
+        held = held[:1]
     if "local variable" in shape.words:
         held = [place for place in held if _may_be_unset(code, *place, shape.name)]
     # The one that is executed first, in the folder that the line of the log names.
@@ -155,6 +162,16 @@ def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
         return None
     fact = _fact(inquiry, shape.words, *held[0])
     return fact and replace(fact, strong=is_few)
+
+
+def _binds(lines: Sequence[str], name: str) -> bool:
+    """Return whether a file of Python imports, defines or sets a name anywhere, or imports all of a module."""
+    form = re.compile(
+        rf"\s{{0,80}}(?:(?:from\s.{{1,200}}\s)?import\s(?:.{{0,300}}(?<![\w.]){re.escape(name)}(?!\w)|[(*])"
+        rf"|(?:async\s)?(?:def|class)\s{re.escape(name)}\b|.{{0,200}}(?:\b(?:as|for|global)\s|(?<![\w.])(?={re.escape(name)}\s?[,=:]))"
+        rf"{re.escape(name)}\b)"
+    )
+    return any(name in line and form.match(line[:MAX_WIDTH]) for line in lines) or any("import *" in it for it in lines)
 
 
 def _stems_of(text: str) -> set[str]:

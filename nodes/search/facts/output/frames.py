@@ -26,6 +26,8 @@ from nodes.search.types import Frame, StackTrace
 MAX_FRAMES = 60
 SHORTENED = 3
 """Maximum length of the name of a class that a bundle of scripts has shortened."""
+LEAST = 12
+"""Minimum number of characters of a line whose text identifies it."""
 MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
@@ -60,13 +62,20 @@ _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNO
 def chains(issue: IssueParts) -> Iterator[list[StackTrace]]:
     """Yield the traces of each chain, as the issue has them; a trace without a cause is a chain of one."""
     chain: list[StackTrace] = []
-    for trace in (trace for trace in issue.traces if trace.frames and not trace.is_aside):
+    for trace in (it for it in issue.traces if it.frames and not (it.is_aside or is_compiled(issue, it))):
         if chain and not _is_chained(issue, chain[-1], trace):
             yield chain
             chain = []
         chain.append(trace)
     if chain:
         yield chain
+
+
+def is_compiled(issue: IssueParts, trace: StackTrace) -> bool:
+    """Return whether a compiler printed the places of includes, and after the last its error: no line was executed."""
+    text, printed = issue.trace_text(trace), f" error: {(trace.message or '')[:MAX_HEADER]}"
+    is_error = bool(trace.message) and "included from" in text and printed in text
+    return is_error and not any(frame.function for frame in trace.frames)
 
 
 def wrapping(code: Code, issue: IssueParts) -> frozenset[str]:
@@ -104,7 +113,10 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
         # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.has_frames(number)] if listed else _moved_to(code, frame)
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
-        source = _compiled_from(code, frame, numbers) or _in_package(code, frame) or _included(code, trace, depth)
+        source = _installed_as(code, issue, trace, frame) if not listed else []
+        source = (
+            source or _compiled_from(code, frame, numbers) or _in_package(code, frame) or _included(code, trace, depth)
+        )
         if source:
             listed = numbers = source
         # The line of a compiled file without a function tells nothing about the source.
@@ -154,6 +166,16 @@ def _in_package(code: Code, frame: Frame) -> list[int]:
     rows = code.definitions(name) if _COMPOUND.search(name) else []
     numbers = [int(code.index.def_file[row]) for row in rows]
     return numbers if len(numbers) == 1 and f"{frame.module}.".startswith(f"{_package(code, numbers[0])}.") else []
+
+
+def _installed_as(code: Code, issue: IssueParts, trace: StackTrace, frame: Frame) -> list[int]:
+    """Return the script that was installed without its ending, if the trace prints the text of its line."""
+    name = frame.path.rpartition("/")[2]
+    if trace.language != "python" or "." in name or not frame.line:
+        return []
+    numbers = [number for number in code.index.names.by_name.get(f"{name}.py", ()) if code.own[number]]
+    text = (code.text(numbers[0], frame.line) or "").strip() if len(numbers) == 1 else ""
+    return numbers if len(text) >= LEAST and text in issue.trace_text(trace) else []
 
 
 def _included(code: Code, trace: StackTrace, depth: int) -> list[int]:

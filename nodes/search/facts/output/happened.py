@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import NamedTuple
 
 from nodes.search.facts.output.on_a_line import (
@@ -22,44 +23,47 @@ from nodes.search.facts.output.on_a_line import (
 )
 from nodes.search.facts.output.shapes import expression, is_possible, messages
 from nodes.search.sentences import Sentence, say
+from nodes.search.tokens import load_sections
 
 _NULL = messages("null")
 """Messages that name the member of a value which was null."""
-_PLAIN_NULL = re.compile(r"\b(?:Null(?:Pointer|Reference)Exception|member (?:access within|call on) null pointer)\b")
-_NIL = re.compile(r"nil pointer dereference")
+_FORMS = load_sections(Path(__file__).with_name("happened.txt"))
+(
+    _PLAIN_NULL,
+    _NIL,
+    _FORCED_NULL,
+    _FORCED,
+    _LOOP,
+    _SLICE,
+    _KEY,
+    _INDEX,
+    _ZERO,
+    _NO_VALUE,
+    _EXPECTED,
+    _DIVISION,
+    _ASSERTION,
+    _RAISES,
+) = (
+    re.compile("".join(_FORMS[name]))
+    for name in (
+        "plain_null nil forced_null forced loop slice key index zero no_value expected division assertion raises"
+    ).split()
+)
 _VALUE_NULL = messages("value null")
 """Messages that name the value which was null."""
-_FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
-_FORCED = re.compile(r"(?<=[\w)\]])!(?:!(?!=)|(?=[.\[(;,)]))")
 _MISSING_MEMBER, _MISSING_NAME = messages("missing member"), messages("missing name")
 """Messages that name what the code uses and what does not exist."""
 _ELEMENT_OF_NULL, _OVER_NULL = messages("null inside")
 """Messages about an element of a null value, and about a loop over one."""
-_LOOP = re.compile(r"for\s[^\n]{1,80}?\sin\s(?P<py>[^:\n]{1,80}):$|foreach\s?\((?P<php>[^\n]{1,80}?)\sas\s")
 _UNBOUND, _UNSET, _UNDEFINED_NAME = messages("no value")
 """Messages of Python, of a shell and of PHP that name a variable without a value."""
-_ARGUMENT, _NULL_ARGUMENT, _CLAUSE = messages("argument")
+_ARGUMENT, _NULL_ARGUMENT, _CLAUSE, _RETURNED = messages("argument")
 """Messages of PHP, a sanitizer of C and Elixir about an argument, and all arguments of a call."""
-_SLICE = re.compile(r"slice bounds out of range|range (?:start|end) index|begin \d{1,9}, end -?\d{1,9}, length")
-_KEY = re.compile(r"\bKeyError\b|\bKeyNotFoundException\b|[Uu]ndefined (?:array key|index)")
 _NAMED_KEY = re.compile(
     r"(?:\bKeyError: ?(?:key (?:not found: ?)?)?|[Uu]ndefined (?:array key|index):? |The given key )"
     r"[\"'`:]{0,2}(?P<key>[^\"'`\n]{1,60}?)[\"'`]?(?: not found in| was not| in |$)",
     re.MULTILINE,
 )
-_INDEX = re.compile(
-    r"(?i)\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndex(?:Error|Defect)\b"
-    r"|index (?:-?\d{1,20} )?(?:was )?out of (?:range|bounds)"
-)
-_ZERO = re.compile(r"(?i)ZeroDivisionError|: / by zero|(?:division|divide|modulo) by zero|DivideByZeroExc|divided by 0")
-_NO_VALUE = re.compile(r"called [`'](?:Option|Result)::unwrap\(\)[`']")
-_EXPECTED = re.compile(r"\.expect\(\s?\"([^\"]{1,200})")
-_DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(])")
-_ASSERTION = re.compile(
-    r"\b(?:assert\w{0,20}|stopifnot|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
-)
-_RAISES = re.compile(r"(?:raise|throw|panic!?|die|abort)\b|[\"'](?![\w.-]{1,60}[\"']\s?(?:=>|:))|[#*]|//")
-"""A line that raises, or that begins with a string which is no key, or with a comment."""
 _OPENS_TEXT = ("'", '"', "`", ":")
 _NEVER_NULL = frozenset({"this", "self", "super", "cls", "@"})
 
@@ -94,7 +98,7 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
         return None
     given = _EXPECTED.search(line)
     if _NO_VALUE.search(error) or (given and given[1] in error):
-        failed = "`Result::" in error or bool(given and f"{given[1]}: " in error)
+        failed = "Result::" in error or bool(given and f"{given[1]}: " in error)
         return _unwrapped(line, above, failed=failed) or (_asserted(line, error) if given else None)
     at = column - 1 - (len(text) - len(text.lstrip())) if column else None
     if _INDEX.search(error):
@@ -235,7 +239,9 @@ def _missing(line: str, whole: str) -> Happened | None:
             # A module may have the name of its member: ``a.zone.zone``.
             used = {value for value in used if not any(other.startswith(f"{value}.") for other in used)}
             # Julia: ``value::Type`` has the type, and not a member of the value.
-            shown = found["name"] if used and "UndefVar" in pattern.pattern else _only(used)
+            # An expression that is too long is shown by its end.
+            is_long = used and ("UndefVar" in pattern.pattern or (len(used) == 1 and not _only(used)))
+            shown = found["name"] if is_long else _only(used)
             return _if_shown(shown, say("uses `{code}`; the error says that this does not exist.", code=shown))
     return None
 
@@ -274,6 +280,18 @@ def _clause(line: str, whole: str) -> Happened | None:
     return Happened(says)
 
 
+def _returned(line: str, whole: str) -> Happened | None:
+    found = _RETURNED.search(whole)
+    if found is None or not re.search(rf"\bfunction\s+&?{re.escape(found['name'])}\s?\(", line):
+        return None
+    says = say(
+        "declares `{code}` on this line; the error says that it returned `{given}`.",
+        code=f"{found['name']}()",
+        given=found["given"],
+    )
+    return Happened(says)
+
+
 def _fitting(line: str, whole: str) -> Happened | None:
     """Return the only expression of a line that can have raised an error which names it."""
     words, code = expression(whole, line) or ("", "")
@@ -283,7 +301,7 @@ def _fitting(line: str, whole: str) -> Happened | None:
 
 
 _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
-    _null, _value, _missing, _key, _slice, _zero, _unbound, _argument, _clause, _asserted, _fitting,
+    _null, _value, _missing, _key, _slice, _zero, _unbound, _argument, _clause, _returned, _asserted, _fitting,
 )  # fmt: skip
 
 

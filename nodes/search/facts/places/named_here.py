@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -21,37 +22,28 @@ from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
 from nodes.search.paths.project import simplified
 from nodes.search.sentences import say
-from nodes.search.tokens import STOPWORDS
+from nodes.search.tokens import STOPWORDS, load_sections
 
 FEW, MAX_PLACES, MAX_OF_BLOCK = 3, 20, 200
 """Maximum number of files, because more do not identify a place, of places of output, and of lines of a block."""
-_PATH = re.compile(r"(?<![\w./\\@:~-])(?:\.?/)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
-_NOT_FOUND = re.compile(r"\b(?:No such file|file not found|cannot (?:find|open)|does not exist)\b", re.IGNORECASE)
-_BARE = re.compile(
-    r"(?<![\w./\\@:#-])([a-z]{2,30}[a-z0-9]*(?:[_-][a-z0-9]{2,30}){1,6}|[A-Za-z]?[a-z0-9]{2,30}(?:[A-Z][a-z0-9]{2,30}){1,6})\.([a-z]{1,5})(?![\w/-])"
+_FORMS = load_sections(Path(__file__).with_name("named_here.txt"))
+_PATH, _NOT_FOUND, _BARE, _WORD, _PREFIX, _DOTTED, _CLASS, _PART, _SEPARATOR, _INTERFACE = (
+    re.compile("".join(_FORMS[name]))
+    for name in "path not_found bare word prefix dotted class part separator interface".split()
 )
-"""A file by its name alone, of several words."""
 _SOURCE_OF = {"js": ("ts", "tsx"), "mjs": ("mts",), "css": ("scss", "less")}
 """The endings of the sources of compiled files, which a reporter sees installed."""
 SHORTEST = 5
 """Minimum length of words of the title that may be the name of a file."""
-_WORD = re.compile(r"(?<![\w./\\@:#$-])[A-Za-z][\w-]{0,80}(?![\w/\\]|\.\w|::)")
-_PREFIX = re.compile(r"(?:\s{0,9}\[[^\[\]]{0,40}\]){0,3}\s{0,9}([A-Za-z][\w-]{0,80}):\s")
-"""The beginning of a title that names the part of the program that the issue is about."""
-_DOTTED = re.compile(r"(?<![\w./\\@:$-])[A-Za-z_]\w{0,80}(?:(?:\.|::)[A-Za-z_]\w{0,80}){1,6}(?![\w/\\.])")
-_CLASS = re.compile(r"\b[Cc]lass `?([A-Z]\w{2,80})\b|(?<![\w.])`?([A-Z]\w{2,80})`? class\b")
-_PART = re.compile(r"\w+")
 _SIDE_BY_SIDE = (
     re.compile(r"(?<![\w./\\@:$-])(?=([A-Za-z]\w{1,40} [A-Za-z]\w{1,40}(?![\w/\\])))"),
     re.compile(r"(?<![\w./\\@:$-])(?=([A-Za-z]\w{1,40} [A-Za-z]\w{1,40} [A-Za-z]\w{1,40}(?![\w/\\])))"),
 )
 """Two and three words of a title; each match may begin inside another one."""
-_SEPARATOR = re.compile(r"[_ -]")
 _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
 """Names of files that represent their folder."""
 _EXACT = ("named_here", "built_here")
 """Kinds of facts about a line, beside which a function of a log says nothing."""
-_INTERFACE = re.compile(r"(?<![@\w])(?:interface|protocol|trait)\s")
 _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 
 

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.inquiry import FinderInput, IssueParts
 from nodes.search.facts.output.built_here import shortened
+from nodes.search.facts.output.frames import is_compiled
 from nodes.search.facts.output.happened import Happened, happened
 from nodes.search.facts.output.on_a_line import logs, statement
 from nodes.search.facts.output.shapes import is_possible
@@ -23,7 +25,7 @@ from nodes.search.history.versions import Release
 from nodes.search.issue.located import FAR_BELOW, Located, find_in_lines, find_located
 from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.sentences import say
-from nodes.search.tokens import normalise_space
+from nodes.search.tokens import load_sections, normalise_space
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
@@ -31,30 +33,27 @@ MAX_NAMED, MAX_READ = 2_000, 200
 """Maximum number of places that are found, and of those that are compared with the code, the most serious first."""
 NEAR = 3
 """Number of lines around the name of a line in which an error may say what it did."""
-_THROWS = re.compile(r"\s{0,200}(?:throw new|throw|raise)\s{1,9}([A-Z][\w.:]{2,80})\b(?=\s{0,9}[({;]|$)")
-_IS_ERROR = re.compile(
-    r"(?:fatal |syntax |internal )?(?:error|fehler|erreur|errore|错误|錯誤|エラー|오류|ошибка)", re.IGNORECASE
+_FORMS = load_sections(Path(__file__).with_name("named_line.txt"))
+(
+    _THROWS,
+    _IS_ERROR,
+    _FAILS,
+    _ASIDE,
+    _ENDS_IN_CALL,
+    _DECLARED_ELSEWHERE,
+    _LEADS_ERROR,
+    _LEADS_ASIDE,
+    _INCLUDED,
+    _NUMBERED,
+    _QUOTED,
+) = (
+    re.compile("".join(_FORMS[name]))
+    for name in (
+        "throws is_error fails aside ends_in_call declared_elsewhere leads_error leads_aside included numbered quoted"
+    ).split()
 )
 _IN_FUNCTION = re.compile(r": in function ")
 """How Lua goes on after the place of a frame."""
-_FAILS = re.compile(r"error|fail|warn|panic|fatal|exception|assert|cannot|could not|unable|invalid", re.IGNORECASE)
-_ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b| \(\w{1,60}\)\s{0,4}$", re.IGNORECASE)
-"""What a tool prints after a place that only explains the error of another one, as CMake its calls."""
-_DECLARED_ELSEWHERE = re.compile(
-    r"\bno (?:such )?(?:member|field|matching|method|module|property)\b|too (?:many|few) arguments|incompatible"
-    r"|cannot (?:convert|find)|does not (?:exist on type|contain a definition)|not assignable|undefined reference"
-    r"|mismatch|unbound |expects? \d|could not be found|\bexpected \d{1,2}, |not found",
-    re.IGNORECASE,
-)
-"""What a compiler says about a line that does not fit a declaration elsewhere: often that declaration is at fault."""
-_LEADS_ERROR = re.compile(r"\W{0,6}(?:fatal |internal |CMake )?error\b[\w-]{0,40}\W", re.IGNORECASE)
-_LEADS_ASIDE = re.compile(
-    r"\W{0,6}(?:CMake )?warning\b|\s{1,12}[\w.<>$]{1,80}: \S{1,200}:\d{1,6}(?::\d{1,5})?\s{0,4}$", re.IGNORECASE
-)
-"""The beginning of a line before the place: of an error, of a warning, and of what refers to the code with an error."""
-_INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
-_NUMBERED = re.compile(r"(?::|\bline )\d")
-_QUOTED = re.compile(r"(?:'([^']{4,200})'|during: .{1,300}\.(\w{1,80}))$")
 _REMARKS = ("# ", "// ", "-- ", "/*", "* ")
 """The beginnings of a line that executes nothing; outside functions, its number belongs to another version."""
 
@@ -152,7 +151,8 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     code, path, place = inquiry.code, inquiry.code.path(found.number), found.place
     hit = Hit(path, found.line, found.text, code.symbol(found.number, found.line))
     # A logger names the line that caught an error, which the trace of the error has too, further out.
-    frames = (frame for trace in inquiry.issue.traces for frame in trace.frames)
+    run = (trace for trace in inquiry.issue.traces if not is_compiled(inquiry.issue, trace))
+    frames = (frame for trace in run for frame in trace.frames)
     outer = any(
         (frame.path.rpartition("/")[2], frame.line) == (place.path.rpartition("/")[2], place.line) for frame in frames
     )
@@ -198,6 +198,9 @@ def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Loc
     errors = {at for at, place in places if _LEADS_ERROR.match(lines[at]) or _IS_ERROR.match(message(lines, at, place))}
     frames = {at for at, place in places if _IN_FUNCTION.match(lines[at], place.end)}
     asides = {at for at, place in places if errors and at not in errors and _is_aside(lines[at], place)} | frames
+    # Of a stack whose lines end in a function, the first one is the innermost.
+    stacked = {at for at, place in places if _ENDS_IN_CALL.match(lines[at], place.end)}
+    asides |= {at for at in stacked if at - 1 in stacked}
     rank_of = {at: ranks.get(lines[at].strip()) for at, _ in places}
     if 0 in rank_of.values():
         asides |= {at for at, rank in rank_of.items() if rank}
@@ -245,7 +248,9 @@ def _event(text: str, lines: Sequence[str], at: int) -> Happened | None:
     around = range(max(0, at - NEAR), min(at + NEAR + 1, len(lines)))
     # What is below another place is about that one.
     ours = [n for n in around if n in (0, at, at + 1) or next(find_located(lines[n - 1]), None) is None]
-    near = (happened(text, lines[n][:MAX_MESSAGE]) for n in ours)
+    # The title has the error without the marks of code.
+    texts = [*(lines[n][:MAX_MESSAGE] for n in ours), lines[0][:MAX_MESSAGE].replace("`", "")]
+    near = (happened(text, error) for error in texts)
     return next((item for item in near if item and not (item.asserts and "`" not in item.says)), None)
 
 

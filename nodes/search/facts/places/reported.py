@@ -26,6 +26,7 @@ _AHEAD = lazy(r".{0,400}\b(?:[Ee]rror|[Ww]arning): ([^\n”]{8,200}?)[\s({\[]{1,
 _CODE_ONLY = lazy(r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE)
 """A message's kind and code, whose text is on the next line, as Haskell prints it."""
 _HEADED = lazy(r"\s{0,12}(?:-->|[└╰├╭┌]─|Origin: )")
+_BOXED = lazy(r"\s{0,12}(?:\d{1,6}\s{1,3})?[│|]")
 _ABOVE = lazy(
     r"[^\w\n]{0,6}(?:(?<=\[)(?:error|warning)\]: (?=.{8})|(?=(?:error|warning)(?:\[[\w:-]{1,40}\])?: .{8}))"
     r"([^\n”]{8,300})",
@@ -58,7 +59,8 @@ def message(lines: Sequence[str], at: int, place: Located) -> str:
     if given := given or _AHEAD.match(line[: place.start]):
         return given[1].strip()
     if _HEADED.match(line):
-        above = (_ABOVE.match(text[:MAX_MESSAGE]) for text in lines[max(0, at - 3) : at])
+        boxed = list(takewhile(_BOXED.match, reversed(lines[max(0, at - MAX_SHOWN) : at])))  # the code in between
+        above = (_ABOVE.match(text[:MAX_MESSAGE]) for text in lines[max(0, at - 3 - len(boxed)) : at])
         return next((found[1].strip() for found in above if found), "")
     is_announced = _ANNOUNCED.search(line, 0, place.start) and line.endswith(":")
     announced = below if is_announced else _of_card(lines, at)
