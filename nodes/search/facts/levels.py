@@ -48,6 +48,7 @@ _FORMS = load_sections(Path(__file__).with_name("levels.txt"))
 _CATCHES_ALL, _ENDS, _REGISTERED, _PRINTED, _DOCUMENTED, _EMPTY = (
     re.compile("".join(_FORMS[name])) for name in "catches_all ends registered printed documented empty".split()
 )
+_NAMES = "The report names this line"
 MAX_ABOVE = 24
 """Maximum number of lines with documentation and annotations above a definition."""
 MAX_FILES = 16
@@ -247,7 +248,8 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         is_weak = fact.kind == "raised_here" and not fact.strong
         gone = "linked_here" if fact.change else "named_here"  # the change may have fixed it
         kind = LEADING.index(gone if is_gone(fact) else "read_here") if is_weak else kind
-        is_weak |= fact.kind == "named_here" and not fact.strong
+        # A line that fits an error says more than one that the report only names.
+        is_weak |= fact.kind == "named_here" and (not fact.strong or fact.says.startswith(_NAMES))
         # Of two expressions, that which no other line has tells where it is.
         is_weak |= fact.kind == "quoted_here" and (fact.count or 0) > 1
         # Another line with the same call is of interest below the one that the report names.

@@ -58,6 +58,7 @@ ALLOWED = [
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "rustc 1.96.0", id="lowest"),
     pytest.param("pubspec.yaml", 'environment:\n  flutter: ">=3.27.4-zone-1.0.5"\n', "Flutter 3.44.1", id="an-end"),
     pytest.param("composer.json", OWN, "Acmezones 5", id="the-projects-vendor"),
+    pytest.param("package.json", PEERS.replace("^9.0.0 || ^10.0.0-0", ">=2026.2.0"), "Plough 3.22", id="end-of-a-date"),
     pytest.param("composer.json", VENDOR, "Acmezones 8.1", id="a-vendor-whose-packages-differ"),
     pytest.param("hacs.json", '{\n  "homeassistant": "2026.2.0"\n}\n', "Home Assistant 2026", id="less-exact"),
     pytest.param("Cargo.toml", '[package]\nrust-version = "1.93"\n', "it <!-- rustc: 1.92 -->", id="a-comment"),

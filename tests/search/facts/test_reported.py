@@ -202,6 +202,34 @@ CASES = {
         "```\nError (BAD) : No such berth\n\n    in lib/Dock.class at line 3 (Api::error)\n    in index.php at line 3 (Dock::moor)\n```",
         "lib/Dock.class", 3, "The report names this line",
     ),
+    "a value that a host refuses": Case(
+        {
+            "custom/acme/sensor.py": 'async def async_setup_entry(hass, add):\n    add([Reef()])\n\n\nclass Reef:\n'
+            '    def device_info(self):\n        return {\n            "model": 1.0,\n            "name": "reef",\n        }\n',
+        },
+        "Detected that custom integration 'acme' passes a non-string value of type float as model to the device registry at "
+        "custom/acme/sensor.py, line 2: add([Reef()]). This will stop working.",
+        "custom/acme/sensor.py", 8, 'has `"model":`; the error says “passes a non-string value of type float as model”',
+    ),
+    "a service without its class": Case(
+        {"config/services.php": "<?php\n$services\n    ->set('acme.reef.result_cache', ResultCache::class);\n", "src/a.php": "<?php\n"},
+        '```\nIn Pass.php line 48:\n\n  Invalid service "acme.reef.result_cache": class "Acme\\ResultCache" does not exis\n  t.\n```',
+        "config/services.php", 3, "has `'acme.reef.result_cache'`",
+    ),
+    "frames of Java without spaces": Case(
+        {
+            "src/acme/Hook.java": "package acme;\nclass Hook {\n  void bind(Host host) {\n    host.name();\n  }\n}\n",
+            "src/acme/Main.java": "package acme;\nclass Main {\n  void start() {\n    new Hook().bind(host);\n  }\n}\n",
+        },
+        "`[12:00:00 ERROR]: [Acme] Failed to bind:java.lang.IllegalStateException: no host()at java.base/java.lang.Class.get(Unknown "
+        "Source) ~[?:?]at Acme-1.4.jar//acme.Hook.bind(Hook.java:4) ~[?:?]at Acme-1.4.jar//acme.Main.start(Main.java:4) ~[?:?]`",
+        "src/acme/Hook.java", 4, "passes through `Hook.bind`", absent="src/acme/Main.java",
+    ),
+    "a test that a runner names": Case(
+        {"acme/tests/test_reef.py": "def test_depth():\n    depth = 3\n    assert float(depth) == 4\n", "acme/reef.py": "x = 1\n"},
+        "We now see this:\n\n```\nacme/tests/test_reef.py:3: TypeError\nTypeError: only size-1 arrays\n```",
+        "acme/tests/test_reef.py", 3, "The report names this line of `test_depth`", kind="named_here",
+    ),
     "a panic without marks": Case(
         {"src/main.rs": "fn main() {\n    std::fs::write(\n        &path,\n        text,\n    )\n    .unwrap();\n}\n"},
         "thread 'main' (42) panicked at src/main.rs:6:6:\ncalled Result::unwrap() on an Err value: Os { code: 2 }\n",
@@ -547,3 +575,11 @@ def test_the_message_of_the_title_above_a_place_of_its_own_line(tmp_path: Path, 
     body = f"The build fails:\n\n{above}\n(in Kelp.swift, line 2)\n"
     (found,) = of_kind(facts_of(tmp_path, files, title, body), "named_here")
     assert (found.line, says in found.says) == (2, True), found.says
+
+
+def test_a_panic_at_a_number_that_a_test_has_now_is_not_of_the_test(tmp_path: Path):
+    code = "pub fn cut(n: usize) -> usize {\n    n\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn cuts() {\n        assert_eq!(super::cut(1), 1);\n    }\n}\n"
+    trace = "thread '{}' panicked at src/lib.rs:9:9:\nassertion failed: it is too deep"
+    for name, count in (("main", 0), ("tests::cuts", 1)):
+        facts = facts_of(tmp_path / name[:4], {"src/lib.rs": code}, "It panics", trace.format(name))
+        assert len(of_kind(facts, "raised_here")) == count

@@ -46,3 +46,11 @@ def test_the_value_of_a_variable_is_no_reason_to_show_other_files(tmp_path: Path
     )
     facts = facts_of(tmp_path, files, "It fails", body)
     assert not [fact for fact in facts if "other file" in fact.says]
+
+
+def test_the_other_files_that_include_a_missing_header(tmp_path: Path):
+    files = {f"src/{name}.cpp": "// One.\n#include <host/src/Log.hpp>\n" for name in ("a", "b")}
+    text = "```\nsrc/a.cpp:2:10: fatal error: host/src/Log.hpp: No such file or directory\n```"
+    facts = facts_of(tmp_path, files, "It does not build", text)
+    says = "`host/src/Log.hpp` is in 1 other file of the project's own code, first on line 2 of `src/b.cpp`."
+    assert says in [fact.says for fact in facts]

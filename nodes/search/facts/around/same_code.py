@@ -24,6 +24,7 @@ SAYS = re.compile(
 _IS_GONE = re.compile(r"` (?:has|uses) `([^`]{1,120})`; the error says (?:“|that this does not exist)")
 """The code whose name the error is about, whatever its value is: where else it is, it fails as well."""
 _NAMED = re.compile(r"['\u2018](?:[\w.:$]{0,80}(?:\.|::))?([A-Za-z_$][\w$]{0,80})(?:\([^()'\u2019]{0,80}\))?['\u2019]")
+_HEADER = re.compile(r"['\u2018]?([\w./+-]{2,120}\.(?:h|hh|hpp|hxx))['\u2019]?: (?:No such file|file not found)")
 _NO_LONGER = re.compile(
     r"deprecat|obsolete|removed|does not (?:exist|contain)|no longer|not a (?:function|member)|undeclared|unresolved"
     r"|implicit declaration|has no (?:member|attr)|no (?:member|method) named|undefined (?:function|method)"
@@ -61,7 +62,7 @@ def _repeated(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
 def _elsewhere(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
     """Yield how many other files use what the error says is gone, with the first of them; its rank does not matter."""
     shown = _gone(fact)
-    files = [other for other in code.files_with(WORD.findall(shown)[-1]) if other != number] if shown else []
+    files = [other for other in code.files_with(max(WORD.findall(shown), key=len)) if other != number] if shown else []
     if not files or len(files) > MAX_FILES:
         return
     code.read(files)
@@ -75,8 +76,11 @@ def _elsewhere(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
 
 def _gone(fact: Fact) -> str:
     """Return the code that an error says does not exist, or is deprecated, if it identifies one thing; else nothing."""
-    found, tool = _IS_GONE.search(fact.says), fact.says.startswith(REPORTED) and _NO_LONGER.search(fact.says)
-    names = [found[1].replace("(…)", "")] if found else _NAMED.findall(fact.says) if tool else []
+    found, tool = _IS_GONE.search(fact.says), _NO_LONGER.search(fact.says)
+    if header := _HEADER.search(fact.says):
+        return header[1] if header[1] in (fact.text or "") else ""
+    names = [found[1].replace("(…)", "")] if found and tool else []
+    names += _NAMED.findall(fact.says) if tool and fact.says.startswith(REPORTED) else []
     shown = next((name for name in names if name in (fact.text or "")), "")
     is_one = "." in shown[1:] or "::" in shown or COMPOUND.search(shown)
     return shown if is_one and WORD.search(shown) and not re.match(r"(?:self|this)\b", shown) else ""
@@ -95,7 +99,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if says and says[2]:
         held = _with(witness.lines(path, 1, sys.maxsize), says[1], line) if path == fact.path else []
         return None if fact.line in held and len(held) == int(says[2]) else "other lines of the file have the code"
-    hits = witness.grep(WORD.findall(says[1])[-1], own=True) if says else []
+    hits = witness.grep(max(WORD.findall(says[1]), key=len), own=True) if says else []
     others = [hit for hit in hits if says and hit.path != path and _with([hit.text], says[1], 0)]
     is_first = says and (says[5], int(says[4])) in [(hit.path, hit.line) for hit in others]
     is_count = says and len({hit.path for hit in others}) == int(says[3])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from nodes.search.facts.changes import releases
 from nodes.search.facts.changes.named_change import short
@@ -15,6 +16,7 @@ from nodes.search.history.versions import Release, parse_version
 from nodes.search.history.weigh import is_mechanical
 from nodes.search.issue.query import COMPOUND
 from nodes.search.sentences import say
+from nodes.search.tokens import load_sections
 
 MAX_NAMES, MAX_PATHS, MAX_WIDTH, FEW = 4, 3, 400, 3
 """Maximum numbers of names and of files that are looked up, of characters of a line, and of changes."""
@@ -22,19 +24,10 @@ RECENT = 60 * 86_400
 """Number of seconds before the commit that is read within which a change may be what ended the fault."""
 SHORTEST, RARE = 5, 10
 """Minimum length of a name, and of one of a single word that is rare."""
-SAYS = re.compile(
-    r"After (?P<release>\S{1,40}), `[0-9a-f]{10}` “.{1,90}” changed lines "
-    r"with `(?P<name>\w{1,80})` of `[^`]{1,400}`(?P<where>, [^`“”]{1,60})\.$"
+_FORMS = load_sections(Path(__file__).with_name("since.txt"))
+SAYS, _OF_ERROR, _DOTTED, _ACCESS = (
+    re.compile("".join(_FORMS[name])) for name in "says of_error dotted access".split()
 )
-_OF_ERROR = re.compile(
-    r"(?i)deprecat|undefined (?:method|function)|method not found|(?:missing|no ?such) ?method|removed|cannot import"
-    r"|has no attr"
-)
-"""What an error says of a name that is gone, or that will be; the change of another name is often no reason."""
-_DOTTED = re.compile(
-    r"(?<![\w./-])[A-Za-z_]\w{1,60}(?:\.[A-Za-z_]\w{1,60}){1,5}(?![\w/-])|(?<![\w./-])[A-Za-z_]\w{4,60}(?![\w./-])"
-)
-_ACCESS = re.compile(r"^(?:get|set|add|remove)_(?=[A-Z])")
 _IN = r"(^|[^A-Za-z0-9_]){}([^A-Za-z0-9_]|$)"
 """A whole word, as git reads patterns."""
 

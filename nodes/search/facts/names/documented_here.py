@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from nodes.search.facts.code import MAX_WIDTH, whole_word
 from nodes.search.facts.inquiry import FinderInput
@@ -10,25 +11,16 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
+from nodes.search.tokens import load_sections
 
 MAX_FACTS = 2
 FEW_PAGES = 6
 """Maximum number of pages that mention a name; more pages do not identify a place."""
-_QUESTION = re.compile(
-    r"^\W*(?:\[?question\]?\b|how\b|what\b|why\b|where\b|when\b|which\b|is (?:there|it)\b|are there\b"
-    r"|can (?:i|we|you)\b|do(?:es)? )|\?\s*$"
-    r"|\b(?:docs?|documentation|documented)\b",
-    re.IGNORECASE,
+_FORMS = load_sections(Path(__file__).with_name("documented_here.txt"))
+_QUESTION, _PAGE, _STORY, _UNDERLINE, _ABOUT_PAGES, _QUOTED = (
+    re.compile("".join(_FORMS[name])) for name in "question page story underline about_pages quoted".split()
 )
-_PAGE = re.compile(r"\.(?:mdx?|rst|adoc|txt|markdown)$", re.IGNORECASE)
-_STORY = re.compile(r"(?:^|/)(?:change|history|news|release|whatsnew|authors|todo)", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,5} +\S|={1,5} +\S")
-_UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
-_ABOUT_PAGES = re.compile(
-    r"\b(?:docs?|documentation|docstring|readme|changelog|guide|tutorial|typos?|misspel\w{1,6}|spelling|grammar|wording)\b",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"(?<![\w\"'`])[\"“«'`]([^\"“”«»`\n]{20,400})[\"”»'`]")
 _WORD = re.compile(r"[^\W_]+(?:_[^\W_]+){0,8}")
 SEVERAL, MAX_RUNS = 4, 16
 """Number of words in a row that a quoted line shares with the report, and maximum number of such runs."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import IssueParts
@@ -20,7 +21,7 @@ from nodes.search.lazy import lazy
 from nodes.search.paths.project import common_tail, simplified
 from nodes.search.paths.project import is_library as is_library_path
 from nodes.search.ranking.naming import files_of_frame
-from nodes.search.tokens import normalise_space
+from nodes.search.tokens import load_sections, normalise_space
 from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60
@@ -30,24 +31,16 @@ LEAST = 12
 """Minimum number of characters of a line whose text identifies it."""
 MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
-_DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
-_SHRUNK = re.compile(r"SourceFile|Unknown Source|r8-map-id-\w{1,80}")
-_SHARED = re.compile(r"[^/]{1,80}\.(?:so|dylib|dll)[\w.]{0,20}", re.IGNORECASE)
+_FORMS = load_sections(Path(__file__).with_name("frames.txt"))
+_DECLARED, _SHRUNK, _SHARED, _FORWARDS, REPORTS, _WHOLE_PATH, _QUALIFIERS, _CHAIN = (
+    re.compile("".join(_FORMS[name]))
+    for name in "declared shrunk shared forwards reports whole_path qualifiers chain".split()
+)
 _MAP = "//# sourceMappingURL="
-_FORWARDS = re.compile(
-    r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
-)
-REPORTS = re.compile(
-    r"_?(?:report|log|capture|record|track)_?(?:[a-z]\w{0,20}_?)?(?:error|exception|crash)\w{0,10}", re.IGNORECASE
-)
-"""The name of a function that reports an error which occurred elsewhere."""
 _INTERPRETED = frozenset({"python", "javascript", "ruby", "php"})
 """Languages whose traces give the path of every file, also outside the project."""
-_WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
-"""The beginning of an absolute path, or a path without a folder."""
 _COMPOUND = re.compile(r"[A-Za-z0-9][_-][A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
-_QUALIFIERS = re.compile(r"::|[.<> ]")
 _CLEANS_UP = lazy(
     r"(?:on_?)?(?:disable|dispose|close|clean_?up|shut_?down|tear_?down|destroy|finali[sz]e|unload|__exit__|__del__|deinit)\w*",
     re.IGNORECASE,
@@ -56,7 +49,6 @@ _STARTS = lazy(
     r"(?:on_?)?(?:enable|init\w*|set_?up|start\w*|open|load|create|boot\w*|__init__|__enter__|<init>)", re.IGNORECASE
 )
 """Names of functions that end what others began: within those, they run after an error that the trace does not show."""
-_CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 
 
 def chains(issue: IssueParts) -> Iterator[list[StackTrace]]:

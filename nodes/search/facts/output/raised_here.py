@@ -40,6 +40,7 @@ _ACCESS = re.compile(
 _GROUPS = ("ExceptionGroup", "AggregateException", "AggregateError")
 """Errors that only contain others."""
 _MARKS = lazy(r"(\s{0,400}~{1,400})\^{1,400}\s*")
+_TESTS = lazy(r"test", re.IGNORECASE)
 _STOPPED = lazy(
     r"KeyboardInterrupt|SystemExit|Interrupted|Cancel(?:l?ed|lation)|SIG(?:INT|TERM|KILL|ABRT|QUIT|ALRM)|\bAbort(?:ed)?\b"
     r"|[Tt]imed? ?out|TimeoutE|deadline exceeded"
@@ -75,6 +76,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if not frame.exact and (printed := _lost_text(inquiry.issue, frame, lines)):
             gone, change = lost(inquiry, inquiry.code.path(frame.number), printed)
             frame = replace(frame, gone=gone, change=change)
+        # A line of tests inside a source file is another one by its number, if no test failed.
+        if inquiry.code.is_tested(frame.number, frame.line) and not _TESTS.search(text):
+            continue
         purpose = is_deliberate(lines, frame.start, frame.end)
         frame, event = _at_error(inquiry.issue, frame, lines)
         if (fact := _fact(inquiry, frame, event)) is None:

@@ -20,6 +20,8 @@ MAX_MANIFESTS, MAX_LINES, MAX_TEXT, MAX_PACKAGES, MAX_STATED = 8, 2_000, 40_000,
 """Maximum numbers of manifests, of their lines, of a report's characters, of packages, and of versions of one name."""
 SHORTEST, LONGEST = 5, 400
 """Minimum length of a package's name without its vendor, and maximum length of the versions that a line allows."""
+FIRST_YEAR = 1990
+"""The least first number of a version that is a date."""
 _HOSTS = tomllib.loads(Path(__file__).with_name("bounds.toml").read_text("utf-8"))["bound"]
 _ENDS = tuple({end for host in _HOSTS for end in host["files"]})
 _NUMBER = r"\d{1,5}(?:\.\d{1,5}){0,3}"
@@ -126,7 +128,14 @@ def _excludes(bound: Bound, version: str, *, old: bool = True) -> bool:
     A version of a language that is too old counts only with ``old``.
     """
     choices = [_PART.findall(choice) for choice in re.split(r"\|\|?", bound.allowed[:LONGEST])]
-    known = len(bound.allowed) <= LONGEST and all(choices) and not re.search(r" - |[*]|\blatest\b", bound.allowed)
+    # People write the end of a version that is a date.
+    is_dated = any(part[0] >= FIRST_YEAR for choice in choices for _, text in choice if (part := numbers(text)))
+    known = (
+        len(bound.allowed) <= LONGEST
+        and not (is_dated and numbers(version)[0] < FIRST_YEAR)
+        and all(choices)
+        and not re.search(r" - |[*]|\blatest\b", bound.allowed)
+    )
     is_composer, given = bound.hit.path.endswith("composer.json"), numbers(version)
 
     def is_outside(sign: str, text: str) -> bool:

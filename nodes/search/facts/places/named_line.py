@@ -24,8 +24,10 @@ from nodes.search.facts.witness import Witness
 from nodes.search.history.versions import Release
 from nodes.search.issue.located import FAR_BELOW, Located, find_in_lines, find_located
 from nodes.search.issue.normal.report import UNKNOWN
+from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import load_sections, normalise_space
+from nodes.search.types import StackTrace
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
@@ -93,7 +95,9 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     # The message of a trace may name the line of other code, as that of a native library.
     heads = (trace.message.partition("\n")[0] for trace in inquiry.issue.traces if trace.message and trace.frames)
-    lines = [line for line in (*inquiry.issue.lines, *heads) if line.strip()]
+    # What a test runner prints of a test that failed is a trace of one frame.
+    alone = (inquiry.issue.trace_text(trace) for trace in inquiry.issue.traces if _is_of_test(trace))
+    lines = [line for text in (*inquiry.issue.lines, *heads, *alone) for line in text.split("\n") if line.strip()]
     places = _by_severity(inquiry.issue, lines)
     places += find_of_class(inquiry.code, lines, [place.path for _, place, _ in places])
     # An informational line of a log is not the reason why the program printed a trace.
@@ -112,6 +116,10 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         folders = place.path.split("/")[1:-1] if place.path.startswith("/") and found.printed else []
         if not found.is_gone or found.release or fact.change or not folders or any(map(is_clone, folders)):
             yield fact
+
+
+def _is_of_test(trace: StackTrace) -> bool:
+    return len(trace.frames) == 1 and role_of(trace.frames[0].path) == "test"
 
 
 def _at_commit(
