@@ -48,7 +48,6 @@ _FORMS = load_sections(Path(__file__).with_name("levels.txt"))
 _CATCHES_ALL, _ENDS, _REGISTERED, _PRINTED, _DOCUMENTED, _EMPTY = (
     re.compile("".join(_FORMS[name])) for name in "catches_all ends registered printed documented empty".split()
 )
-_NAMES = "The report names this line"
 MAX_ABOVE = 24
 """Maximum number of lines with documentation and annotations above a definition."""
 MAX_FILES = 16
@@ -249,7 +248,7 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
         gone = "linked_here" if fact.change else "named_here"  # the change may have fixed it
         kind = LEADING.index(gone if is_gone(fact) else "read_here") if is_weak else kind
         # A line that fits an error says more than one that the report only names.
-        is_weak |= fact.kind == "named_here" and (not fact.strong or fact.says.startswith(_NAMES))
+        is_weak |= fact.kind == "named_here" and (not fact.strong or fact.says.startswith("The report names this line"))
         # Of two expressions, that which no other line has tells where it is.
         is_weak |= fact.kind == "quoted_here" and (fact.count or 0) > 1
         # Another line with the same call is of interest below the one that the report names.

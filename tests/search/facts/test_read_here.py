@@ -251,3 +251,17 @@ def test_the_name_of_a_tool_is_declared_where_it_is_given_and_read_where_it_is_c
     facts = facts_of(tmp_path, {"zones.go": code}, "It is wrong", "`list_zones` is wrong.")
     found = {fact.line: fact.kind for fact in of_kind(facts, "read_here", "default_here")}
     assert found == {2: "default_here", 7: "read_here"}
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "strong"),
+    [
+        ("a.ts", "It fails", False),
+        ("a.ts", "ListZonesSchema fails", True),
+        ("a.go", "It fails", True),
+    ],
+)
+def test_a_class_of_a_library_leads_only_as_the_subject(tmp_path: Path, path: str, title: str, *, strong: bool):
+    files = {path: "server.setHandler(ListZonesSchema);\n", "b.ts": "run();\n", "b.go": "x := 1\n"}
+    (fact,) = of_kind(facts_of(tmp_path, files, title, "I use `ListZonesSchema` here."), "read_here")
+    assert fact.strong is strong

@@ -230,6 +230,11 @@ CASES = {
         "We now see this:\n\n```\nacme/tests/test_reef.py:3: TypeError\nTypeError: only size-1 arrays\n```",
         "acme/tests/test_reef.py", 3, "The report names this line of `test_depth`", kind="named_here",
     ),
+    "an error and the recipe of make": Case(
+        {"src/reef.c": "int main(void) {\n  return deep();\n}\n", "Makefile": "all:\n\tcc -c src/reef.c\n"},
+        "```\nsrc/reef.c:2:10: error: implicit declaration of function 'deep'\nmake: *** [Makefile:2: all] Error 1\n```",
+        "src/reef.c", 2, "implicit declaration", absent="Makefile",
+    ),
     "a panic without marks": Case(
         {"src/main.rs": "fn main() {\n    std::fs::write(\n        &path,\n        text,\n    )\n    .unwrap();\n}\n"},
         "thread 'main' (42) panicked at src/main.rs:6:6:\ncalled Result::unwrap() on an Err value: Os { code: 2 }\n",

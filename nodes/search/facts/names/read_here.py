@@ -29,6 +29,7 @@ SHORTEST = 4
 MAX_FILES = 8
 """Maximum number of own files with a similar name; if there are more, they are not read."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
+_CLASS = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
 FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
 """An option in prose, which needs no mark-up to be one."""
 _FORMS = {name: "".join(rows) for name, rows in load_sections(Path(__file__).with_name("reads.txt")).items()}
@@ -57,7 +58,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         functions = {(number, code.symbol(number, line)) for number, line, _ in uses}
         if len({number for number, _, _ in uses}) == 1 and len(functions) <= FEW_FUNCTIONS:
-            yield from _facts(code, words, uses, is_only=is_only)
+            # A class of a library leads only if it is the subject; in Go and C#, members are spelled so too.
+            is_class = _CLASS.fullmatch(words) and not code.path(uses[0][0]).endswith((".go", ".cs"))
+            for fact in _facts(code, words, uses, is_only=is_only):
+                yield replace(fact, strong=False) if is_class and words not in inquiry.issue.title else fact
     # Many options are a command line that the reporter used; none of them indicates the fault.
     yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
 

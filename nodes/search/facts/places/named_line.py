@@ -27,12 +27,12 @@ from nodes.search.issue.normal.report import UNKNOWN
 from nodes.search.paths.roles import role_of
 from nodes.search.sentences import say
 from nodes.search.tokens import load_sections, normalise_space
-from nodes.search.types import StackTrace
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
 MAX_NAMED, MAX_READ = 2_000, 200
 """Maximum number of places that are found, and of those that are compared with the code, the most serious first."""
+_RECIPE = re.compile(r"\s{0,8}\w{0,8}make(?:\[\d{1,3}\])?: \*\*\* ")
 NEAR = 3
 """Number of lines around the name of a line in which an error may say what it did."""
 _FORMS = load_sections(Path(__file__).with_name("named_line.txt"))
@@ -96,7 +96,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     # The message of a trace may name the line of other code, as that of a native library.
     heads = (trace.message.partition("\n")[0] for trace in inquiry.issue.traces if trace.message and trace.frames)
     # What a test runner prints of a test that failed is a trace of one frame.
-    alone = (inquiry.issue.trace_text(trace) for trace in inquiry.issue.traces if _is_of_test(trace))
+    single = (trace for trace in inquiry.issue.traces if [role_of(it.path) for it in trace.frames] == ["test"])
+    alone = map(inquiry.issue.trace_text, single)
     lines = [line for text in (*inquiry.issue.lines, *heads, *alone) for line in text.split("\n") if line.strip()]
     places = _by_severity(inquiry.issue, lines)
     places += find_of_class(inquiry.code, lines, [place.path for _, place, _ in places])
@@ -116,10 +117,6 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         folders = place.path.split("/")[1:-1] if place.path.startswith("/") and found.printed else []
         if not found.is_gone or found.release or fact.change or not folders or any(map(is_clone, folders)):
             yield fact
-
-
-def _is_of_test(trace: StackTrace) -> bool:
-    return len(trace.frames) == 1 and role_of(trace.frames[0].path) == "test"
 
 
 def _at_commit(
@@ -203,6 +200,8 @@ def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Loc
     """
     ranks = {line.text: line.rank for line in issue.logged}
     places = [found for found in islice(find_in_lines(lines), MAX_NAMED) if not _INCLUDED.match(lines[found[0]])]
+    # The recipe whose command failed is known from the command's own error.
+    places = [found for found in places if not _RECIPE.match(lines[found[0]])] or places
     errors = {at for at, place in places if _LEADS_ERROR.match(lines[at]) or _IS_ERROR.match(message(lines, at, place))}
     frames = {at for at, place in places if _IN_FUNCTION.match(lines[at], place.end)}
     asides = {at for at, place in places if errors and at not in errors and _is_aside(lines[at], place)} | frames
