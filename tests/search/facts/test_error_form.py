@@ -64,6 +64,16 @@ def test_a_module_that_a_file_uses_and_does_not_import(tmp_path: Path):
     assert not of_kind(facts_of(tmp_path / "bound", files, "It fails", text), "raised_here")
 
 
+def test_an_identifier_that_a_host_refuses_is_found_below_its_frames(tmp_path: Path):
+    files = {
+        "acme/entity.py": "class Reef:\n    def __init__(self, name):\n        self.entity_id = f'sensor.{name}'\n"
+    }
+    trace = 'Traceback (most recent call last):\n  File "/usr/src/host/platform.py", line 82, in add\n    raise HostError(x)\n'
+    text = f"{trace}host.HostError: Invalid entity ID: sensor.Big_Reef"
+    (found,) = of_kind(facts_of(tmp_path, files, "It stopped", text), "raised_here")
+    assert (found.path, found.line) == ("acme/entity.py", 3)
+
+
 def test_a_missing_module_is_found_below_frames_of_the_host(tmp_path: Path):
     files = {"pages.py": "from acme.web import page\n\n\ndef show():\n    return page()\n", "main.py": "import pages\n"}
     trace = (

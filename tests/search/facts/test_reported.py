@@ -588,3 +588,20 @@ def test_a_panic_at_a_number_that_a_test_has_now_is_not_of_the_test(tmp_path: Pa
     for name, count in (("main", 0), ("tests::cuts", 1)):
         facts = facts_of(tmp_path / name[:4], {"src/lib.rs": code}, "It panics", trace.format(name))
         assert len(of_kind(facts, "raised_here")) == count
+
+
+def test_a_line_of_a_log_that_informs_is_no_place_of_a_crash(tmp_path: Path):
+    code = "int main(void) {\n  run();\n  LOG_INFO(1);\n  return 0;\n}\n"
+    log = "```\n[{}] src/reef.c:{} - it took 405 ms\n/build/lib.c:9: LIB_ASSERT(a) failed\n```"
+    for level, strong in (("INFO ", []), ("ERROR", [True])):
+        facts = facts_of(tmp_path / level.strip(), {"src/reef.c": code}, "It stops", log.format(level, 2))
+        assert [fact.strong for fact in of_kind(facts, "named_here")] == strong
+    calm = log.format("INFO ", 2).replace("/build/lib.c:9: LIB_ASSERT(a) failed\n", "")
+    assert [
+        fact.strong
+        for fact in of_kind(facts_of(tmp_path / "calm", {"src/reef.c": code}, "It stops", calm), "named_here")
+    ] == [False]
+    (fact,) = of_kind(
+        facts_of(tmp_path / "log", {"src/reef.c": code}, "It stops", log.format("ERROR", 3)), "named_here"
+    )
+    assert fact.unclaimed

@@ -88,7 +88,10 @@ def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     frames = list(_frames(inquiry, whole=shape.name.isdigit() or "import name" in shape.words))
     is_missing = shape.words.startswith(("Method not found", "NoSuchMethodError"))  # that a library lacks
     is_anywhere = (
-        shape.of or is_missing or is_built or re.search("export|Cannot find|to search for|No module|^@", shape.words)
+        shape.of
+        or is_missing
+        or is_built
+        or re.search("export|Cannot find|to search for|No module|Invalid entity|^@", shape.words)
     )
     traced = bool(inner) and not (is_anywhere and not frames)
     for part in frames if traced else (*_named(inquiry), *_files(inquiry)):

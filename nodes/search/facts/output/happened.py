@@ -28,26 +28,11 @@ from nodes.search.tokens import load_sections
 _NULL = messages("null")
 """Messages that name the member of a value which was null."""
 _FORMS = load_sections(Path(__file__).with_name("happened.txt"))
-(
-    _PLAIN_NULL,
-    _NIL,
-    _FORCED_NULL,
-    _FORCED,
-    _LOOP,
-    _SLICE,
-    _KEY,
-    _INDEX,
-    _ZERO,
-    _NO_VALUE,
-    _EXPECTED,
-    _DIVISION,
-    _ASSERTION,
-    _RAISES,
-) = (
-    re.compile("".join(_FORMS[name]))
-    for name in (
-        "plain_null nil forced_null forced loop slice key index zero no_value expected division assertion raises"
-    ).split()
+_PLAIN_NULL, _NIL, _FORCED_NULL, _FORCED, _LOOP, _SLICE, _KEY = (
+    re.compile("".join(_FORMS[name])) for name in "plain_null nil forced_null forced loop slice key".split()
+)
+_INDEX, _ZERO, _NO_VALUE, _EXPECTED, _DIVISION, _ASSERTION, _RAISES = (
+    re.compile("".join(_FORMS[name])) for name in "index zero no_value expected division assertion raises".split()
 )
 _VALUE_NULL = messages("value null")
 """Messages that name the value which was null."""

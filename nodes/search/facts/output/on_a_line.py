@@ -29,7 +29,7 @@ _MEMBER = re.compile(r"[A-Za-z_$][\w$]*[!?]?")
 _LOGS = re.compile(
     r"\s{0,200}(?:await\s|return\s)?(?:(?:[\w$]{1,40}(?:\(\))?(?:\.|::|->)){0,4}\$?_{0,2}(?:log(?:ger|ging|rus)?|slog|zap|glog|klog"
     r"|console|syslog|tracing|timber)(?:\(\))?(?:\.|::|->)\w{0,30}|(?:log|tracing)?:{0,2}(?:error|warn|info|debug|trace)!"
-    r"|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
+    r"|[A-Z]{0,20}_?LOG_?[A-Z]{0,12}(?=\()|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
     re.IGNORECASE,
 )
 """The beginning of a line that writes to a log: the fault that it reports is in another line."""

@@ -36,23 +36,12 @@ _RECIPE = re.compile(r"\s{0,8}\w{0,8}make(?:\[\d{1,3}\])?: \*\*\* ")
 NEAR = 3
 """Number of lines around the name of a line in which an error may say what it did."""
 _FORMS = load_sections(Path(__file__).with_name("named_line.txt"))
-(
-    _THROWS,
-    _IS_ERROR,
-    _FAILS,
-    _ASIDE,
-    _ENDS_IN_CALL,
-    _DECLARED_ELSEWHERE,
-    _LEADS_ERROR,
-    _LEADS_ASIDE,
-    _INCLUDED,
-    _NUMBERED,
-    _QUOTED,
-) = (
+_CALM, _THROWS, _IS_ERROR, _FAILS, _ASIDE, _ENDS_IN_CALL = (
+    re.compile("".join(_FORMS[name])) for name in "calm throws is_error fails aside ends_in_call".split()
+)
+_DECLARED_ELSEWHERE, _LEADS_ERROR, _LEADS_ASIDE, _INCLUDED, _NUMBERED, _QUOTED = (
     re.compile("".join(_FORMS[name]))
-    for name in (
-        "throws is_error fails aside ends_in_call declared_elsewhere leads_error leads_aside included numbered quoted"
-    ).split()
+    for name in "declared_elsewhere leads_error leads_aside included numbered quoted".split()
 )
 _IN_FUNCTION = re.compile(r": in function ")
 """How Lua goes on after the place of a frame."""
@@ -184,6 +173,8 @@ def _informs(inquiry: FinderInput, lines: Sequence[str], at: int) -> bool:
 
     Rust's tracing prints the place below the message: ``at src/app.rs:12``.
     """
+    if _CALM.match(lines[at]):
+        return True
     ranks = {logged.text: logged.rank for logged in inquiry.issue.logged}
     above = lines[at - 1].strip() if at and lines[at].lstrip().startswith("at ") else ""
     rank = ranks.get(lines[at].strip(), ranks.get(above))
@@ -202,6 +193,9 @@ def _by_severity(issue: IssueParts, lines: Sequence[str]) -> list[tuple[int, Loc
     places = [found for found in islice(find_in_lines(lines), MAX_NAMED) if not _INCLUDED.match(lines[found[0]])]
     # The recipe whose command failed is known from the command's own error.
     places = [found for found in places if not _RECIPE.match(lines[found[0]])] or places
+    # What a log only informs about before an error is no place of it.
+    if any(_FAILS.search(line) and not _CALM.match(line) for line in lines[1:]):
+        places = [found for found in places if not _CALM.match(lines[found[0]])]
     errors = {at for at, place in places if _LEADS_ERROR.match(lines[at]) or _IS_ERROR.match(message(lines, at, place))}
     frames = {at for at, place in places if _IN_FUNCTION.match(lines[at], place.end)}
     asides = {at for at, place in places if errors and at not in errors and _is_aside(lines[at], place)} | frames
