@@ -235,6 +235,16 @@ CASES = {
         "```\nsrc/reef.c:2:10: error: implicit declaration of function 'deep'\nmake: *** [Makefile:2: all] Error 1\n```",
         "src/reef.c", 2, "implicit declaration", absent="Makefile",
     ),
+    "a file's name that an editor has linked": Case(
+        {"core/dock.py": "class Dock:\n    def moor(self):\n        self.build_steps()\n", "pyproject.toml": '[project]\nname = "acme"\n'},
+        'Traceback (most recent call last): \n  File "C:\\apps\\acme\\core\\ dock.py ", line 3, in moor \n    self.build_steps() \nValueError: no step',
+        "core/dock.py", 3, "passes through `Dock.moor`; this line",
+    ),
+    "a method that Gradle does not find": Case(
+        {"android/build.gradle": "android {\n}\n\nkotlin {\n    jvmToolchain(17)\n}\n"},
+        "Build file '/home/me/android/build.gradle' line: 4\n\n* What went wrong:\n> Could not find method kotlin() for arguments [x] on project ':app'.",
+        "android/build.gradle", 4, "uses `kotlin`; the error says that this does not exist.",
+    ),
     "a panic without marks": Case(
         {"src/main.rs": "fn main() {\n    std::fs::write(\n        &path,\n        text,\n    )\n    .unwrap();\n}\n"},
         "thread 'main' (42) panicked at src/main.rs:6:6:\ncalled Result::unwrap() on an Err value: Os { code: 2 }\n",

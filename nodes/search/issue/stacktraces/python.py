@@ -172,6 +172,8 @@ def _file_frame(line: Line) -> Frame | None:
     if match is None or not (match[2] or match[3]):
         return None
     path = f"{match[1].replace('.', '/')}.py" if _MODULE.fullmatch(match[1]) else forward(match[1])
+    # An editor that links the name of a file may put spaces around it.
+    path = path.replace("/ ", "/").rstrip()
     return Frame(path, int(match[2]) if match[2] else None, function_name(match[3]))
 
 
