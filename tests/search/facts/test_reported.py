@@ -209,7 +209,7 @@ CASES = {
         },
         "Detected that custom integration 'acme' passes a non-string value of type float as model to the device registry at "
         "custom/acme/sensor.py, line 2: add([Reef()]). This will stop working.",
-        "custom/acme/sensor.py", 8, 'has `"model":`; the error says “passes a non-string value of type float as model”',
+        "custom/acme/sensor.py", 8, 'has `"model": 1.0`; the error says “passes a non-string value of type float as model”',
     ),
     "a service without its class": Case(
         {"config/services.php": "<?php\n$services\n    ->set('acme.reef.result_cache', ResultCache::class);\n", "src/a.php": "<?php\n"},
