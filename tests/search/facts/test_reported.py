@@ -169,9 +169,10 @@ CASES = {
     ),
     "an include that a compiler follows": Case(
         {"src/dock.h": "struct Dock {\n  int deep() { return host_->lock_; }\n};\n", "src/dock.cpp": '#include "dock.h"\n'},
-        "```\nIn file included from build/src/dock.cpp:1:\nbuild/src/dock.h: In member function 'int Dock::deep()':\n"
-        "build/src/dock.h:2:31: error: 'class Host' has no member named 'lock_'\n    2 |   int deep() { return host_->lock_; }\n"
-        "In file included from build/src/dock.cpp:1,\n                 from build/src/all.cpp:1:\n```",
+        "```\nIn file included from build/src/all.h:14,\n                 from build/src/all.cpp:4:\nbuild/src/dock.h: In function 'int deep()':\n"
+        "build/src/dock.h:2:31: error: 'class Host' has no member named 'lock_'\n    2 |   int deep() { return host_->lock_; }\n      |     ^~~~~\nCompiling x.o\n"
+        "In file included from build/src/all.h:14,\n                 from build/src/more.h:4,\n                 from build/src/more.cpp:1:\nbuild/src/dock.h: In function 'int deep()':\n"
+        "build/src/dock.h:2:31: error: 'class Host' has no member named 'lock_'\n```",
         "src/dock.h", 2, "The report has “error: 'class Host' has no member named 'lock_'”", kind="named_here",
     ),
     "a script installed without its ending": Case(
@@ -198,7 +199,7 @@ CASES = {
         "rules/sort.js", 2, "the error says “context.getFilename is not a function”", title="`context.getFilename` is not a function",
     ),
     "the first of a stack of places": Case(
-        {"lib/Dock.class": "<?php\nclass Dock {\n  function moor() { return error('berth'); }\n}\n", "index.php": "<?php\nrun();\n$dock->moor();\n"},
+        {"index.php": "<?php\nrun();\n$dock->moor();\n", "lib/Dock.class": "<?php\nclass Dock {\n  function moor() { return error('berth'); }\n}\n"},
         "```\nError (BAD) : No such berth\n\n    in lib/Dock.class at line 3 (Api::error)\n    in index.php at line 3 (Dock::moor)\n```",
         "lib/Dock.class", 3, "The report names this line",
     ),
@@ -236,9 +237,9 @@ CASES = {
         "src/reef.c", 2, "implicit declaration", absent="Makefile",
     ),
     "a file's name that an editor has linked": Case(
-        {"core/dock.py": "class Dock:\n    def moor(self):\n        self.build_steps()\n", "pyproject.toml": '[project]\nname = "acme"\n'},
-        'Traceback (most recent call last): \n  File "C:\\apps\\acme\\core\\ dock.py ", line 3, in moor \n    self.build_steps() \nValueError: no step',
-        "core/dock.py", 3, "passes through `Dock.moor`; this line",
+        {"core/dock.py": "class Dock:\n    def __init__(self):\n        self.build_steps()\n", "pyproject.toml": '[project]\nname = "acme"\n'},
+        'Traceback (most recent call last): \n  File "C:\\apps\\acme\\core\\ dock.py ", line 3, in __init__ \n    self.build_steps() \nValueError: no step',
+        "core/dock.py", 3, "passes through `Dock.__init__`; this line",
     ),
     "a method that Gradle does not find": Case(
         {"android/build.gradle": "android {\n}\n\nkotlin {\n    jvmToolchain(17)\n}\n"},

@@ -54,3 +54,14 @@ def test_the_other_files_that_include_a_missing_header(tmp_path: Path):
     facts = facts_of(tmp_path, files, "It does not build", text)
     says = "`host/src/Log.hpp` is in 1 other file of the project's own code, first on line 2 of `src/b.cpp`."
     assert says in [fact.says for fact in facts]
+
+
+def test_an_error_about_how_a_line_is_called_is_not_that_of_other_lines(tmp_path: Path):
+    files = {f"{name}.py": f"def {name}():\n    return asyncio.get_event_loop()\n" for name in ("fill", "drain")}
+    body = (
+        'Traceback (most recent call last):\n  File "fill.py", line 2, in fill\n    return asyncio.get_event_loop()\n'
+        "RuntimeError: There is no current event loop in thread 'MainThread'.\n"
+    )
+    facts = facts_of(tmp_path, files, "It fails", body)
+    assert "has `asyncio.get_event_loop()`" in facts[0].says
+    assert not [fact for fact in facts if "other file" in fact.says]

@@ -43,9 +43,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     shown = [fact for fact in inquiry.shown if fact.line and fact.path]
     names = list(_names(inquiry))[:MAX_NAMES]
     lines = "\n".join((inquiry.issue.title, *(fact.text or "" for fact in shown)))
-    # The file of a fact that only explains another one is not that of the error.
-    paths = dict.fromkeys(fact.path or "" for fact in shown if not fact.follows)
-    for path in list(paths)[:MAX_PATHS] if names else ():
+    for path in list(dict.fromkeys(fact.path or "" for fact in shown))[:MAX_PATHS] if names else ():
         found = (fact for name in names if (fact := _changed(inquiry, release, path, name, lines)))
         if fact := next(found, None):
             yield fact
@@ -59,7 +57,7 @@ def _names(inquiry: FinderInput) -> Iterator[str]:
         for words in _DOTTED.findall(text[:MAX_WIDTH]):
             for part in reversed(words.split(".")):
                 name = _ACCESS.sub("", part)
-                is_code = ("." in words or COMPOUND.search(name)) and "assert" not in name.lower()
+                is_code = "." in words or COMPOUND.search(name)
                 if is_code and len(name) >= SHORTEST and not SYMPTOM.search(name) and name not in seen:
                     seen.add(name)
                     # What the project itself defines is in most of its changes.
