@@ -311,6 +311,7 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
             "TypeError: 'NoneType' object is not subscriptable",
             "uses `held`; the error says that this was `None`",
         ),
+        ("return (boolean) $wet;", "Non-canonical cast (boolean) is deprecated", "has `(boolean) $wet`"),
         ("for a in self.rows:", "TypeError: 'NoneType' object is not iterable", "uses `self.rows`"),
         (
             "Service.call(this, name);",

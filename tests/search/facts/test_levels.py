@@ -218,6 +218,14 @@ def test_a_line_with_the_error_of_a_tool_precedes_the_definition_of_a_name_in_it
     assert statement([_fact("a.py", "pasted_here"), line], FILES, 0.9).level == "claimed"
 
 
+def test_the_line_of_a_trace_precedes_the_declaration_of_an_option():
+    line = replace(_fact("b.py", "raised_here", strong=False), exact=True)
+    option = _fact("a.py", "default_here")
+    assert statement([option, line], FILES, 0.9).headline == line
+    assert statement([option, line], FILES, 0.9).level == "stated"
+    assert statement([option, replace(line, exact=False)], FILES, 0.9).headline == option
+
+
 def test_of_several_lines_one_is_stated_in_the_first_file_or_where_the_report_names_it():
     one = replace(_fact("b.py", "quoted_here"), count=2)
     assert statement([one], FILES, 0.5).headline is None

@@ -246,6 +246,11 @@ CASES = {
         "Build file '/home/me/android/build.gradle' line: 4\n\n* What went wrong:\n> Could not find method kotlin() for arguments [x] on project ':app'.",
         "android/build.gradle", 4, "uses `kotlin`; the error says that this does not exist.",
     ),
+    "a number that is off by one": Case(
+        {"src/Dock.php": "<?php\nclass Dock {\n  function find($boat) {\n    if ($this->boats->contains($boat)) {\n      return $this->boats[$boat];\n    }\n  }\n}\n"},
+        "The line is `src/Dock.php:5`, I think.", "src/Dock.php", 4, "has `contains(…)`; the error says",
+        title="Deprecated: Method SplObjectStorage::contains() is deprecated since 8.5",
+    ),
     "a panic without marks": Case(
         {"src/main.rs": "fn main() {\n    std::fs::write(\n        &path,\n        text,\n    )\n    .unwrap();\n}\n"},
         "thread 'main' (42) panicked at src/main.rs:6:6:\ncalled Result::unwrap() on an Err value: Os { code: 2 }\n",
@@ -616,3 +621,10 @@ def test_a_line_of_a_log_that_informs_is_no_place_of_a_crash(tmp_path: Path):
         facts_of(tmp_path / "log", {"src/reef.c": code}, "It stops", log.format("ERROR", 3)), "named_here"
     )
     assert fact.unclaimed
+
+
+def test_a_line_that_logs_may_be_what_a_compiler_refuses(tmp_path: Path):
+    code = "int main(void) {\n  ESP_LOGD(1),\n  return 0;\n}\n"
+    log = "```\nsrc/reef.c:2:15: error: expected primary-expression\n```"
+    (fact,) = of_kind(facts_of(tmp_path, {"src/reef.c": code}, "It does not build", log), "named_here")
+    assert not fact.unclaimed

@@ -65,3 +65,15 @@ def test_an_error_about_how_a_line_is_called_is_not_that_of_other_lines(tmp_path
     facts = facts_of(tmp_path, files, "It fails", body)
     assert "has `asyncio.get_event_loop()`" in facts[0].says
     assert not [fact for fact in facts if "other file" in fact.says]
+
+
+def test_a_function_of_another_language_is_another_one(tmp_path: Path):
+    files = {
+        "src/a.cpp": "void f() {\n  App.register_part(3);\n}\n",
+        "src/b.py": "def g():\n    register_part(3)\n",
+        "src/c.cpp": "void h() {\n  App.register_part(4);\n}\n",
+    }
+    text = "```\nsrc/a.cpp:2:7: error: 'class Host' has no member named 'register_part'\n```"
+    (says,) = [fact.says for fact in facts_of(tmp_path, files, "It does not build", text) if "other file" in fact.says]
+    assert says.startswith("`register_part` is in 1 other file of")
+    assert "`src/c.cpp`" in says

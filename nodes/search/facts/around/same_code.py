@@ -7,11 +7,12 @@ from itertools import islice
 
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.around.set_here import CODE, EVENT, MAX_FACTS, OF, REPORTED
-from nodes.search.facts.code import Code
+from nodes.search.facts.code import Code, family
 from nodes.search.facts.inquiry import FinderInput
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.query import COMPOUND
+from nodes.search.languages.table import language_of
 from nodes.search.sentences import say
 from nodes.search.tokens import WORD
 
@@ -66,12 +67,18 @@ def _elsewhere(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
     if not files or len(files) > MAX_FILES:
         return
     code.read(files)
+    files = [other for other in files if _spoken(code.path(other)) == _spoken(fact.path or "")]
     found = [(code.path(other), held[0]) for other in files if (held := _with(code.lines(other), shown, 0))]
     if found:
         others = say("1 other file") if len(found) == 1 else say("{count} other files", count=len(found))
         values = {"code": shown, "files": others, "line": str(found[0][1]), "path": found[0][0]}
         says = say("`{code}` is in {files} of the project's own code, first on line {line} of `{path}`.", **values)
         yield Fact("used_here", says, None, count=len(found), follows=fact.at)
+
+
+def _spoken(path: str) -> str:
+    """Return the language of a file; in another one, a function of the same name is another one."""
+    return family(language_of(path) or "")
 
 
 def _gone(fact: Fact) -> str:
@@ -100,7 +107,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
         held = _with(witness.lines(path, 1, sys.maxsize), says[1], line) if path == fact.path else []
         return None if fact.line in held and len(held) == int(says[2]) else "other lines of the file have the code"
     hits = witness.grep(max(WORD.findall(says[1]), key=len), own=True) if says else []
-    others = [hit for hit in hits if says and hit.path != path and _with([hit.text], says[1], 0)]
+    hits = [hit for hit in hits if hit.path != path and _spoken(hit.path) == _spoken(path)]
+    others = [hit for hit in hits if says and _with([hit.text], says[1], 0)]
     is_first = says and (says[5], int(says[4])) in [(hit.path, hit.line) for hit in others]
     is_count = says and len({hit.path for hit in others}) == int(says[3])
     return None if is_first and is_count else "other files have the code"

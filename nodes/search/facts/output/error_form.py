@@ -44,7 +44,7 @@ _FILE = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]{2,80}\.[A-Za-z]{1,5}(?![\w-])")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield, for each error, the line with its form in the first part of the code that has a single one."""
     raised = [fact for fact in inquiry.found if fact.kind == "raised_here"]
-    shown = {(fact.path, fact.line) for fact in raised}
+    shown = {(fact.path, fact.line) for fact in inquiry.found if fact.kind in ("raised_here", "named_here")}
     for shape in errors(inquiry):
         # The line of the innermost frame may explain the error; then no other one does.
         is_known = any(happened(fact.text or "", shape.words) for fact in raised if fact.strong)

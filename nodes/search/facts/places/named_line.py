@@ -157,7 +157,9 @@ def _stated(inquiry: FinderInput, lines: Sequence[str], found: _Named, *, is_asi
     strong = not (is_aside or informs or (outer and _is_traced(inquiry)))
     event = None if found.moved else _event(statement(code.lines(found.number), found.line), lines, found.at)
     asserts = event is not None and event.asserts
-    unclaimed = outer or elsewhere or informs or asserts or logs(found.text) or is_remark
+    unclaimed = (
+        outer or elsewhere or informs or asserts or (logs(found.text) and not _IS_ERROR.match(reported)) or is_remark
+    )
     says = _says(lines, found, hit.place, event)
     more = {"strong": strong, "exact": found.is_printed, "unclaimed": unclaimed}
     return hit.fact("named_here", says, found.words, count=1, **more)
