@@ -311,6 +311,9 @@ def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
             "TypeError: 'NoneType' object is not subscriptable",
             "uses `held`; the error says that this was `None`",
         ),
+        ('say("{}...", &ctx[..8000]);', "byte index 20 is not a char boundary", None),
+        ("let a = &ctx[..20];", "byte index 20 is not a char boundary", "has `&ctx[..20]`"),
+        ("let a = &ctx[..n];", "byte index 20 is not a char boundary", "has `&ctx[..n]`"),
         ("return (boolean) $wet;", "Non-canonical cast (boolean) is deprecated", "has `(boolean) $wet`"),
         ("for a in self.rows:", "TypeError: 'NoneType' object is not iterable", "uses `self.rows`"),
         (

@@ -79,7 +79,7 @@ def happened(text: str, error: str, column: int | None = None) -> Happened | Non
     """
     above, _, text = text.rpartition("\n")
     line = _of_code(text.strip())
-    if not line or len(line) > MAX_LINE:
+    if not line or len(line) > MAX_LINE or ("char boundary" in error and is_possible(error, line) is False):
         return None
     given = _EXPECTED.search(line)
     if _NO_VALUE.search(error) or (given and given[1] in error):
