@@ -935,3 +935,14 @@ def test_a_class_that_is_not_there_at_run_time_supports_no_claim(tmp_path: Path,
     head = make_repository(tmp_path, {"src/acme/SetUp.java": code, "b.txt": "b"})
     (fact,) = of_kind(facts_at(tmp_path, head, "It stops", f"Version 1.2.0\n\n{body}"), "raised_here")
     assert (fact.line, fact.unclaimed) == (5, unclaimed)
+
+
+@pytest.mark.parametrize(("package", "lost"), [("org.acme.reef.deep", True), ("org.acme.shore", False)])
+def test_a_class_that_the_commit_lacks_is_inside_the_next_frame(tmp_path: Path, package: str, *, lost: bool):
+    code = "package org.acme.reef;\n\nclass Reef {\n    void fill() {\n        host.run();\n    }\n}\n"
+    trace = (
+        f"java.lang.NoSuchMethodError: 'void host.Level.make()'\n\tat {package}.Level.create(Level.java:117)\n"
+        "\tat org.acme.reef.Reef.fill(Reef.java:5)\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"src/org/acme/reef/Reef.java": code}, "It stops", trace), "raised_here")
+    assert found.says.endswith("a frame inside it cannot be placed at this commit.") is lost

@@ -15,6 +15,7 @@ TRACE = "```\nTypeError: context.getFilename is not a function\n    at Object.cr
 def test_the_other_files_that_use_what_is_gone(tmp_path: Path):
     other = "// context.getFilename() was here\nfunction b(context) {\n  return context.getFilename();\n}\n"
     files = {"rules/a.js": RULE, "rules/b.js": other, "rules/c.js": RULE, "rules/d.js": "// context.getFilename\n"}
+    files["rules/aa.js"] = "f(context.filename ?? context.getFilename());\n"
     facts = facts_of(tmp_path, files, "It fails", TRACE.format("a.js"))
     (fact,) = [fact for fact in of_kind(facts, "used_here") if "other files" in fact.says]
     says = "`context.getFilename` is in 2 other files of the project's own code, first on line 3 of `rules/b.js`."

@@ -68,7 +68,7 @@ def _elsewhere(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
         return
     code.read(files)
     files = [other for other in files if _spoken(code.path(other)) == _spoken(fact.path or "")]
-    found = [(code.path(other), held[0]) for other in files if (held := _with(code.lines(other), shown, 0))]
+    found = [(code.path(other), held[0]) for other in files if (held := _uses(code.lines(other), shown))]
     if found:
         others = say("1 other file") if len(found) == 1 else say("{count} other files", count=len(found))
         values = {"code": shown, "files": others, "line": str(found[0][1]), "path": found[0][0]}
@@ -93,6 +93,12 @@ def _gone(fact: Fact) -> str:
     return shown if is_one and WORD.search(shown) and not re.match(r"(?:self|this)\b", shown) else ""
 
 
+def _uses(lines: Sequence[str], code: str) -> list[int]:
+    """Return the lines with a piece of code, without those that have another value before it: ``new || old``."""
+    other = re.compile(rf"(?:\|\||\?\?|\?:|\bor)\s{{0,4}}{re.escape(code)}")
+    return [at for at in _with(lines, code, 0) if not other.search(lines[at - 1][:1_000])]
+
+
 def _with(lines: Sequence[str], code: str, line: int) -> list[int]:
     """Return the other lines of a file that have a piece of code, outside comments."""
     before, after = (r"(?<![\w$])" if code[0].isalnum() else "", r"(?![\w$])" if code[-1].isalnum() else "")
@@ -108,7 +114,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return None if fact.line in held and len(held) == int(says[2]) else "other lines of the file have the code"
     hits = witness.grep(max(WORD.findall(says[1]), key=len), own=True) if says else []
     hits = [hit for hit in hits if hit.path != path and _spoken(hit.path) == _spoken(path)]
-    others = [hit for hit in hits if says and _with([hit.text], says[1], 0)]
+    others = [hit for hit in hits if says and _uses([hit.text], says[1])]
     is_first = says and (says[5], int(says[4])) in [(hit.path, hit.line) for hit in others]
     is_count = says and len({hit.path for hit in others}) == int(says[3])
     return None if is_first and is_count else "other files have the code"

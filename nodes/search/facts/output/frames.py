@@ -94,6 +94,7 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
 def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     lost_inner = is_library = in_program = reports = False
+    gone = list[str]()
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
         name = last_part(frame.function) or ""
         # Outside what only reports the error, the line reports it too.
@@ -118,12 +119,16 @@ def own_frames(code: Code, issue: IssueParts, trace: StackTrace) -> Iterator[Map
             # A file of another program has the same name, in another folder.
             listed, numbers, found = [], [], None
         if found is not None:
+            # A class that the commit lacks is the project's if it is in the package of one that the commit has.
+            own = _package(code, found.number) if gone and trace.language == "java" else ""
+            lost_inner |= own.count(".") > 0 and any(module.startswith(f"{own}.") for module in gone)
             yield replace(found, lost_inner=lost_inner, is_library=is_library, in_program=in_program, reports=reports)
             reports = False
         elif len(numbers) == 1 or _is_repackaged(code, frame):
             # The error came from deeper code than the next frame, so that frame must not lead.
             lost_inner = True
         elif not listed:
+            gone.append(frame.module or "")
             in_library = is_library_path(frame.path)
             lost_inner |= in_library and not code.index.project.is_foreign(frame.path)
             # In other languages the inner frames are often those of the panic itself.
