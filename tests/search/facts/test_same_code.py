@@ -18,8 +18,11 @@ def test_the_other_files_that_use_what_is_gone(tmp_path: Path):
     files["rules/aa.js"] = "f(context.filename ?? context.getFilename());\n"
     facts = facts_of(tmp_path, files, "It fails", TRACE.format("a.js"))
     (fact,) = [fact for fact in of_kind(facts, "used_here") if "other files" in fact.says]
-    says = "`context.getFilename` is in 2 other files of the project's own code, first on line 3 of `rules/b.js`."
-    assert (fact.says, fact.path, fact.count, fact.follows) == (says, None, 2, ("rules/a.js", 3))
+    says = (
+        "`context.getFilename` is in 3 other files of the project's own code in this language, "
+        "as on line 3 of `rules/b.js`."
+    )
+    assert (fact.says, fact.path, fact.count, fact.follows) == (says, None, 3, ("rules/a.js", 3))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +56,9 @@ def test_the_other_files_that_include_a_missing_header(tmp_path: Path):
     files = {f"src/{name}.cpp": "// One.\n#include <host/src/Log.hpp>\n" for name in ("a", "b")}
     text = "```\nsrc/a.cpp:2:10: fatal error: host/src/Log.hpp: No such file or directory\n```"
     facts = facts_of(tmp_path, files, "It does not build", text)
-    says = "`host/src/Log.hpp` is in 1 other file of the project's own code, first on line 2 of `src/b.cpp`."
+    says = (
+        "`host/src/Log.hpp` is in 1 other file of the project's own code in this language, as on line 2 of `src/b.cpp`."
+    )
     assert says in [fact.says for fact in facts]
 
 

@@ -20,7 +20,7 @@ LEAST, MAX_OTHERS, MAX_FILES = 5, 9, 60
 """Minimum number of letters and digits of code that identify it, and maximum numbers of other lines and files."""
 SAYS = re.compile(
     r"`(.{1,120})` is (?:on (\d) other lines? of this file"
-    r"|in (\d{1,2}) other files? of the project's own code, first on line (\d{1,6}) of `(.+)`)"
+    r"|in (\d{1,2}) other files? of the project's own code in this language, as on line (\d{1,6}) of `(.+)`)"
 )
 _IS_GONE = re.compile(r"` (?:has|uses) `([^`]{1,120})`; the error says (?:“|that this does not exist)")
 """The code whose name the error is about, whatever its value is: where else it is, it fails as well."""
@@ -36,7 +36,7 @@ _NO_LONGER = re.compile(
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield for each shown fault the next line of its file with the same code, and the first line of another file."""
+    """Yield for each shown fault the next line of its file with the same code, and a line of another file."""
     for fact in islice((fact for fact in inquiry.shown if fact.kind in OF and fact.line), MAX_FACTS):
         number = inquiry.code.number(fact.path)
         if number is not None:
@@ -61,24 +61,31 @@ def _repeated(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
 
 
 def _elsewhere(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
-    """Yield how many other files use what the error says is gone, with the first of them; its rank does not matter."""
+    """Yield how many other files use what the error says is gone, with one of them; its rank does not matter."""
     shown = _gone(fact)
     files = [other for other in code.files_with(max(WORD.findall(shown), key=len)) if other != number] if shown else []
     if not files or len(files) > MAX_FILES:
         return
     code.read(files)
-    files = [other for other in files if _spoken(code.path(other)) == _spoken(fact.path or "")]
-    found = [(code.path(other), held[0]) for other in files if (held := _uses(code.lines(other), shown))]
-    if found:
+    # In another language, a function of the same name is another one.
+    files = [other for other in files if _is_like(code.path(other), fact.path or "")]
+    found = {other: held for other in files if (held := _with(code.lines(other), shown, 0))}
+    places = [(code.path(other), at, code.lines(other)[at - 1]) for other, held in found.items() for at in held]
+    if places:
         others = say("1 other file") if len(found) == 1 else say("{count} other files", count=len(found))
-        values = {"code": shown, "files": others, "line": str(found[0][1]), "path": found[0][0]}
-        says = say("`{code}` is in {files} of the project's own code, first on line {line} of `{path}`.", **values)
+        # What follows another value is only used if that is missing: ``new || old``.
+        other = re.compile(rf"(?:\|\||\?\?|\?:|\bor)\s{{0,4}}{re.escape(shown)}")
+        path, line, _ = min(places, key=lambda place: bool(other.search(place[2][:1_000])))
+        values = {"code": shown, "files": others, "line": str(line), "path": path}
+        says = say(
+            "`{code}` is in {files} of the project's own code in this language, as on line {line} of `{path}`.",
+            **values,
+        )
         yield Fact("used_here", says, None, count=len(found), follows=fact.at)
 
 
-def _spoken(path: str) -> str:
-    """Return the language of a file; in another one, a function of the same name is another one."""
-    return family(language_of(path) or "")
+def _is_like(path: str, other: str) -> bool:
+    return family(language_of(path) or "") == family(language_of(other) or "")
 
 
 def _gone(fact: Fact) -> str:
@@ -91,12 +98,6 @@ def _gone(fact: Fact) -> str:
     shown = next((name for name in names if name in (fact.text or "")), "")
     is_one = "." in shown[1:] or "::" in shown or COMPOUND.search(shown)
     return shown if is_one and WORD.search(shown) and not re.match(r"(?:self|this)\b", shown) else ""
-
-
-def _uses(lines: Sequence[str], code: str) -> list[int]:
-    """Return the lines with a piece of code, without those that have another value before it: ``new || old``."""
-    other = re.compile(rf"(?:\|\||\?\?|\?:|\bor)\s{{0,4}}{re.escape(code)}")
-    return [at for at in _with(lines, code, 0) if not other.search(lines[at - 1][:1_000])]
 
 
 def _with(lines: Sequence[str], code: str, line: int) -> list[int]:
@@ -113,8 +114,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
         held = _with(witness.lines(path, 1, sys.maxsize), says[1], line) if path == fact.path else []
         return None if fact.line in held and len(held) == int(says[2]) else "other lines of the file have the code"
     hits = witness.grep(max(WORD.findall(says[1]), key=len), own=True) if says else []
-    hits = [hit for hit in hits if hit.path != path and _spoken(hit.path) == _spoken(path)]
-    others = [hit for hit in hits if says and _uses([hit.text], says[1])]
-    is_first = says and (says[5], int(says[4])) in [(hit.path, hit.line) for hit in others]
+    hits = [hit for hit in hits if hit.path != path and _is_like(hit.path, path)]
+    others = [hit for hit in hits if says and _with([hit.text], says[1], 0)]
+    is_there = says and (says[5], int(says[4])) in [(hit.path, hit.line) for hit in others]
     is_count = says and len({hit.path for hit in others}) == int(says[3])
-    return None if is_first and is_count else "other files have the code"
+    return None if is_there and is_count else "other files have the code"

@@ -59,16 +59,15 @@ _FORMS = load_sections(Path(__file__).with_name("built_here.txt"))
 )
 RAREST = 3
 """Minimum length of a word that is looked up, less one."""
-MAX_SPANS, LONG_ENOUGH = 400, 24
-"""Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
+MAX_SPANS, LONG_ENOUGH, NEAR_CALL = 400, 24, 120
+"""Maximum number of parts of a message that are looked for, minimum length of the part that is looked up, and number
+of characters before a literal in which the call that raises or logs an error is."""
 SHORT, MAX_SHORT, MAX_NEAR = 12, 8, 24
 """Maximum number of words of a short message, of such messages, and of own files that have one of its words."""
 LINES_APART = 3
 """Maximum number of lines between literals that build lines of output side by side."""
 _OF_FAULT = re.compile(rf"\b(?:{'|'.join(ERRORS['fault'])})\b", re.IGNORECASE)
 """A message that reports a problem itself, whatever call has it."""
-_NEAR = 120
-"""Number of characters before a literal in which the call that raises or logs an error is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ def _is_printed(code: Code, match: _Match) -> bool:
 
 def _tells_fault(match: _Match) -> bool:
     """Return whether a message, or the code that builds it, tells of an error; all others tell of results."""
-    return bool(_OF_FAULT.search(match.words) or _FAILS.search(match.literal.before[-_NEAR:]))
+    return bool(_OF_FAULT.search(match.words) or _FAILS.search(match.literal.before[-NEAR_CALL:]))
 
 
 def _side_by_side(code: Code, matches: Sequence[_Match], title: str) -> Iterator[_Match]:
