@@ -235,7 +235,9 @@ def test_the_value_of_a_template_is_set_above_the_line_that_the_report_names(tmp
 @pytest.mark.parametrize(
     ("lines", "set_at"),
     [
-        pytest.param(["self.state = None", "self.state = State()"], 6, id="once"),
+        pytest.param(["use(self.state)", "self.state = State()"], 6, id="once"),
+        pytest.param(["self.state = None", "self.state = State()"], None, id="without-a-value-too"),
+        pytest.param(["self.state, self.name = 3, 4", "self.state = State()"], None, id="with-another-one"),
         pytest.param(["self.state = State()", "self.state = State(2)"], None, id="twice"),
         pytest.param(["other.self.state = 3", "use(self.state == 3)"], None, id="never"),
     ],

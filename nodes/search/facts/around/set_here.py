@@ -28,9 +28,7 @@ CODE, QUOTED = re.compile(r"`([^`]{1,120})`"), re.compile(r"['\u2018]([A-Za-z_$]
 REPORTED = "The report has “"
 """The beginning of a sentence with what a tool prints about a line."""
 _FORMS = load_sections(Path(__file__).with_name("set_here.txt"))
-_EMPTY, _NAME, _GIVEN, _NO_VALUE, _NOTHING = (
-    re.compile("".join(_FORMS[name])) for name in "empty name given no_value nothing".split()
-)
+_EMPTY, _NAME, _GIVEN, _NO_VALUE = (re.compile("".join(_FORMS[name])) for name in "empty name given no_value".split())
 _NO_VARIABLE = frozenset({"this", "self", "super", "cls", "null", "undefined", "None", "nil"})
 
 
@@ -74,12 +72,11 @@ def _set_once(code: Code, number: int, fact: Fact) -> Iterator[Fact]:
 
 
 def _settings(lines: Sequence[str], name: str) -> list[int]:
-    """Return the lines that give a member a value other than none."""
+    """Return the lines that set a member, alone or with others."""
     form = re.compile(
-        rf"(?<![\w$.>]){re.escape(name)}(?:\s?:\s?[^=\n(]{{1,60}})?\s{{0,9}}(?:\?\?|\|\|)?=(?![=>~])\s{{0,9}}(.{{0,20}})"
+        rf"(?<![\w$.>]){re.escape(name)}(?:,\s?[\w$.]{{1,60}}){{0,4}}(?:\s?:\s?[^=\n(]{{1,60}})?\s{{0,9}}(?:\?\?|\|\|)?=(?![=>~])"
     )
-    found = ((at, form.search(text[:1_000])) for at, text in enumerate(lines, 1) if name in text)
-    return [at for at, it in found if it and not _NOTHING.match(it[1]) and not is_comment(lines[at - 1])]
+    return [at for at, text in enumerate(lines, 1) if form.search(text[:1_000]) and not is_comment(text)]
 
 
 def _passed(inquiry: FinderInput, fact: Fact) -> Iterator[Fact]:
